@@ -1,0 +1,90 @@
+"""What an entry of the message catalogue is. The entries stand in one file per family beside this one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from parsers.schema import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A message text and the values that must be read from it.
+
+    Attributes:
+        text: the message without frame (no time, level or logger), prefix included, first line only.
+        values: one dict per observation the text gives, in order; keys are columns of ``OBSERVATIONS`` (``kind`` only
+            where it differs from the message's).
+        origin: ``real`` (a broker printed it) or ``rendered`` (made by hand from the source's template).
+    """
+
+    text: str
+    values: tuple[dict[str, int | str | None], ...]
+    origin: str = "rendered"
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A repeated part of a message, e.g. one entry of a partition map: every match gives one observation.
+
+    Attributes:
+        regex: named groups as in :class:`Variant`; applied to the text of the message.
+        kind: kind of the rows it gives; None = that of the message.
+    """
+
+    regex: str
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One wording of a message.
+
+    Attributes:
+        since: first Kafka minor release that prints it, e.g. "1.0".
+        until: last one, or None while it still does.
+        regex: anchored at the start of the message text. Named groups are columns of ``OBSERVATIONS``, or ``tp`` (a
+            directory name, split at its last "-"), or ``bracketed`` ("topic,partition"). Only what Python's ``re`` and
+            Rust's ``regex`` both take: ``(?P<n>)``, ``[0-9]``, no look-around, no back-references, no ``$``.
+        source_ref: where the text stands, e.g. "3.6.2 UnifiedLog:1712".
+        examples: at least one.
+        fixed: values the wording implies without printing them, e.g. ``{"detail": "leader: start"}``.
+        each: repeated parts; the groups of ``regex`` are copied to every row of them.
+        own_row: whether ``regex`` itself gives a row beside those of ``each``.
+    """
+
+    since: str
+    until: str | None
+    regex: str
+    source_ref: str
+    examples: tuple[Example, ...]
+    fixed: dict[str, int | str] = field(default_factory=dict)
+    each: tuple[Each, ...] = ()
+    own_row: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One fact that brokers print, in all its wordings.
+
+    Attributes:
+        id: id in the catalogue, e.g. "L-21".
+        kind: what the rows state.
+        literal: text that each wording contains; lines without it are never looked at again. A line that has it but
+            fits no variant is a notice. A tuple where the wordings share no text.
+        level: level at which brokers print it.
+        stock: whether a stock log4j configuration shows it.
+        variants: tried in order, the first match wins.
+    """
+
+    id: str
+    kind: Kind
+    literal: str | tuple[str, ...]
+    level: str
+    stock: bool
+    variants: tuple[Variant, ...]
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        """The literals as a tuple."""
+        return (self.literal,) if isinstance(self.literal, str) else self.literal

@@ -1,0 +1,169 @@
+"""Every table that readers produce: column names, types and meanings, in one place.
+
+Arrow and Spark types are derived from these. Offsets follow Kafka: ``leo`` is the next offset to be written, ``hw`` the
+first offset that is not committed. Times are microseconds; readers give the time as printed, without a zone.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import polars as pl
+
+
+class Kind(StrEnum):
+    """What an observation states. The comment names the columns that carry its values beside topic and partition."""
+
+    # -- the process ------------------------------------------------------------------------------------------------
+    PROCESS_START = "process_start"  # a broker process begins (first line of a run); replica = broker id if printed
+    PROCESS_STARTED = "process_started"  # start-up finished
+    SHUTDOWN_BEGIN = "shutdown_begin"
+    SHUTDOWN_COMPLETE = "shutdown_complete"  # missing before the next start: the process was killed or crashed
+    BROKER_VERSION = "broker_version"  # detail = version
+    CLEAN_RESTART = "clean_restart"  # clean-shutdown marker found; log_dir
+    UNCLEAN_RESTART = "unclean_restart"  # no marker: logs are recovered; log_dir
+    CONTROLLER_ACTIVE = "controller_active"  # replica = controller id, detail = controller epoch
+    BROKER_FENCED = "broker_fenced"  # replica = broker that lost its session
+    BROKER_REGISTERED = "broker_registered"  # replica = broker, offset = broker epoch
+    DIR_FAILED = "dir_failed"  # log_dir
+    CHECKPOINT_ERROR = "checkpoint_error"  # a checkpoint could not be read or written; detail
+    # -- loading a log ----------------------------------------------------------------------------------------------
+    LOG_LOADED = "log_loaded"  # leo, log_start where printed
+    LOG_CREATED = "log_created"  # a new, empty log
+    LOG_DELETED = "log_deleted"  # replica removed or renamed -delete
+    RECOVERY = "recovery"  # offset = base offset of the segment being recovered
+    CORRUPTION_CUT = "corruption_cut"  # offset = where recovery cut the log = leo
+    HW_LOADED = "hw_loaded"  # hw read back from the checkpoint, already clamped to the log
+    HW_MISSING = "hw_missing"  # no checkpointed high watermark: starts at 0
+    MESSAGE_FORMAT = "message_format"  # offset = record format version (0, 1: no leader epochs), leo = state rebuilt up to
+    # -- roles ------------------------------------------------------------------------------------------------------
+    LEADER_AND_ISR = "leader_and_isr"  # as received: leader, leader_epoch, isr, partition_epoch
+    METADATA_CACHED = "metadata_cached"  # UpdateMetadata: leader, leader_epoch, isr, partition_epoch where printed
+    BECOME_LEADER = "become_leader"  # leader_epoch; leo, hw, isr, partition_epoch, previous_epoch where printed
+    BECOME_FOLLOWER = "become_follower"  # leader_epoch; leader, leo, hw where printed (before reconciliation)
+    TRANSITION = "transition"  # one step of a role change; detail = leader|follower: step
+    ROLE_UNCHANGED = "role_unchanged"  # transition skipped; hw where printed
+    STALE_REQUEST = "stale_request"  # a leader epoch not higher than the known one was refused
+    RECOVERING = "recovering"  # leader marked RECOVERING: it came from an unclean election (3.2+)
+    # -- truncation -------------------------------------------------------------------------------------------------
+    TRUNCATE = "truncate"  # offset = target
+    TRUNCATE_NOOP = "truncate_noop"  # offset = target, leo
+    TRUNCATE_PLAN = "truncate_plan"  # offset = planned target; hw, leo, leader_epoch where printed; detail = reason
+    TRUNCATE_BELOW_HW = "truncate_below_hw"  # the broker's own warning: offset = target, hw
+    TRUNCATE_FULL = "truncate_full"  # offset = new log start and leo
+    # -- fetching ---------------------------------------------------------------------------------------------------
+    FETCHER_ADDED = "fetcher_added"  # leader, leader_epoch, offset = initial fetch offset
+    FETCHER_REMOVED = "fetcher_removed"
+    FETCH_RESET = "fetch_reset"  # offset = fetch offset before, leo = leader's end (or log_start = its start)
+    FETCH_FENCED = "fetch_fenced"  # leader_epoch = the follower's
+    FETCH_FAILED = "fetch_failed"  # the partition is no longer fetched
+    EPOCH_REQUEST = "epoch_request"  # leader_epoch asked for
+    EPOCH_REPLY = "epoch_reply"  # leader_epoch, offset = end offset answered
+    # -- progress ---------------------------------------------------------------------------------------------------
+    APPEND = "append"  # offset = first offset, leo after it
+    LEO = "leo"  # leo
+    FOLLOWER_FETCHED = "follower_fetched"  # leo before the append, leader_hw = high watermark in the response
+    HW = "hw"  # hw; hw_before where printed
+    HW_REGRESSED = "hw_regressed"  # hw_before, hw: the broker's own warning
+    HW_HELD = "hw_held"  # leader could not advance; hw; detail = the log end offsets it counted
+    LEADER_HW = "leader_hw"  # leader_hw as a follower received it; hw = what it set
+    REMOTE_LEO = "remote_leo"  # replica = follower, leo = what its leader believes
+    EPOCH_ASSIGNED = "epoch_assigned"  # leader_epoch, offset = its start
+    EPOCH_CUT = "epoch_cut"  # offset = epochs at or above it were removed
+    EPOCH_CONFLICT = "epoch_conflict"  # leader_epoch, offset: an entry that contradicts older ones
+    LOG_START = "log_start"  # log_start; detail = reason
+    ROLLED = "rolled"  # offset = leo at the roll
+    SEGMENTS_DELETED = "segments_deleted"  # offset = first base offset where printed; detail = reason
+    COMPACTED = "compacted"  # offset = clean up to
+    # -- ISR and elections ------------------------------------------------------------------------------------------
+    ISR_SHRINK = "isr_shrink"  # isr = proposed, isr_before; hw, leo of the leader where printed
+    ISR_EXPAND = "isr_expand"  # isr = proposed, isr_before
+    ISR_COMMIT = "isr_commit"  # isr, partition_epoch
+    ISR_REJECTED = "isr_rejected"
+    ELECTION = "election"  # controller: leader, leader_epoch, isr, partition_epoch; detail = state it came from
+    UNCLEAN_ELECTION = "unclean_election"  # leader, leader_epoch, isr where printed
+    PARTITION_CHANGED = "partition_changed"  # KRaft change: only the changed fields; isr_before
+    PARTITION_CREATED = "partition_created"  # leader, leader_epoch, isr, partition_epoch
+    PARTITION_OFFLINE = "partition_offline"
+    REPLICA_STATE = "replica_state"  # replica; detail = new state
+    # -- files ------------------------------------------------------------------------------------------------------
+    HW_CHECKPOINT = "hw_checkpoint"  # hw; replication-offset-checkpoint
+    RECOVERY_POINT = "recovery_point"  # offset; recovery-point-offset-checkpoint
+    LOG_START_CHECKPOINT = "log_start_checkpoint"  # log_start
+    CLEANER_CHECKPOINT = "cleaner_checkpoint"  # offset = first dirty offset
+    EPOCH_ENTRY = "epoch_entry"  # leader-epoch-checkpoint: leader_epoch, offset = start
+    LOG_END = "log_end"  # leo, log_start of a log directory, read from its segments
+    TOPIC_ID = "topic_id"  # partition.metadata
+
+
+OBSERVATIONS: dict[str, pl.DataType] = {
+    "topic": pl.String(),  # null where the fact concerns a whole broker
+    "partition": pl.Int32(),
+    "topic_id": pl.String(),  # 22 characters, where printed
+    "replica": pl.Int32(),  # broker the fact is about; null = the broker that owns the source
+    "witness": pl.Int32(),  # broker that states it, as printed in the line; null = the owner of the source
+    "kind": pl.Enum([kind.value for kind in Kind]),
+    "message": pl.String(),  # id of the message or format that gave the row, e.g. "L-21", "hw-checkpoint"
+    "time": pl.Datetime("us"),  # as printed, zone not applied
+    "leader": pl.Int32(),
+    "leader_epoch": pl.Int32(),
+    "previous_epoch": pl.Int32(),
+    "partition_epoch": pl.Int32(),  # zkVersion in ZooKeeper mode
+    "offset": pl.Int64(),
+    "hw": pl.Int64(),
+    "hw_before": pl.Int64(),
+    "leader_hw": pl.Int64(),
+    "leo": pl.Int64(),
+    "log_start": pl.Int64(),
+    "isr": pl.String(),  # broker ids joined by ",", no blanks
+    "isr_before": pl.String(),
+    "log_dir": pl.String(),
+    "detail": pl.String(),
+    "line": pl.Int64(),  # 1-based, text sources
+    "byte": pl.Int64(),  # 0-based, binary sources; null for text
+}
+"""One fact that a source states about one replica (or one broker), with its place. ``source`` is added by the case."""
+
+BATCHES: dict[str, pl.DataType] = {
+    "byte": pl.Int64(),  # where the batch begins in its file
+    "size": pl.Int64(),  # whole batch with its 12 leading bytes
+    "base_offset": pl.Int64(),
+    "last_offset": pl.Int64(),
+    "leader_epoch": pl.Int32(),  # null for message format v0 and v1, which carry none
+    "magic": pl.Int8(),
+    "crc": pl.UInt32(),
+    "crc_ok": pl.Boolean(),  # null when not checked
+    "records": pl.Int32(),
+    "codec": pl.Int8(),  # 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd
+    "timestamp_type": pl.Int8(),  # 0 create time, 1 append time
+    "transactional": pl.Boolean(),
+    "control": pl.Boolean(),
+    "producer_id": pl.Int64(),
+    "producer_epoch": pl.Int16(),
+    "base_sequence": pl.Int32(),
+    "max_timestamp": pl.Int64(),  # milliseconds since 1970 UTC, -1 where there is none
+}
+"""One record batch header (v2), or one message or wrapper message (v0, v1)."""
+
+NOTICES: dict[str, pl.DataType] = {
+    "reason": pl.String(),
+    "excerpt": pl.String(),  # at most 200 characters
+    "line": pl.Int64(),
+    "byte": pl.Int64(),
+}
+"""Something that is damaged or was recognised but could not be understood."""
+
+
+def empty(schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    """A table of the given schema with no rows."""
+    return pl.DataFrame(schema=schema)
+
+
+def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    """The frame with exactly the columns of the schema, in its order; columns it lacks are null."""
+    return frame.select(
+        [
+            (pl.col(name).cast(dtype) if name in frame.columns else pl.lit(None, dtype=dtype).alias(name))
+            for name, dtype in schema.items()
+        ]
+    )
