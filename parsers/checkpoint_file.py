@@ -1,0 +1,75 @@
+"""The container that Kafka's checkpoint files share: a version line, a count line, then one entry a line.
+
+Source: ``CheckpointFile`` (core, then server-common), ``OffsetCheckpoint`` (to 0.11). Kafka writes the file beside its
+place, flushes and renames it, and ends every line; a last line without an end is therefore a cut file or a careless
+copy, and what it says is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.errors import NotThisFormat
+from parsers.reading import Notices
+
+INT32_MAX = 2**31 - 1
+INT64_MAX = 2**63 - 1
+
+
+def entries(data: bytes, fields: int, notices: Notices) -> Iterator[tuple[int, list[str]]]:
+    """The entry lines of a checkpoint file, each with its 1-based line number, split into its fields.
+
+    An empty file is an empty checkpoint: brokers leave one so until the first write.
+
+    Args:
+        data: the whole file.
+        fields: how many fields an entry has.
+        notices: where damage goes; a line with another number of fields is noted and left out.
+
+    Raises:
+        NotThisFormat: the first line is not a version number.
+    """
+    if not data:
+        return
+    if not data.strip(b"\0"):
+        notices.add(f"the file is {len(data)} zero bytes: its content was lost, as when the power went", line=1)
+        return
+    text = data.decode("utf-8", errors="replace")
+    lines = text.split("\n")
+    version = _number(lines[0])
+    if version is None:
+        raise NotThisFormat(f"the first line of a checkpoint is its version, not {lines[0][:40]!r}")
+    if version != 0:
+        notices.add(f"version {version} is unknown, only 0 is; nothing was read", excerpt=lines[0], line=1)
+        return
+    count = _number(lines[1]) if len(lines) > 2 else None
+    if count is None:
+        excerpt = lines[1] if len(lines) > 1 else ""
+        notices.add("the line with the number of entries is missing or cut", excerpt=excerpt, line=2)
+        if len(lines) <= 2:
+            return
+    unfinished = lines.pop()  # empty when the last line is ended
+    read = 0
+    for number, line in enumerate(lines[2:], start=3):
+        parts = line.split()
+        if len(parts) == fields and "\ufffd" not in line:
+            read += 1
+            yield number, parts
+        else:
+            notices.add(f"not an entry of {fields} fields", excerpt=line, line=number)
+    if unfinished:
+        notices.add("the last line is not ended, so it may be cut; not used", excerpt=unfinished, line=len(lines) + 1)
+    if count is not None and count != read:
+        notices.add(f"{count} entries are announced, {read} are there", excerpt=lines[1], line=2)
+
+
+def integer(text: str, *, least: int = 0, most: int = INT64_MAX) -> int | None:
+    """The number, or None where the text is none or is out of range."""
+    number = _number(text)
+    return number if number is not None and least <= number <= most else None
+
+
+def _number(text: str) -> int | None:
+    digits = text.strip()
+    body = digits.removeprefix("-")
+    return int(digits) if body.isascii() and body.isdigit() and len(body) <= 19 else None

@@ -1,0 +1,58 @@
+"""``leader-epoch-checkpoint``: the leader epochs of one replica's log, each with its start offset (0.11+).
+
+A line is ``epoch start_offset`` (``LeaderEpochCheckpointFile``, KIP-101). It is what this replica believes of its own
+log, not a history of leaders: epochs without records vanish, a leader may have a last entry that followers lack, and
+after retention the first line gives the log start, not the true start of that epoch.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from parsers.checkpoint_file import INT32_MAX, entries, integer
+from parsers.reading import Notices, Reading, observations
+from parsers.schema import Kind
+
+NAME: Final = "epoch-checkpoint"
+FILE: Final = "leader-epoch-checkpoint"
+
+
+def read_epoch_checkpoint(data: bytes, topic: str, partition: int) -> Reading:
+    """Read the epoch entries of one replica.
+
+    Args:
+        data: the whole file.
+        topic: topic of the directory that holds the file.
+        partition: partition of that directory.
+
+    Returns:
+        One EPOCH_ENTRY row for each line, in file order. Entries that do not rise are noted: Kafka 2.7 and newer drop
+        them when they load the file, older ones take them as they are.
+
+    Raises:
+        NotThisFormat: the content is no checkpoint.
+    """
+    notices = Notices()
+    rows: list[dict[str, Any]] = []
+    for line, fields in entries(data, 2, notices):
+        epoch = integer(fields[0], most=INT32_MAX)
+        offset = integer(fields[1])
+        if epoch is None or offset is None:
+            what = "epoch" if epoch is None else "start offset"
+            notices.add(f"the {what} is not a number that can be", excerpt=" ".join(fields), line=line)
+            continue
+        if rows and (epoch <= rows[-1]["leader_epoch"] or offset <= rows[-1]["offset"]):
+            reason = f"epoch {epoch} from {offset} does not rise above line {rows[-1]['line']}"
+            notices.add(reason, excerpt=" ".join(fields), line=line)
+        rows.append(
+            {
+                "topic": topic,
+                "partition": partition,
+                "kind": Kind.EPOCH_ENTRY,
+                "message": NAME,
+                "leader_epoch": epoch,
+                "offset": offset,
+                "line": line,
+            }
+        )
+    return Reading(observations(rows), notices.frame())

@@ -1,0 +1,492 @@
+"""Log segments: the batch headers of a ``.log`` file, and every place where the file is not what it should be.
+
+A segment is a run of entries, each with a 12-byte frame (int64 offset, int32 length of what follows). Message format v2
+(Kafka 0.11+) has record batches with a 61-byte header (``DefaultRecordBatch``); v0 and v1 (to 0.10, or a topic kept on
+an old ``message.format.version``) have single messages, or wrapper messages with a compressed message set inside
+(``LegacyRecord``). All three may stand in one file.
+
+Only headers are read. Payloads are neither decompressed nor looked at, but for two things: the checksum, and the
+wrappers of v0 and v1, whose first offset stands nowhere else.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Any, Final
+
+import google_crc32c
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from parsers import compression
+from parsers.errors import NotThisFormat
+from parsers.reading import Notices
+from parsers.schema import BATCHES, conform, empty
+
+NAME: Final = "segment"
+
+Data = bytes | bytearray | memoryview | mmap.mmap
+"""What a segment may be read from; a mapped file is not copied."""
+
+# Notices begin with one of these, then a colon and the particulars.
+TORN_TAIL: Final = "torn tail"  # the file ends inside an entry
+ZERO_TAIL: Final = "zero-filled tail"  # preallocated (log.preallocate), or lost when the power went
+BAD_LENGTH: Final = "bad length"  # negative, too small, or beyond all that can be there
+BAD_MAGIC: Final = "bad magic"  # no such message format
+BAD_CRC: Final = "bad CRC"
+BAD_HEADER: Final = "bad header"  # a header that contradicts itself
+BAD_WRAPPER: Final = "unread wrapper"  # the messages inside a compressed v0 or v1 message could not be counted
+OUT_OF_RANGE: Final = "offset outside the segment"
+OFFSETS_GO_BACK: Final = "offsets go back"
+
+_FRAME: Final = 12
+_HEADER: Final = np.dtype(
+    [
+        ("base_offset", ">i8"),
+        ("length", ">i4"),
+        ("leader_epoch", ">i4"),
+        ("magic", "i1"),
+        ("crc", ">u4"),
+        ("attributes", ">i2"),
+        ("last_offset_delta", ">i4"),
+        ("base_timestamp", ">i8"),
+        ("max_timestamp", ">i8"),
+        ("producer_id", ">i8"),
+        ("producer_epoch", ">i2"),
+        ("base_sequence", ">i4"),
+        ("records", ">i4"),
+    ]
+)
+_LEGACY: Final = np.dtype(
+    [
+        ("offset", ">i8"),
+        ("length", ">i4"),
+        ("crc", ">u4"),
+        ("magic", "i1"),
+        ("attributes", "i1"),
+        ("timestamp", ">i8"),  # v1 only; in v0 the key's length stands here
+    ]
+)
+_LEAST: Final = (14, 22, 49)  # least length field by message format
+_CRC_FROM: Final = (16, 16, 21)  # first byte under the checksum by message format
+_SEARCH: Final = 4 * 1024 * 1024  # bytes searched for a sound batch beyond an unreadable place
+_SEARCH_CRC: Final = 64 * 1024 * 1024  # bytes checksummed in that search at most
+_LARGEST: Final = 1 << 30  # log.segment.bytes by default; a batch never spans segments
+_RELATIVE: Final = (1 << 31) - 1  # offsets in a segment's index are int32 above its base (LogSegment, OffsetIndex)
+
+_Bytes = npt.NDArray[np.uint8]
+_Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentScan:
+    """What one segment file holds.
+
+    Attributes:
+        batches: rows of ``BATCHES``, in file order; a batch whose checksum fails is listed, with ``crc_ok`` false.
+        notices: rows of ``NOTICES``; ``reason`` begins with one of this module's constants.
+        size: bytes in the file.
+        valid_bytes: bytes before the first place that Kafka's log recovery would refuse, and cut the file at.
+        recovery_end_offset: log end offset after such a recovery.
+        log_end_offset: next offset after the last sound batch, as Kafka takes it when it does not recover; the file's
+            base offset when no batch is sound, None when that is unknown too.
+        magic: message formats seen.
+    """
+
+    batches: pl.DataFrame
+    notices: pl.DataFrame
+    size: int
+    valid_bytes: int
+    recovery_end_offset: int | None
+    log_end_offset: int | None
+    magic: frozenset[int]
+
+
+def read_segment(
+    data: Data, *, verify_crc: bool = True, base_offset: int | None = None, limit: int = compression.LIMIT
+) -> SegmentScan:
+    """Read the headers of a segment.
+
+    Bytes behind an unreadable length or format are out of Kafka's reach: they are reported and not read on. Should a
+    sound v2 batch stand there, the notice names its place.
+
+    Args:
+        data: the whole file.
+        verify_crc: check every batch (CRC-32C for v2, CRC-32 for v0 and v1); costs a pass over all bytes.
+        base_offset: the base offset in the file's name; None when the bytes come without a name, which then must begin
+            with a readable header.
+        limit: decompressed bytes of one v0 or v1 wrapper that are looked into.
+
+    Raises:
+        NotThisFormat: without a base offset, bytes that do not begin with a batch or message.
+    """
+    view = memoryview(data)
+    raw = np.frombuffer(view, dtype=np.uint8)
+    notices = Notices()
+    places, stop = _walk(view)
+    magic = raw[places + 16] if len(places) else np.empty(0, dtype=np.uint8)
+    bad = _first_misfit(view, places, magic)
+    if bad is not None:
+        stop = int(places[bad])
+        places, magic = places[:bad], magic[:bad]
+    if base_offset is None and view.nbytes and not len(places):
+        raise NotThisFormat("the bytes do not begin with a Kafka record batch or message")
+    if stop < len(view):
+        _explain(view, raw, stop, notices)
+
+    batches = _rows(view, raw, places, magic, verify_crc=verify_crc, limit=limit, notices=notices)
+    sound = _judge(view, batches, base_offset, notices)
+    return SegmentScan(
+        batches=batches,
+        notices=notices.frame(),
+        size=len(view),
+        valid_bytes=_valid_bytes(batches, sound, stop),
+        recovery_end_offset=_end(batches.filter(sound.cum_min()), base_offset),
+        log_end_offset=_end(batches.filter(sound), base_offset),
+        magic=frozenset(int(value) for value in np.unique(magic)),
+    )
+
+
+def _walk(view: memoryview) -> tuple[_Places, int]:
+    """Where entries begin, by their lengths alone, and where that ends."""
+    length_at = struct.Struct(">i").unpack_from
+    size = len(view)
+    last = size - _FRAME
+    places: list[int] = []
+    place = 0
+    while place <= last:
+        length = length_at(view, place + 8)[0]
+        end = place + _FRAME + length
+        if length < _LEAST[0] or end > size:
+            break
+        places.append(place)
+        place = end
+    return np.array(places, dtype=np.int64), place
+
+
+def _first_misfit(view: memoryview, places: _Places, magic: _Bytes) -> int | None:
+    """Index of the first entry of an unknown format, or too small for its format."""
+    if not len(places):
+        return None
+    sizes = np.diff(places, append=places[-1] + _entry_size(view, int(places[-1])))
+    misfit = (magic > 2) | (sizes - _FRAME < np.array(_LEAST)[np.minimum(magic, 2)])
+    return int(misfit.argmax()) if misfit.any() else None
+
+
+def _entry_size(view: memoryview, place: int) -> int:
+    return _FRAME + int(struct.unpack_from(">i", view, place + 8)[0])
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+def _rows(
+    view: memoryview,
+    raw: _Bytes,
+    places: _Places,
+    magic: _Bytes,
+    *,
+    verify_crc: bool,
+    limit: int,
+    notices: Notices,
+) -> pl.DataFrame:
+    parts = []
+    if (magic == 2).any():
+        parts.append(_batch_rows(view, raw, places[magic == 2], verify_crc))
+    if (magic < 2).any():
+        parts.append(_legacy_rows(view, raw, places[magic < 2], verify_crc, limit, notices))
+    if not parts:
+        return empty(BATCHES)
+    return parts[0] if len(parts) == 1 else pl.concat(parts).sort("byte")
+
+
+def _gather(raw: _Bytes, places: _Places, header: np.dtype[np.void]) -> npt.NDArray[np.void]:
+    windows = np.lib.stride_tricks.sliding_window_view(raw, header.itemsize)
+    return windows[places].view(header)[:, 0]
+
+
+def _native(headers: npt.NDArray[np.void], field: str) -> npt.NDArray[Any]:
+    column = headers[field]
+    return column.astype(column.dtype.newbyteorder("="))
+
+
+def _batch_rows(view: memoryview, raw: _Bytes, places: _Places, verify_crc: bool) -> pl.DataFrame:
+    headers = _gather(raw, places, _HEADER)
+    sizes = _native(headers, "length").astype(np.int64) + _FRAME
+    base_offset = _native(headers, "base_offset")
+    attributes = _native(headers, "attributes")
+    crc = _native(headers, "crc")
+    columns: dict[str, npt.NDArray[Any] | pl.Series] = {
+        "byte": places,
+        "size": sizes,
+        "base_offset": base_offset,
+        "last_offset": base_offset + _native(headers, "last_offset_delta"),
+        "leader_epoch": _native(headers, "leader_epoch"),
+        "magic": headers["magic"],
+        "crc": crc,
+        "records": _native(headers, "records"),
+        "codec": attributes & 7,
+        "timestamp_type": attributes >> 3 & 1,
+        "transactional": (attributes & 16) != 0,
+        "control": (attributes & 32) != 0,
+        "producer_id": _native(headers, "producer_id"),
+        "producer_epoch": _native(headers, "producer_epoch"),
+        "base_sequence": _native(headers, "base_sequence"),
+        "max_timestamp": _native(headers, "max_timestamp"),
+    }
+    if verify_crc:
+        checksum = google_crc32c.value
+        begin = _CRC_FROM[2]
+        # The library takes bytes only, hence the copy.
+        pairs = zip(places.tolist(), sizes.tolist(), strict=True)
+        found = (checksum(bytes(view[place + begin : place + size])) for place, size in pairs)
+        columns["crc_ok"] = np.fromiter(found, dtype=np.uint32, count=len(places)) == crc
+    return conform(pl.DataFrame(columns), BATCHES)
+
+
+def _legacy_rows(
+    view: memoryview, raw: _Bytes, places: _Places, verify_crc: bool, limit: int, notices: Notices
+) -> pl.DataFrame:
+    headers = _gather(raw, places, _LEGACY)
+    sizes = _native(headers, "length").astype(np.int64) + _FRAME
+    offset = _native(headers, "offset")
+    magic = headers["magic"]
+    attributes = headers["attributes"]
+    crc = _native(headers, "crc")
+    rows = pl.DataFrame(
+        {
+            "byte": places,
+            "size": sizes,
+            "base_offset": offset,
+            "last_offset": offset,
+            "magic": magic,
+            "crc": crc,
+            "records": np.ones(len(places), dtype=np.int32),
+            "codec": attributes & 7,
+            "timestamp_type": attributes >> 3 & 1,
+            "transactional": np.zeros(len(places), dtype=bool),
+            "control": np.zeros(len(places), dtype=bool),
+            "max_timestamp": np.where(magic == 1, _native(headers, "timestamp"), -1),
+        }
+    ).with_columns(pl.when(pl.col("magic") == 1).then("timestamp_type"))  # v0 has no time at all
+    if verify_crc:
+        begin = _CRC_FROM[0]
+        pairs = zip(places.tolist(), sizes.tolist(), strict=True)
+        found = (zlib.crc32(view[place + begin : place + size]) for place, size in pairs)
+        rows = rows.with_columns(crc_ok=np.fromiter(found, dtype=np.uint32, count=len(places)) == crc)
+    rows = conform(rows, BATCHES)
+    if (rows["codec"] != 0).any():
+        rows = _unwrap(view, rows, limit, notices)
+    return rows
+
+
+def _unwrap(view: memoryview, rows: pl.DataFrame, limit: int, notices: Notices) -> pl.DataFrame:
+    """Fill ``base_offset`` and ``records`` of compressed wrappers from the messages inside; null where unreadable."""
+    base_offset = rows["base_offset"].to_list()
+    records: list[int | None] = rows["records"].to_list()
+    for index, row in enumerate(rows.iter_rows(named=True)):
+        if row["codec"] == 0:
+            continue
+        base_offset[index] = records[index] = None
+        if row["crc_ok"] is False:
+            continue  # its own notice says so
+        place = row["byte"]
+        try:
+            base_offset[index], records[index] = wrapped_span(view[place : place + row["size"]], limit=limit)
+        except (compression.CannotDecompress, ValueError, struct.error) as error:
+            notices.add(f"{BAD_WRAPPER}: {error}; its first offset is unknown", excerpt=_hex(view, place), byte=place)
+    return rows.with_columns(
+        pl.Series("base_offset", base_offset, dtype=pl.Int64), pl.Series("records", records, dtype=pl.Int32)
+    )
+
+
+def wrapped_span(message: memoryview, *, limit: int = compression.LIMIT) -> tuple[int, int]:
+    """First offset and number of the messages inside a compressed v0 or v1 message.
+
+    The wrapper carries the offset of its last message. Inside, v0 has absolute offsets, v1 offsets relative to the
+    first one that was produced (KIP-31, ``AbstractLegacyRecordBatch.DeepRecordsIterator``).
+
+    Raises:
+        CannotDecompress: the value is damaged or expands beyond the limit.
+        ValueError: lengths inside contradict each other.
+    """
+    offset, magic, inner = wrapped_messages(message, limit=limit)
+    offsets: list[int] = []
+    place = 0
+    while place < len(inner):
+        if len(inner) - place < _FRAME + _LEAST[0]:
+            raise ValueError("the message set inside ends early")
+        first, length = struct.unpack_from(">qi", inner, place)
+        if length < _LEAST[0] or length > len(inner) - place - _FRAME:
+            raise ValueError(f"a message of length {length} stands inside")
+        offsets.append(first)
+        place += _FRAME + length
+    if not offsets:
+        raise ValueError("no message is inside")
+    shift = offset - offsets[-1] if magic == 1 else 0
+    return offsets[0] + shift, len(offsets)
+
+
+def wrapped_messages(message: memoryview, *, limit: int = compression.LIMIT) -> tuple[int, int, bytes]:
+    """Offset and format of a compressed v0 or v1 message, and the decompressed message set inside.
+
+    Raises:
+        CannotDecompress: the value is damaged or expands beyond the limit.
+        ValueError: key or value do not fit the message.
+    """
+    offset, _, _, magic, attributes = struct.unpack_from(">qiIbb", message)
+    place = 18 if magic == 0 else 26
+    (key,) = struct.unpack_from(">i", message, place)
+    place += 4 + max(key, 0)
+    if key < -1 or place + 4 > len(message):
+        raise ValueError(f"the key's length is {key}")
+    (value,) = struct.unpack_from(">i", message, place)
+    if value < 0 or place + 4 + value != len(message):
+        raise ValueError(f"the value's length is {value}, {len(message) - place - 4} bytes are there")
+    inner = compression.decompress(attributes & 7, bytes(message[place + 4 :]), limit=limit, magic=magic)
+    return offset, magic, inner
+
+
+# -- what is wrong -----------------------------------------------------------------------------------------------------
+
+
+def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, notices: Notices) -> pl.Series:
+    """Note what the headers get wrong; which batches are sound."""
+    base, last, records = pl.col("base_offset"), pl.col("last_offset"), pl.col("records")
+    start = base.fill_null(last)
+    bad_crc = (pl.col("crc_ok") == False).fill_null(value=False)  # noqa: E712
+    bad_header = (
+        (start < 0)
+        | (last < start)
+        | (records < 0)
+        | (records > last - start + 1)
+        | (pl.col("codec") > pl.when(pl.col("magic") == 2).then(4).otherwise(3))
+    ).fill_null(value=False)
+    low = pl.lit(base_offset, dtype=pl.Int64)
+    outside = ((start < low) | (last - low > _RELATIVE)).fill_null(value=False)
+    marked = batches.select(
+        "byte",
+        "crc",
+        "records",
+        "codec",
+        start=start,
+        last=last,
+        bad_crc=bad_crc,
+        bad_header=bad_header & ~bad_crc,
+        outside=outside & ~bad_header & ~bad_crc,
+        sound=~(bad_crc | bad_header | outside),
+    )
+    order = marked.filter("sound").with_columns(before=pl.col("last").shift(1))
+    offsets = pl.format("{} to {}", "start", "last")
+    found = (
+        (marked.filter("bad_crc"), pl.format(BAD_CRC + ": offsets {}, the header says {}", offsets, "crc")),
+        (
+            marked.filter("bad_header"),
+            pl.format(BAD_HEADER + ": offsets {}, {} records, codec {}", offsets, "records", "codec"),
+        ),
+        (
+            marked.filter("outside"),
+            pl.format(OUT_OF_RANGE + ": {}, its name says {}", offsets, pl.lit(base_offset, dtype=pl.Int64)),
+        ),
+        (
+            order.filter(pl.col("start") <= pl.col("before")),
+            pl.format(OFFSETS_GO_BACK + ": {} after {}", offsets, "before"),
+        ),
+    )
+    for rows, reason in found:
+        for place, text in rows.select("byte", reason.alias("reason")).iter_rows():
+            notices.add(text, excerpt=_hex(view, place), byte=place)
+    return marked["sound"]
+
+
+def _valid_bytes(batches: pl.DataFrame, sound: pl.Series, stop: int) -> int:
+    unsound = batches.filter(~sound)["byte"]
+    return stop if unsound.is_empty() else int(unsound[0])
+
+
+def _end(sound: pl.DataFrame, base_offset: int | None) -> int | None:
+    # Offsets only rise in a log, so the last batch is also the highest; where they do not, Kafka goes by the last.
+    return base_offset if sound.is_empty() else int(sound["last_offset"][-1]) + 1
+
+
+def _explain(view: memoryview, raw: _Bytes, stop: int, notices: Notices) -> None:
+    """Note why nothing can be read from ``stop`` on."""
+    rest = len(view) - stop
+    data = _first_nonzero(raw, stop)
+    if data == len(view):
+        reason = f"{ZERO_TAIL}: {rest:,} zero bytes to the end of the file"
+        notices.add(reason, byte=stop)
+        return
+    if rest < _FRAME + 5:
+        reason = f"{TORN_TAIL}: {rest} bytes are left, less than a header"
+        notices.add(reason, excerpt=_hex(view, stop), byte=stop)
+        return
+    (length,), magic = struct.unpack_from(">i", view, stop + 8), struct.unpack_from("b", view, stop + 16)[0]
+    known = 0 <= magic <= 2
+    follows = _next_sound(view, raw, max(stop + 1, data - _FRAME - 8))
+    if data - stop >= _FRAME:
+        reason = f"{BAD_LENGTH}: {data - stop:,} zero bytes, then data again from byte {data}"
+    elif not known:
+        reason = f"{BAD_MAGIC}: message format {magic}"
+    elif length < _LEAST[magic]:
+        reason = f"{BAD_LENGTH}: {length}, a message of format {magic} has {_LEAST[magic]} or more"
+    elif length > _LARGEST or follows is not None:
+        reason = f"{BAD_LENGTH}: {length:,}, {rest - _FRAME:,} bytes are left in the file"
+    else:
+        reason = f"{TORN_TAIL}: {rest - _FRAME:,} of {length:,} bytes are there, {_torn_offsets(view, stop)}"
+    if follows is not None:
+        place, first, last = follows
+        reason += f"; a sound batch with offsets {first} to {last} stands at byte {place}, out of Kafka's reach"
+    elif not reason.startswith(TORN_TAIL):
+        reason += f"; {rest:,} bytes to the end of the file are out of reach"
+    notices.add(reason, excerpt=_hex(view, stop), byte=stop)
+
+
+def _torn_offsets(view: memoryview, place: int) -> str:
+    """Which offsets the cut entry was to hold, as far as its header says."""
+    if view[place + 16] == 2 and len(view) - place >= 27:
+        base, delta = struct.unpack_from(">q", view, place)[0], struct.unpack_from(">i", view, place + 23)[0]
+        return f"of offsets {base} to {base + delta}"
+    return f"of offset {struct.unpack_from('>q', view, place)[0]}"
+
+
+def _next_sound(view: memoryview, raw: _Bytes, start: int) -> tuple[int, int, int] | None:
+    """Place, first and last offset of the first v2 batch from ``start`` on whose checksum holds."""
+    window = raw[start : start + _SEARCH + _HEADER.itemsize]
+    if len(window) < _HEADER.itemsize:
+        return None
+    places = np.flatnonzero(window[16 : len(window) - _HEADER.itemsize + 17] == 2) + start
+    if not len(places):
+        return None
+    headers = _gather(raw, places, _HEADER)
+    lengths = _native(headers, "length").astype(np.int64)
+    fits = (lengths >= _LEAST[2]) & (places + lengths + _FRAME <= len(view))
+    fits &= (_native(headers, "base_offset") >= 0) & (_native(headers, "last_offset_delta") >= 0)
+    budget = _SEARCH_CRC
+    for place, length, header in zip(places[fits].tolist(), lengths[fits].tolist(), headers[fits], strict=True):
+        budget -= length
+        if budget < 0:
+            break
+        body = bytes(view[place + _CRC_FROM[2] : place + _FRAME + length])
+        if google_crc32c.value(body) == int(header["crc"]):
+            first = int(header["base_offset"])
+            return place, first, first + int(header["last_offset_delta"])
+    return None
+
+
+def _first_nonzero(raw: _Bytes, start: int) -> int:
+    """Place of the first byte that is not zero, or the end; in steps, because a preallocated file may be large."""
+    step = 1 << 20
+    for begin in range(start, len(raw), step):
+        found = np.flatnonzero(raw[begin : begin + step])
+        if len(found):
+            return begin + int(found[0])
+    return len(raw)
+
+
+def _hex(view: memoryview, place: int) -> str:
+    return bytes(view[place : place + _HEADER.itemsize]).hex()
