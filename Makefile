@@ -1,0 +1,72 @@
+# A fresh machine needs Python 3.11 or newer, make and Java 17. Everything else goes into .venv.
+
+VENV ?= .venv
+# The newest installed Python that will do; PYTHON=... chooses another.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+# uv where it is installed (UV= to do without), else pip.
+UV ?= $(shell command -v uv 2>/dev/null)
+# Tests run in this many processes.
+JOBS ?= 2
+# More arguments for pytest: make test ARGS="-k segment".
+ARGS ?=
+
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+INSTALLED := $(VENV)/.forensics-installed
+DEMO := sample_traces/kip101-0.10.2.2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format types bench accuracy bench-spark clean
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(INSTALLED) ## create .venv and install the project with all it needs
+
+# Remade when pyproject.toml changed; otherwise make has nothing to do.
+$(INSTALLED): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "make setup: no Python 3.11 or newer found; install one or set PYTHON=/path/to/python" >&2; exit 2; }
+ifneq ($(strip $(UV)),)
+	@test -x $(PY) || $(UV) venv --quiet --python "$$(command -v $(PYTHON))" $(VENV)
+	@echo "installing into $(VENV) with uv"
+	@$(UV) pip install --quiet --python $(PY) --editable . --group dev
+else
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
+	@echo "installing into $(VENV) with pip: takes some minutes the first time (PySpark is large)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable . --group dev
+endif
+	@touch $@
+
+demo: setup ## scan a shipped trace of a real loss
+	@$(BIN)/forensics --help >/dev/null
+	@$(BIN)/forensics scan $(DEMO); code=$$?; \
+	if [ $$code -gt 1 ]; then echo "make demo: the scan failed with exit code $$code" >&2; exit $$code; fi
+
+test: setup lint types ## lint, types and all tests
+	@$(PY) -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+
+lint: setup ## check style and layout of the code
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet . || { echo "make lint: not formatted; run: make format" >&2; exit 1; }
+
+format: setup ## put imports and layout in order
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format --quiet .
+
+types: setup ## check types
+	@$(BIN)/mypy
+
+bench: setup ## time a scan of generated evidence
+	@$(PY) -m benchmarks.scan $(ARGS)
+
+accuracy: setup ## compare verdicts with what is known of recorded clusters
+	@$(PY) -m benchmarks.accuracy $(ARGS)
+
+bench-spark: setup ## time the Spark engine
+	@$(PY) -m benchmarks.spark $(ARGS)
+
+clean: ## remove .venv and what tools have cached
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
