@@ -1,0 +1,128 @@
+"""What every test may ask for: evidence, Java, Chromium, and the rules that hold for the whole run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from functools import cache
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Tests run in a zone that no other machine is likely to be in (UTC+12:45, with summer time): code that reads the local
+# clock's zone gives other answers here. TZ=... in the environment wins.
+os.environ.setdefault("TZ", "Pacific/Chatham")
+time.tzset()
+
+# No deadline: a busy machine is not a bug.
+hypothesis.settings.register_profile("dev", max_examples=50, deadline=None)
+hypothesis.settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+
+# -- Java and Chromium -----------------------------------------------------------------------------
+
+
+@cache
+def why_no_java() -> str | None:
+    """Why Spark cannot start here, or None if it can."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None:
+        return "no `java` on the PATH and no JAVA_HOME: Spark needs Java 17 or newer"
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=True, timeout=60).stderr
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"`{java} -version` failed: {error}"
+    return java_too_old(said)
+
+
+def java_too_old(said: str) -> str | None:
+    """What is wrong with the Java that printed ``said`` for ``-version``, or None."""
+    quoted = said.partition('"')[2].partition('"')[0]
+    major = quoted.partition(".")[0].partition("-")[0]
+    if not major.isdecimal():
+        return f"cannot tell Java's version from: {said[:80]!r}"
+    return None if int(major) >= 17 else f"Java {quoted} found: Spark needs 17 or newer"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Sends all Spark tests to one worker: they share a session, and two JVMs would fight for two cores."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.hookimpl(tryfirst=True)  # before any fixture tries to start Spark
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips Spark tests where there is no Java, or fails them if FORENSICS_REQUIRE_JAVA=1 says there must be one."""
+    if item.get_closest_marker("spark") and (reason := why_no_java()):
+        if os.environ.get("FORENSICS_REQUIRE_JAVA") == "1":
+            pytest.fail(f"{reason} (FORENSICS_REQUIRE_JAVA=1: no skip)", pytrace=False)
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of a Chromium for ``playwright ... launch(executable_path=...)``; mark such tests with ``browser``."""
+    for name in (os.environ.get("FORENSICS_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"):
+        if name and (path := shutil.which(name)):
+            return path
+    pytest.skip("no Chromium on the PATH: install Debian's `chromium` or set FORENSICS_CHROMIUM")
+
+
+# -- evidence --------------------------------------------------------------------------------------
+
+
+def evidence_root() -> Path | None:
+    """The folder with one folder for each recorded cluster, or None where it is absent."""
+    set_by_hand = os.environ.get("FORENSICS_EVIDENCE")
+    folder = Path(set_by_hand) if set_by_hand else ROOT.parent / "shared" / "evidence"
+    if set_by_hand and not folder.is_dir():
+        raise pytest.UsageError(f"FORENSICS_EVIDENCE={set_by_hand} is not a folder")
+    return folder if folder.is_dir() else None
+
+
+NO_EVIDENCE = "no evidence folder: ../shared/evidence is absent and FORENSICS_EVIDENCE is not set"
+
+
+@pytest.fixture(scope="session")
+def evidence() -> Path:
+    """The folder with one folder for each recorded cluster. Read only."""
+    root = evidence_root()
+    if root is None:
+        pytest.skip(NO_EVIDENCE)
+    return root
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Runs a test that asks for ``evidence_case`` once for each recorded cluster."""
+    if "evidence_case" not in metafunc.fixturenames:
+        return
+    root = evidence_root()
+    cases = sorted(case for case in root.iterdir() if case.is_dir()) if root else []
+    params = [pytest.param(case, id=case.name) for case in cases]
+    metafunc.parametrize(
+        "evidence_case", params or [pytest.param(None, id="absent", marks=pytest.mark.skip(reason=NO_EVIDENCE))]
+    )
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def sample_traces() -> Path:
+    """The traces that ship with the repository: always there."""
+    folder = ROOT / "sample_traces"
+    assert folder.is_dir(), "sample_traces/ is part of the repository"
+    return folder
