@@ -1,0 +1,191 @@
+"""Where things stand: every file is registered, none is a junk drawer or too long, and the wheel holds them all."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+# Package, the one tuple in it that lists its entries in order, and the files in it that hold no entry, with the reason.
+REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
+    ("parsers.messages", "MESSAGES", {"catalogue": "says what an entry is"}),
+    ("parsers.formats", "FORMATS", {}),
+    ("forensics.rules", "RULES", {}),
+    ("forensics.reports", "REPORTS", {}),
+)
+JUNK_DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "shared", "stuff"}
+LONGEST = 600
+
+
+def entries_of(module: ModuleType, kinds: tuple[type, ...]) -> list[object]:
+    """What a module defines that looks like an entry, directly or in a tuple, list or dict of its own."""
+    found: list[object] = []
+    for value in vars(module).values():
+        if isinstance(value, dict):
+            value = tuple(value.values())
+        several = isinstance(value, tuple | list) and not isinstance(value, kinds)
+        found += [one for one in (value if several else [value]) if isinstance(one, kinds)]
+    return found
+
+
+def listing_errors(registry: object, modules: dict[str, ModuleType], without_entries: dict[str, str]) -> list[str]:
+    """What is wrong between a registry and the modules beside it (by file name, without underscore files).
+
+    An entry of a registry is a module, or something a module defines: a function, a class, or an object that is found
+    in the module's own names.
+    """
+    if not isinstance(registry, tuple) or not registry:
+        return ["the registry is not a tuple with entries"]
+    errors = [f"{name}: no such file, though the test excuses it" for name in without_entries if name not in modules]
+    ids = [
+        name
+        for entry in registry
+        if isinstance(name := next((getattr(entry, key, None) for key in ("id", "ID", "name", "NAME")), None), str)
+    ]
+    errors += sorted({f"{name}: listed twice" for name in ids if ids.count(name) > 1})
+    listed = {id(entry) for entry in registry}
+    # an object of these types outside the registry was forgotten; plain functions and modules may serve otherwise
+    kinds = tuple({type(entry) for entry in registry} - {ModuleType, type, type(lambda: None), str, tuple, dict})
+    for name, module in modules.items():
+        if name in without_entries:
+            continue
+        own = entries_of(module, kinds)
+        forgotten = [one for one in own if id(one) not in listed]
+        errors += [f"{name}: {getattr(one, 'id', getattr(one, 'name', one))!s:.60} is not listed" for one in forgotten]
+        if not (
+            id(module) in listed
+            or own
+            or any(getattr(entry, "__module__", None) == module.__name__ for entry in registry)
+            or any(id(value) in listed for value in vars(module).values())
+        ):
+            errors.append(f"{name}: not listed")
+    return errors
+
+
+def junk_drawers(names: list[str]) -> list[str]:
+    """Python files and folders whose name says nothing of what is in them."""
+    return [name for name in names if JUNK_DRAWERS & {part.removesuffix(".py") for part in name.split("/")}]
+
+
+def too_long(texts: dict[str, str]) -> list[str]:
+    """Files of more lines than one reads in one go."""
+    return [f"{name}: {lines} lines" for name, text in texts.items() if (lines := len(text.splitlines())) > LONGEST]
+
+
+# -- the house -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("package", "registry", "without_entries"), REGISTRIES, ids=[row[1] for row in REGISTRIES])
+def test_every_file_is_registered(
+    package: str, registry: str, without_entries: dict[str, str], files: tuple[str, ...], sources: dict[str, str]
+) -> None:
+    if package not in sources:
+        pytest.skip(f"there is no {package}/__init__.py yet")
+    folder = package.replace(".", "/")
+    # a file, or a folder of files that counts as one
+    names = {name.removeprefix(folder + "/").split("/")[0] for name in files if name.startswith(folder + "/")}
+    stems = sorted(
+        stem
+        for name in names
+        if not (stem := name.removesuffix(".py")).startswith("_")
+        and (name.endswith(".py") or f"{package}.{stem}" in sources)
+    )
+    modules = {stem: importlib.import_module(f"{package}.{stem}") for stem in stems}
+    listed = getattr(importlib.import_module(package), registry, None)
+    assert listing_errors(listed, modules, without_entries) == []
+
+
+def test_no_junk_drawers(files: tuple[str, ...]) -> None:
+    assert junk_drawers([name for name in files if name.endswith(".py")]) == []
+
+
+def test_no_python_file_is_too_long(repository: Path, files: tuple[str, ...]) -> None:
+    texts = {name: (repository / name).read_text(encoding="utf-8") for name in files if name.endswith(".py")}
+    assert too_long(texts) == []
+
+
+def test_the_wheel_holds_both_packages_whole(repository: Path, files: tuple[str, ...], tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(build, cwd=repository, check=True, capture_output=True, timeout=120)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        inside = {name for name in archive.namelist() if ".dist-info/" not in name}
+        points = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))
+        assert "forensics = forensics.cli:main" in archive.read(points).decode()
+    ours = {name for name in files if name.startswith(("forensics/", "parsers/"))}
+    assert {"forensics/py.typed", "parsers/py.typed"} <= ours
+    assert ours - inside == set(), "missing from the wheel"
+    assert {name.partition("/")[0] for name in inside} == {"forensics", "parsers"}
+
+
+def test_the_ci_script_can_be_run(repository: Path) -> None:
+    script = repository / ".ci" / "run"
+    assert script.stat().st_mode & 0o111
+    subprocess.run(["bash", "-n", str(script)], check=True, timeout=30)
+
+
+# -- each guard can fail ---------------------------------------------------------------------------
+
+
+class Entry:
+    """Stands for a message, a format, a rule or a report."""
+
+    def __init__(self, name: str) -> None:
+        self.id = name
+
+
+def house(**modules: dict[str, object]) -> dict[str, ModuleType]:
+    """Modules of the given names and contents."""
+    made = {}
+    for name, content in modules.items():
+        made[name] = ModuleType(name)
+        vars(made[name]).update(content)
+    return made
+
+
+def test_an_unlisted_file_is_seen() -> None:
+    one, two, three = Entry("one"), Entry("two"), Entry("three")
+    modules = house(first={"RULE": one}, second={"MESSAGES": (two,)}, base={"Thing": Entry})
+    assert listing_errors((one, two), modules, {"base": "says what an entry is"}) == []
+    assert listing_errors((one, two), modules, {}) == ["base: not listed"]
+    assert listing_errors((one,), modules, {"base": ""}) == ["second: two is not listed"]
+    assert listing_errors((one, two), modules | house(third={"RULE": three}), {"base": ""}) == [
+        "third: three is not listed"
+    ]
+    assert listing_errors((one, two), modules | house(third={"table": {"x": three}}), {"base": ""}) == [
+        "third: three is not listed"
+    ]
+    assert listing_errors((one, Entry("one"), two), modules, {"base": ""}) == ["one: listed twice"]
+    assert listing_errors((one, two), modules, {"base": "", "gone": ""}) == [
+        "gone: no such file, though the test excuses it"
+    ]
+    assert listing_errors([one], modules, {}) == ["the registry is not a tuple with entries"]
+    assert listing_errors((), modules, {}) == ["the registry is not a tuple with entries"]
+    assert listing_errors(None, modules, {}) == ["the registry is not a tuple with entries"]
+
+
+def test_modules_and_functions_may_be_entries() -> None:
+    def find() -> None: ...
+
+    find.__module__ = "second"
+    modules = house(first={"NAME": "first"}, second={"find": find}, third={"find": SimpleNamespace()})
+    assert listing_errors((modules["first"], find), modules, {}) == ["third: not listed"]
+
+
+def test_a_junk_drawer_is_seen() -> None:
+    assert junk_drawers(
+        ["forensics/rules/utils.py", "parsers/common/x.py", "tests/helpers.py", "forensics/case/x.py"]
+    ) == [
+        "forensics/rules/utils.py",
+        "parsers/common/x.py",
+        "tests/helpers.py",
+    ]
+
+
+def test_a_long_file_is_seen() -> None:
+    assert too_long({"long.py": "x\n" * (LONGEST + 1), "fits.py": "x\n" * LONGEST}) == [f"long.py: {LONGEST + 1} lines"]
