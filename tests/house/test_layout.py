@@ -13,7 +13,7 @@ import pytest
 
 # Package, the one tuple in it that lists its entries in order, and the files in it that hold no entry, with the reason.
 REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
-    ("parsers.messages", "MESSAGES", {"catalogue": "says what an entry is"}),
+    ("parsers.messages", "MESSAGES", {"catalogue": "says what an entry is", "patterns": "parts of expressions"}),
     ("parsers.formats", "FORMATS", {}),
     ("forensics.rules", "RULES", {}),
     ("forensics.reports", "REPORTS", {}),
@@ -95,6 +95,8 @@ def test_every_file_is_registered(
         if not (stem := name.removesuffix(".py")).startswith("_")
         and (name.endswith(".py") or f"{package}.{stem}" in sources)
     )
+    if not set(stems) - set(without_entries):
+        pytest.skip(f"{package} has no entries yet")
     modules = {stem: importlib.import_module(f"{package}.{stem}") for stem in stems}
     listed = getattr(importlib.import_module(package), registry, None)
     assert listing_errors(listed, modules, without_entries) == []
