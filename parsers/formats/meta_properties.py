@@ -1,8 +1,8 @@
 """``meta.properties``: which broker and cluster a log directory belongs to.
 
-Java properties. Version 0 (``BrokerMetadataCheckpoint``): ``broker.id``, ``cluster.id`` (0.10.1+). Version 1 (KRaft,
-``MetaProperties``): ``node.id``, ``cluster.id``, ``directory.id`` (3.7+). A missing version is 0. The comment gives the
-time of the last write, in the broker's zone.
+Java properties. Version 0 (``BrokerMetadataCheckpoint``): ``broker.id``, and ``cluster.id`` in newer brokers (2.8.2
+writes it, 1.1.1 does not). Version 1 (KRaft, ``MetaProperties``): ``node.id``, ``cluster.id``, ``directory.id`` (3.7+).
+A missing version is 0. The comment gives the time of the last write, in the broker's zone.
 """
 
 from __future__ import annotations
@@ -73,8 +73,6 @@ def read_meta_properties(data: bytes) -> MetaProperties:
     node_id, broker_id = number("node.id", 0), number("broker.id", 0)
     if "node.id" not in entries and "broker.id" not in entries:
         notices.add("neither node.id nor broker.id is set: the file is cut or was written by hand", line=1)
-    elif "cluster.id" not in entries:
-        notices.add("cluster.id is not set: written by a broker before 0.10.1, or cut", line=1)
     if data and not data.endswith(b"\n"):
         notices.add("the last line is not ended, so it may be cut", line=data.count(b"\n") + 1)
     return MetaProperties(

@@ -1,0 +1,87 @@
+"""Producer state snapshots, ``<offset>.snapshot``: what the broker knew of idempotent and transactional producers.
+
+int16 version, CRC-32C of what follows it, then the entries (``ProducerStateManager``, ProducerSnapshot schema, 0.11+).
+The file's name is the offset up to which the state holds, so the log reached that offset when it was written.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final, NamedTuple
+
+import google_crc32c
+import numpy as np
+import polars as pl
+
+from parsers.errors import NotThisFormat
+from parsers.reading import Notices
+
+NAME: Final = "producer-snapshot"
+
+PRODUCERS: Final[dict[str, pl.DataType]] = {
+    "producer_id": pl.Int64(),
+    "producer_epoch": pl.Int16(),
+    "last_sequence": pl.Int32(),
+    "last_offset": pl.Int64(),  # of the last batch; -1 when only a marker is known
+    "offset_delta": pl.Int32(),  # that batch begins at last_offset - offset_delta
+    "timestamp": pl.Int64(),  # milliseconds since 1970 UTC
+    "coordinator_epoch": pl.Int32(),  # -1: none
+    "transaction_offset": pl.Int64(),  # first offset of the open transaction; -1: none
+}
+"""One producer."""
+
+_HEAD: Final = struct.Struct(">hIi")
+_ENTRY: Final = np.dtype(
+    [
+        ("producer_id", ">i8"),
+        ("producer_epoch", ">i2"),
+        ("last_sequence", ">i4"),
+        ("last_offset", ">i8"),
+        ("offset_delta", ">i4"),
+        ("timestamp", ">i8"),
+        ("coordinator_epoch", ">i4"),
+        ("transaction_offset", ">i8"),
+    ]
+)
+
+
+class ProducerSnapshot(NamedTuple):
+    """What a snapshot holds.
+
+    Attributes:
+        producers: rows of ``PRODUCERS``; none when the checksum fails, since any of them may be wrong.
+        notices: rows of ``NOTICES``.
+    """
+
+    producers: pl.DataFrame
+    notices: pl.DataFrame
+
+
+def read_producer_snapshot(data: bytes) -> ProducerSnapshot:
+    """Read a producer state snapshot.
+
+    Raises:
+        NotThisFormat: the version is not 1, unless the file is empty or zero bytes, which is damage.
+    """
+    notices = Notices()
+    none = pl.DataFrame(schema=PRODUCERS)
+    if not data.strip(b"\0"):
+        notices.add(f"the file is {len(data)} zero bytes: its content was lost", byte=0)
+        return ProducerSnapshot(none, notices.frame())
+    if data[:2] != b"\0\1"[: len(data)]:
+        raise NotThisFormat("a producer snapshot begins with version 1")
+    if len(data) < _HEAD.size:
+        notices.add(f"torn: {len(data)} bytes, the head has {_HEAD.size}", excerpt=data.hex(), byte=0)
+        return ProducerSnapshot(none, notices.frame())
+    _, crc, count = _HEAD.unpack_from(data)
+    size = _HEAD.size + count * _ENTRY.itemsize
+    if count < 0 or size != len(data):
+        reason = f"{count} producers are announced, {len(data) - _HEAD.size} bytes are there for them"
+        notices.add(reason, excerpt=data[:61].hex(), byte=6)
+        return ProducerSnapshot(none, notices.frame())
+    if google_crc32c.value(data[6:]) != crc:
+        notices.add("bad CRC: nothing in the snapshot can be trusted", excerpt=data[:61].hex(), byte=2)
+        return ProducerSnapshot(none, notices.frame())
+    entries = np.frombuffer(data, dtype=_ENTRY, offset=_HEAD.size)
+    columns = {name: entries[name].astype(entries[name].dtype.newbyteorder("=")) for name in PRODUCERS}
+    return ProducerSnapshot(pl.DataFrame(columns, schema=PRODUCERS), notices.frame())

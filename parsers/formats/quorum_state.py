@@ -1,0 +1,87 @@
+"""``quorum-state``: what a node last knew of the metadata quorum, one line of JSON (KRaft).
+
+Version 0 to 3.8, version 1 (with ``votedDirectoryId``, without voters) from 3.9 with ``kraft.version`` 1
+(``FileBasedStateStore``, then ``FileQuorumStateStore``, ``QuorumStateData``). Its ``appliedOffset`` is always 0 and
+says nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from parsers.errors import NotThisFormat
+from parsers.reading import Notices
+
+NAME: Final = "quorum-state"
+FILE: Final = "quorum-state"
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumState:
+    """What ``quorum-state`` says; None where it names nobody or is damaged.
+
+    Attributes:
+        version: ``data_version``.
+        leader: active controller this node knew.
+        leader_epoch: controller epoch.
+        voted: node it voted for in that epoch.
+        voters: ids of the voters; empty in version 1.
+        notices: rows of ``NOTICES``.
+    """
+
+    version: int | None
+    leader: int | None
+    leader_epoch: int | None
+    voted: int | None
+    voters: tuple[int, ...]
+    notices: pl.DataFrame
+
+
+def read_quorum_state(data: bytes) -> QuorumState:
+    """Read ``quorum-state``.
+
+    Raises:
+        NotThisFormat: the content is no JSON object with a leader epoch, nor the beginning of one.
+    """
+    notices = Notices()
+    text = data.decode("utf-8", errors="replace")
+    content: Any = None
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        if data.strip(b"\0") and not text.startswith('{"'[: len(text)]):
+            raise NotThisFormat("quorum-state is one line of JSON") from None
+        notices.add("the JSON is cut or damaged", excerpt=text, line=1)
+    if content is not None and (not isinstance(content, dict) or "leaderEpoch" not in content):
+        raise NotThisFormat("quorum-state is a JSON object with a leaderEpoch")
+    values: dict[str, Any] = content or {}
+
+    def number(key: str) -> int | None:
+        value = values.get(key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if value is not None:
+            notices.add(f"{key} is not a number", excerpt=str(value), line=1)
+        return None
+
+    def node(key: str) -> int | None:
+        value = number(key)
+        return None if value == -1 else value
+
+    version = number("data_version")
+    if version not in (0, 1, None):
+        notices.add(f"data_version {version} is unknown, 0 and 1 are known", excerpt=text, line=1)
+    voters = values.get("currentVoters") or []
+    ids = [voter.get("voterId") for voter in voters if isinstance(voter, dict)] if isinstance(voters, list) else []
+    return QuorumState(
+        version=version,
+        leader=node("leaderId"),
+        leader_epoch=number("leaderEpoch"),
+        voted=node("votedId"),
+        voters=tuple(voter for voter in ids if isinstance(voter, int)),
+        notices=notices.frame(),
+    )
