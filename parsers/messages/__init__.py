@@ -1,0 +1,12 @@
+"""The message catalogue: every sentence of a broker that states a fact about replication, in every version's words."""
+
+from __future__ import annotations
+
+from parsers.messages import partition, partition_isr
+from parsers.messages.catalogue import Message
+
+MESSAGES: tuple[Message, ...] = (
+    *partition.MESSAGES,
+    *partition_isr.MESSAGES,
+)
+"""All messages. A line that has the literal of several is read by the one whose wording fits."""

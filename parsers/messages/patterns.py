@@ -1,0 +1,140 @@
+"""Building blocks of the message patterns: how brokers print partitions, offsets, leaders and in-sync replicas.
+
+All of them stay in what Python's ``re`` and Rust's ``regex`` both take. A pattern names a group after a column of
+``OBSERVATIONS``, or ``tp`` (a directory name), ``bracketed`` ("topic,partition"), or ``last`` (the last offset held, one
+less than ``leo``).
+"""
+
+from __future__ import annotations
+
+NAME = r"[a-zA-Z0-9._-]+"
+"""A topic, a directory name or a topic id."""
+
+TP = rf"(?P<tp>{NAME})"
+"""``orders-0``."""
+
+BRACKETED = r"\[(?P<bracketed>[^\]]+)\]"
+"""``[orders,0]``: TopicAndPartition.toString up to 1.0."""
+
+NUMBERS = r"[0-9, ]*"
+"""Inside of a printed list of broker ids, may be empty."""
+
+LIST = rf"[A-Za-z]*[(\[]{NUMBERS}[)\]]"
+"""``List(1, 2)``, ``Set(1,2)``, ``[1, 2]``: the collection's name depends on its size and on the Scala version."""
+
+
+def number(name: str) -> str:
+    """A number that may be negative where that says something (leader -1: none)."""
+    return rf"(?P<{name}>-?[0-9]+)"
+
+
+def known(name: str) -> str:
+    """A number where -1 says "not known": then the group is empty."""
+    return rf"(?:-1|(?P<{name}>[0-9]+))"
+
+
+def metadata(name: str) -> str:
+    """A LogOffsetMetadata; the group is its offset, empty where that is -1.
+
+    ``42 [0 : 2983]`` up to 1.1, ``(offset=42 segment=[0:2983])`` 2.0 to 3.4, ``(offset=42segment=[0:2983])`` in 3.5,
+    ``(offset=42, segment=[0:2983])`` since 3.6 (LogOffsetMetadata.toString).
+    """
+    return rf"(?:\(offset=)?{known(name)},? ?(?:segment=)?\[-?[0-9]+ ?: ?-?[0-9]+\]\)?"
+
+
+TOPIC_ID = rf"(?:Some\((?P<topic_id>{NAME})\)|None)"
+"""``Some(Rh8JkKq4RPy1v6cF2f9x0A)`` or ``None``."""
+
+LEADER_AND_ISR = (
+    rf"LeaderAndIsr\(leader={number('leader')}, leaderEpoch={number('leader_epoch')}, "
+    rf"isr(?:WithBrokerEpoch)?=(?P<isr>.*?), (?:leaderRecoveryState=[A-Z]+, )?"
+    rf"(?:zkVersion|partitionEpoch)={number('partition_epoch')}\)"
+)
+"""LeaderAndIsr.toString since 1.1, with ``isrWithBrokerEpoch=List(BrokerState(..))`` since 3.5 (``[..]`` since 4.0)."""
+
+LEADER_AND_ISR_JSON = (
+    rf"\{{\"leader\":{number('leader')},\"leader_epoch\":{number('leader_epoch')},\"isr\":\[(?P<isr>{NUMBERS})\]\}}"
+)
+"""LeaderAndIsr.toString up to 1.0."""
+
+LEADER_ISR_CONTROLLER_EPOCH = (
+    rf"\(Leader:{number('leader')},ISR:(?P<isr>[0-9,]*),(?:LeaderRecoveryState:[A-Z]+,)?"
+    rf"LeaderEpoch:{number('leader_epoch')},(?:ZkVersion:{number('partition_epoch')},)?ControllerEpoch:[0-9]+\)"
+)
+"""LeaderIsrAndControllerEpoch.toString: ``ZkVersion`` since 2.8, ``LeaderRecoveryState`` since 3.2."""
+
+STATE = (
+    rf"controllerEpoch=-?[0-9]+, leader={number('leader')}, leaderEpoch={number('leader_epoch')}, "
+    rf"isr=(?P<isr>\[{NUMBERS}\]|[0-9,]*), (?:zkVersion|partitionEpoch)={number('partition_epoch')}"
+)
+"""Inside of the partition state of a LeaderAndIsr or UpdateMetadata request, after the topic where that is printed."""
+
+PARTITION_STATE = rf"PartitionState\({STATE}[^)]*\)"
+"""``PartitionState(controllerEpoch=1, ..)`` up to 2.3: the partition stands elsewhere in the line."""
+
+NAMED_STATE = (
+    rf"[A-Za-z]*PartitionState\(topicName='(?P<topic>[^']*)', partitionIndex=(?P<partition>[0-9]+), {STATE}[^)]*\)"
+)
+"""``LeaderAndIsrPartitionState(topicName='orders', partitionIndex=0, ..)`` since 2.4: the partition is inside."""
+
+ANY_STATE = rf"[A-Za-z]*PartitionState\((?:topicName='[^']*', partitionIndex=[0-9]+, )?{STATE}[^)]*\)"
+"""Either of them, in a line that prints the partition as well."""
+
+BROKER_END_POINT = (
+    r"BrokerEndPoint(?:\(id=[0-9]+, host=[^)]*\)|\[id=[0-9]+, host=[^,]*, port=[0-9]+\]|\([0-9]+,[^)]*\))"
+)
+"""``BrokerEndPoint(1,h,9092)`` up to 2.0, ``BrokerEndPoint(id=1, host=h:9092)`` up to 3.9, ``[..]`` since 4.0."""
+
+LOG = (
+    r"Log\(dir=(?P<log_dir>[^,]*)[/\\][^/\\,]+, (?:topicId=[^,]+, )?topic=(?P<topic>[^,]+), "
+    r"partition=(?P<partition>[0-9]+), highWatermark={hw}, lastStableOffset=-?[0-9]+, "
+    r"logStartOffset=(?P<log_start>[0-9]+), logEndOffset=(?P<leo>[0-9]+)\)"
+)
+"""Log.toString since 2.4, to be formatted with a pattern for its high watermark."""
+
+# -- prefixes of the classes that print (LogContext, logIdent) --------------------------------------------------------
+
+PARTITION_OLD = r"Partition \[(?P<bracketed>[^\]]+)\] on broker (?P<witness>[0-9]+): "
+"""kafka.cluster.Partition, 0.9 to 0.11."""
+
+PARTITION = rf"\[Partition {TP} broker=(?P<witness>[0-9]+)\] "
+"""kafka.cluster.Partition since 1.0."""
+
+LOG_PREFIX = rf"\[[A-Za-z]*Log[A-Za-z]* partition={TP}, dir=(?P<log_dir>[^\]]+)\] "
+"""kafka.log.Log (1.0 to 3.0), UnifiedLog, LocalLog, LogLoader (since 3.0)."""
+
+FETCHER_OLD = r"\[ReplicaFetcherThread-[0-9]+-(?P<leader>[0-9]+)\][,:] "
+"""kafka.server.ReplicaFetcherThread up to 0.11."""
+
+FETCHER = r"\[ReplicaFetcher replicaId=(?P<witness>[0-9]+), leaderId=(?P<leader>[0-9]+), fetcherId=[0-9]+\] "
+"""kafka.server.ReplicaFetcherThread, AbstractFetcherThread and RemoteLeaderEndPoint since 1.0."""
+
+FETCHER_MANAGER = r"\[ReplicaFetcherManager on broker (?P<witness>[0-9]+)\] "
+"""kafka.server.ReplicaFetcherManager."""
+
+REPLICA_MANAGER = r"\[(?:Replica Manager on Broker |ReplicaManager broker=)(?P<witness>[0-9]+)\]:? "
+"""kafka.server.ReplicaManager."""
+
+EPOCH_CACHE = rf"\[LeaderEpochCache {TP}\] "
+"""LeaderEpochFileCache since 2.0."""
+
+BROKER_OLD = r"Broker (?P<witness>[0-9]+) "
+"""state.change.logger of a broker up to 0.11."""
+
+BROKER = r"\[Broker id=(?P<witness>[0-9]+)\] "
+"""state.change.logger of a broker since 1.0."""
+
+STATE_CHANGE_CONTROLLER_OLD = r"Controller (?P<witness>[0-9]+) epoch [0-9]+ "
+"""state.change.logger of a ZooKeeper-mode controller up to 0.11."""
+
+STATE_CHANGE_CONTROLLER = r"\[Controller id=(?P<witness>[0-9]+) epoch=[0-9]+\] "
+"""state.change.logger of a ZooKeeper-mode controller since 1.0."""
+
+CONTROLLER = r"\[Controller (?:id=)?(?P<witness>[0-9]+)\]:? "
+"""kafka.controller.KafkaController."""
+
+QUORUM_CONTROLLER = r"\[(?:QuorumController id=|Controller )(?P<witness>[0-9]+)\] "
+"""org.apache.kafka.controller: ``[Controller 1]`` 2.8 to 3.4, ``[QuorumController id=1]`` since 3.5."""
+
+RAFT = r"\[RaftManager (?:nodeId|id)=(?P<witness>[0-9]+)\] "
+"""org.apache.kafka.raft: ``nodeId`` 2.8 to 3.4."""
