@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -123,6 +125,13 @@ def test_the_wheel_holds_both_packages_whole(repository: Path, files: tuple[str,
     assert {"forensics/py.typed", "parsers/py.typed"} <= ours
     assert ours - inside == set(), "missing from the wheel"
     assert {name.partition("/")[0] for name in inside} == {"forensics", "parsers"}
+
+
+def test_there_is_one_version(repository: Path, sources: dict[str, str]) -> None:
+    if "forensics" not in sources:
+        pytest.skip("there is no forensics/__init__.py yet")
+    declared = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert re.findall(r'^__version__ = "(.*)"$', sources["forensics"], re.MULTILINE) == [declared]
 
 
 def test_the_ci_script_can_be_run(repository: Path) -> None:
