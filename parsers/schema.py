@@ -20,10 +20,12 @@ class Kind(StrEnum):
     SHUTDOWN_BEGIN = "shutdown_begin"
     SHUTDOWN_COMPLETE = "shutdown_complete"  # missing before the next start: the process was killed or crashed
     BROKER_VERSION = "broker_version"  # detail = version
+    BROKER_CONFIG = "broker_config"  # detail = key=value, one setting
     CLEAN_RESTART = "clean_restart"  # clean-shutdown marker found; log_dir
     UNCLEAN_RESTART = "unclean_restart"  # no marker: logs are recovered; log_dir
     CONTROLLER_ACTIVE = "controller_active"  # replica = controller id, detail = controller epoch
     BROKER_FENCED = "broker_fenced"  # replica = broker that lost its session
+    BROKER_UNFENCED = "broker_unfenced"  # KRaft: replica = broker that may lead and be in ISRs again
     BROKER_REGISTERED = "broker_registered"  # replica = broker, offset = broker epoch
     DIR_FAILED = "dir_failed"  # log_dir
     CHECKPOINT_ERROR = "checkpoint_error"  # a checkpoint could not be read or written; detail
@@ -85,6 +87,7 @@ class Kind(StrEnum):
     PARTITION_CHANGED = "partition_changed"  # KRaft change: only the changed fields; isr_before
     PARTITION_CREATED = "partition_created"  # leader, leader_epoch, isr, partition_epoch
     PARTITION_OFFLINE = "partition_offline"
+    TOPIC_REMOVED = "topic_removed"  # KRaft: the topic of this topic_id is no more; no partition
     REPLICA_STATE = "replica_state"  # replica; detail = new state
     # -- files ------------------------------------------------------------------------------------------------------
     HW_CHECKPOINT = "hw_checkpoint"  # hw; replication-offset-checkpoint
@@ -94,6 +97,8 @@ class Kind(StrEnum):
     EPOCH_ENTRY = "epoch_entry"  # leader-epoch-checkpoint: leader_epoch, offset = start
     LOG_END = "log_end"  # leo, log_start of a log directory, read from its segments
     TOPIC_ID = "topic_id"  # partition.metadata
+    TOPIC_CONFIG = "topic_config"  # KRaft: detail = key=value, or the key alone where the setting was removed
+    CLUSTER_CONFIG = "cluster_config"  # the same for all brokers of the cluster
 
 
 OBSERVATIONS: dict[str, pl.DataType] = {

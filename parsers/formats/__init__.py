@@ -3,3 +3,34 @@
 A reader does no I/O: the caller opens the file and says what its name tells. It raises ``NotThisFormat`` for bytes of
 another format; whatever is damaged inside its own becomes a notice with its place.
 """
+
+from __future__ import annotations
+
+from parsers.formats import (
+    clean_shutdown,
+    epoch_checkpoint,
+    log_directory,
+    meta_properties,
+    offset_checkpoint,
+    partition_metadata,
+    producer_snapshot,
+    quorum_state,
+    records,
+    segment,
+    server_properties,
+)
+
+FORMATS = (
+    segment,
+    records,
+    log_directory,
+    offset_checkpoint,
+    epoch_checkpoint,
+    partition_metadata,
+    meta_properties,
+    server_properties,
+    clean_shutdown,
+    quorum_state,
+    producer_snapshot,
+)
+"""Every format module; what claims a file is decided in ``parsers.read``, in the order that stands there."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from parsers.messages import partition, partition_isr
+from parsers.messages import epoch_cache, log_layer, log_segments, partition, partition_isr, replica
 from parsers.messages.catalogue import Message
 
 MESSAGES: tuple[Message, ...] = (
     *partition.MESSAGES,
     *partition_isr.MESSAGES,
+    *replica.MESSAGES,
+    *log_layer.MESSAGES,
+    *log_segments.MESSAGES,
+    *epoch_cache.MESSAGES,
 )
 """All messages. A line that has the literal of several is read by the one whose wording fits."""

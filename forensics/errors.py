@@ -1,0 +1,15 @@
+"""Errors of the library. The command line turns them into a sentence and an exit code."""
+
+from __future__ import annotations
+
+
+class ForensicsError(Exception):
+    """Base of every error raised by ``forensics``; the text names the input, the cause and the next step."""
+
+
+class NothingUnderstood(ForensicsError):
+    """The input could be read, but holds nothing that a broker writes."""
+
+
+class UnreadableInput(ForensicsError):
+    """A path that was asked for does not exist or cannot be opened."""

@@ -1,0 +1,400 @@
+"""A cluster with one partition, driven step by step: nothing happens unless a step asks for it, and time is a number.
+
+Steps are what brokers, clients and operators do: produce, fetch, crash, restart, wait. Each step takes one logical
+millisecond; ``wait`` lets more pass and runs what brokers do by the clock (HW checkpoints, ISR checks, idle fetches).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from forensics.model import replication
+from forensics.model.controller import Controller
+from forensics.model.protocol import Protocol
+from forensics.model.replication import Answer
+from forensics.model.state import NO_EPOCH, Batch, Disk, EpochCache, Log, Record, Replica
+from forensics.model.trace import Event, Trace
+from forensics.model.truth import Witness
+
+HW_CHECKPOINT_MS = 5_000
+"""``replica.high.watermark.checkpoint.interval.ms``."""
+FETCH_WAIT_MS = 500
+"""``replica.fetch.wait.max.ms``: how often an idle follower asks."""
+TOPIC = "orders"
+PARTITION = 0
+
+
+@dataclass(slots=True)
+class Broker:
+    """A broker's process and what is on its way to it."""
+
+    id: int
+    replica: Replica
+    up: bool = True
+    paused: bool = False
+    runs: int = 0
+    checkpoints_from: int | None = None
+    """When the HW checkpoint thread of this run began: at the first word from the controller."""
+    slow: int = 0
+    """Batches one answer brings to it, 0 for all: a slow follower."""
+    answer: Answer | None = None
+    """Answer to its outstanding fetch."""
+    known: bool = True
+    """Whether it has a session with ZooKeeper or is unfenced, as far as it is itself concerned."""
+
+
+class Cluster:
+    """One partition, its brokers, its controller and its clients.
+
+    Args:
+        protocol: Which generation of Kafka.
+        brokers: Ids of the brokers that hold the partition, in assignment order: the first leads.
+        min_isr: ``min.insync.replicas``.
+        unclean: ``unclean.leader.election.enable``; None takes the version's default.
+        lag_ms: ``replica.lag.time.max.ms``; None takes the version's default.
+        trace: Where events go.
+    """
+
+    CONTROLLER: Final = 0
+    """Stands for the controller (or ZooKeeper) where a link is named."""
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        brokers: Iterable[int] = (1, 2, 3),
+        *,
+        min_isr: int = 1,
+        unclean: bool | None = None,
+        lag_ms: int | None = None,
+        trace: Trace | None = None,
+    ) -> None:
+        self.protocol = protocol
+        self.assigned = tuple(brokers)
+        self.min_isr = min_isr
+        self.unclean = protocol.unclean_default if unclean is None else unclean
+        self.lag_ms = protocol.lag_ms if lag_ms is None else lag_ms
+        self.trace = trace if trace is not None else Trace(on=False)
+        self.witness = Witness()
+        self.now = 0
+        self.broken: set[frozenset[int]] = set()
+        self.brokers = {b: Broker(b, Replica(b)) for b in self.assigned}
+        self.actions: list[dict[str, Any]] = []
+        self.controller = Controller(self, 9 if protocol.mode == "zk" else 100)
+        self.written = 0
+        self.last_election_clean = True
+        self._next_isr_check = self.lag_ms // 2
+        self.controller.emit("controller_started", epoch=1, live=[])
+        for broker in self.assigned:
+            self._step()
+            self._start(self.brokers[broker], clean=True)
+        self._step(100)
+
+    # -- small things everybody needs ------------------------------------------------------------------------------------
+
+    def replica(self, broker: int) -> Replica:
+        """The broker's copy of the partition."""
+        return self.brokers[broker].replica
+
+    def leader(self) -> Replica | None:
+        """The replica the controller has made leader, if its broker runs."""
+        state = self.controller.state
+        if state is None or state.leader not in self.brokers:
+            return None
+        broker = self.brokers[state.leader]
+        return broker.replica if broker.up and broker.replica.role == "leader" else None
+
+    def runs(self, broker: int) -> bool:
+        """Whether the broker's process runs and is not paused."""
+        return self.brokers[broker].up and not self.brokers[broker].paused
+
+    def reaches(self, one: int, other: int) -> bool:
+        """Whether two nodes can talk: both run, and the link between them is whole."""
+        return (
+            (one == self.CONTROLLER or self.runs(one))
+            and (other == self.CONTROLLER or self.runs(other))
+            and frozenset((one, other)) not in self.broken
+        )
+
+    def emit(self, kind: str, broker: int | None, /, **facts: Any) -> None:
+        """Adds an event to the trace, with the state the broker's replica is in now."""
+        if not self.trace.on:
+            return
+        state: dict[str, Any] = {}
+        if broker in self.brokers and (replica := self.brokers[broker].replica).on_disk:
+            state = {
+                "role": replica.role,
+                "leader_epoch": replica.leader_epoch,
+                "log_end_offset": replica.log.end,
+                "high_watermark": replica.hw,
+            }
+            if replica.role == "leader":
+                state["isr"] = list(replica.isr)
+        self.trace.add(Event(self.now, broker, kind, facts, state))
+
+    def act(self, what: str, /, **facts: Any) -> None:
+        """Notes what an operator or a client did."""
+        if self.trace.on:
+            self.actions.append({"at": self.now, "what": what, **facts})
+            self.emit("action", None, what=what, **facts)
+
+    def _step(self, ms: int = 1) -> None:
+        self.now += ms
+
+    # -- topic and clients -----------------------------------------------------------------------------------------------
+
+    def create_topic(self) -> None:
+        """Creates the topic; followers reconcile and fetch once, as they do at once."""
+        self._step()
+        self.act("create topic", topic=TOPIC, assignment=[list(self.assigned)], min_insync_replicas=self.min_isr)
+        self.controller.create(self.assigned)
+        for broker in self.assigned[1:]:
+            self.fetch(broker)
+
+    def produce(self, count: int = 1, acks: str = "all", *, to: int | None = None, producer: int = -1, marker: str = "") -> list[Batch]:
+        """A producer writes ``count`` records in one request to the leader, or to the broker it takes for the leader.
+
+        Returns:
+            What was appended; nothing if the request was refused.
+        """
+        self._step()
+        leader = self.replica(to) if to is not None else self.leader()
+        if leader is None or not self.runs(leader.broker) or leader.role != "leader":
+            return []
+        values = (marker,) if marker else tuple(f"m{self.written + n}" for n in range(1, count + 1))
+        if acks == "all" and len(leader.isr) < self.min_isr:
+            self.emit("refused", None, why="NOT_ENOUGH_REPLICAS", broker_asked=leader.broker)
+            return []
+        if not marker:
+            self.written += count
+        batches = replication.append(self, leader, values, acks, producer, marker)
+        self.act("produced", broker=leader.broker, acks=acks, first=batches[0].base, last=batches[-1].end - 1)
+        if acks == "1":
+            for batch in batches:
+                self.acknowledge(batch)
+        return batches
+
+    def end_transaction(self, producer: int, *, commit: bool = True) -> list[Batch]:
+        """Writes the marker that decides a producer's transaction. It takes an offset like any record."""
+        return self.produce(1, "all", producer=producer, marker="commit" if commit else "abort")
+
+    def acknowledge(self, batch: Batch) -> None:
+        """A producer hears that its records are written."""
+        if not batch.marker:
+            self.witness.acked.append(batch)
+        if self.trace.on:
+            self.emit("acked", None, first=batch.base, end=batch.end, acks=batch.acks, epoch=batch.epoch)
+
+    def consume(self, *, from_broker: int | None = None, committed: bool = False) -> list[Record]:
+        """What a consumer may read: records below the HW, or below the LSO with ``read_committed``."""
+        replica = self.replica(from_broker) if from_broker is not None else self.leader()
+        if replica is None or replica.role != "leader" or not self.runs(replica.broker):
+            return []
+        if not committed:
+            return list(replica.log.records(0, max(replica.hw, 0)))
+        stable = replica.last_stable()
+        batches = replica.log.read(0)
+        aborted = [
+            (t.producer, t.first, t.marker)
+            for t in replica.transactions()
+            if t.marker is not None and any(b.base == t.marker and b.marker == "abort" for b in batches)
+        ]
+        hidden = {b.base for b in batches if b.marker} | {
+            b.base for b in batches for producer, first, marker in aborted if b.producer == producer and first <= b.base <= (marker or 0)
+        }
+        return [
+            Record(offset, b.epoch, value)
+            for b in batches
+            if b.base not in hidden
+            for offset, value in enumerate(b.values, b.base)
+            if offset < stable
+        ]
+
+    # -- replication, a round at a time ----------------------------------------------------------------------------------
+
+    def ask_epoch(self, broker: int) -> bool:
+        """One OffsetsForLeaderEpoch round of a follower that must reconcile. False if it had none to do or no answer."""
+        replica = self.replica(broker)
+        if replica.role != "follower" or not replica.truncating or replica.leader is None or not self.runs(broker):
+            return False
+        if not self.reaches(broker, replica.leader):
+            return False
+        self._step()
+        return replication.ask_epoch(self, replica, self.replica(replica.leader))
+
+    def send_fetch(self, broker: int) -> bool:
+        """A follower's fetch request arrives: the leader learns its LEO. The answer is on its way, or parked.
+
+        Returns:
+            Whether there is an answer to ``receive``.
+        """
+        node = self.brokers[broker]
+        replica = node.replica
+        if not self.runs(broker) or replica.role != "follower" or replica.leader is None or replica.leader not in self.brokers:
+            return False
+        if replica.truncating:
+            return False
+        if node.answer is not None:
+            return True
+        if not self.reaches(broker, replica.leader):
+            return False
+        self._step()
+        last_epoch = replica.epochs.latest if self.protocol.truncates_by == "fetch" else NO_EPOCH
+        if self.trace.on:
+            self.emit("fetches", broker, leader=replica.leader, offset=replica.log.end, leader_epoch=replica.leader_epoch, last_epoch=last_epoch)
+        leader = self.replica(replica.leader)
+        node.answer = replication.serve(self, leader, broker, replica.log.end, replica.leader_epoch, last_epoch)
+        return True
+
+    def receive(self, broker: int) -> bool:
+        """The answer to a follower's fetch arrives and is worked in."""
+        node = self.brokers[broker]
+        answer = node.answer
+        if answer is None or not self.runs(broker):
+            return False
+        if not self.reaches(broker, answer.leader):
+            if not self.brokers[answer.leader].up or frozenset((broker, answer.leader)) in self.broken:
+                node.answer = None  # the connection is gone, and with it the answer
+            return False
+        self._step()
+        if answer.parked:
+            replication.release(self, answer, broker)
+        node.answer = None
+        replication.take(self, node.replica, answer)
+        return True
+
+    def fetch(self, broker: int, rounds: int = 1) -> None:
+        """A follower's round trip, or several: reconciles first if it must, then fetches and takes the answer."""
+        for _ in range(rounds):
+            for _ in range(64):
+                if not self.ask_epoch(broker):
+                    break
+            if not self.send_fetch(broker):
+                return
+            self.receive(broker)
+
+    def catch_up(self, *brokers: int, rounds: int = 8) -> None:
+        """Followers fetch in turn until nothing changes: LEOs and HWs are then equal wherever they can be."""
+        for _ in range(rounds):
+            before = [(r.broker, r.log.end, r.hw, r.truncating) for r in (b.replica for b in self.brokers.values())]
+            for broker in brokers or self.assigned:
+                self.fetch(broker)
+            if before == [(r.broker, r.log.end, r.hw, r.truncating) for r in (b.replica for b in self.brokers.values())]:
+                return
+
+    def has_state(self, broker: int) -> None:
+        """The broker got its first word from the controller: its HW checkpoint thread starts."""
+        node = self.brokers[broker]
+        if node.checkpoints_from is None:
+            node.checkpoints_from = self.now
+
+    # -- time ------------------------------------------------------------------------------------------------------------
+
+    def wait(self, ms: int, *, fetching: bool = True) -> None:
+        """Lets time pass: idle followers fetch, HWs are checkpointed every 5 s, ISRs are checked every half lag limit."""
+        until = self.now + ms
+        while True:
+            due = [self._next_isr_check]
+            for node in self.brokers.values():
+                if node.up and not node.paused and node.checkpoints_from is not None:
+                    due.append(self._next_checkpoint(node))
+            if fetching:
+                due.append(self.now - self.now % FETCH_WAIT_MS + FETCH_WAIT_MS)
+            at = min(due)
+            if at > until:
+                self.now = max(self.now, until)
+                return
+            self.now = max(self.now, at)
+            for node in self.brokers.values():
+                if node.up and not node.paused and node.checkpoints_from is not None and self._next_checkpoint(node, closed=True) == at:
+                    self.checkpoint(node.id)
+            if at == self._next_isr_check:
+                self._next_isr_check += self.lag_ms // 2
+                self.check_isr()
+            if fetching and at % FETCH_WAIT_MS == 0:
+                for broker in self.assigned:
+                    self.fetch(broker)
+                self.now = max(self.now, at)
+
+    def _next_checkpoint(self, node: Broker, *, closed: bool = False) -> int:
+        assert node.checkpoints_from is not None
+        passed = self.now - node.checkpoints_from - closed
+        return node.checkpoints_from + (passed // HW_CHECKPOINT_MS + 1) * HW_CHECKPOINT_MS
+
+    def check_isr(self, broker: int | None = None) -> None:
+        """Leaders drop followers that have not caught up within the lag limit."""
+        for node in self.brokers.values():
+            if (broker is None or node.id == broker) and node.up and not node.paused:
+                replication.shrink_isr(self, node.replica)
+
+    def checkpoint(self, broker: int) -> None:
+        """The broker writes ``replication-offset-checkpoint``: the HW as it is in memory."""
+        replica = self.replica(broker)
+        if self.runs(broker) and replica.on_disk and (replica.role or replica.leader_epoch != NO_EPOCH):
+            replica.disk.hw = replica.hw
+            if self.trace.on:
+                self.emit("checkpoints_hw", broker, hw=replica.hw)
+
+    def flush(self, broker: int) -> None:
+        """The broker flushes its log: everything so far survives a power cut, and the recovery point says so."""
+        replica = self.replica(broker)
+        if self.runs(broker):
+            replica.log.synced = replica.log.end
+            replica.disk.recovery_point = replica.log.end
+            self.emit("flushes", broker, to=replica.log.end)
+
+    # -- words from the controller ---------------------------------------------------------------------------------------
+
+    def deliver(self, broker: int) -> None:
+        """The controller's present state reaches a broker, if it can be reached."""
+        state = self.controller.state
+        if state is None or broker not in self.brokers or not self.reaches(broker, self.CONTROLLER):
+            return
+        self._step()
+        replication.told(self, broker, state)
+
+    def deliver_metadata(self) -> None:
+        """KRaft: every broker in reach applies the newest metadata."""
+        for broker in self.assigned:
+            if self.brokers[broker].known:
+                self.deliver(broker)
+
+    # -- processes -------------------------------------------------------------------------------------------------------
+
+    def process_ends(self, broker: int) -> None:
+        """The broker's process is gone; the page cache stays with the operating system."""
+        node = self.brokers[broker]
+        node.up, node.paused, node.answer, node.checkpoints_from = False, False, None, None
+        replication.fail_pending(self, node.replica, "connection lost")
+        node.replica.forget()
+        for other in self.brokers.values():
+            if other.answer is not None and other.answer.leader == broker:
+                other.answer = None
+
+    def _start(self, node: Broker, *, clean: bool) -> None:
+        replica = node.replica
+        node.up, node.paused, node.known = True, False, True
+        node.runs += 1
+        replica.epochs = EpochCache(replica.disk.epochs) if clean else replication.recover_epochs(replica, epochs=self.protocol.epochs)
+        replica.epochs.cut(replica.log.end)
+        replica.disk.epochs = list(replica.epochs.entries)
+        replica.disk.clean = False
+        self.emit("starts", node.id, clean=clean, first=node.runs == 1, runs=node.runs, leo=replica.log.end, found=replica.on_disk, recovery_point=replica.disk.recovery_point or 0)
+        self.controller.broker_started(node.id)
+
+    def restart(self, broker: int) -> bool:
+        """Starts a broker that is down: it loads its log, takes its HW from the checkpoint and registers."""
+        node = self.brokers[broker]
+        if node.up:
+            return False
+        self._step()
+        self.act("start", broker=broker)
+        self._start(node, clean=node.replica.disk.clean)
+        return True
+
+    def erase(self, broker: int) -> None:
+        """The disk of a broker that is down is replaced by an empty one."""
+        node = self.brokers[broker]
+        replica = node.replica
+        replica.log, replica.disk, replica.epochs, replica.on_disk = Log(), Disk(), EpochCache(), False

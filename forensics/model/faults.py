@@ -1,0 +1,201 @@
+"""What goes wrong: crashes, power cuts, pauses, cut links, lost files, elections. Each fault is one function of a cluster.
+
+A fault that makes no sense in the present state (a crash of a broker that is down) does nothing and says so by False; random
+schedules rely on that.
+"""
+
+from __future__ import annotations
+
+from forensics.model.cluster import Cluster
+
+
+def crash(cluster: Cluster, broker: int) -> bool:
+    """The process is killed. The operating system keeps what it had not yet written."""
+    if not cluster.brokers[broker].up:
+        return False
+    cluster.now += 1
+    cluster.act("kill -9", broker=broker)
+    cluster.process_ends(broker)
+    return True
+
+
+def power_loss(cluster: Cluster, broker: int, keep: int | None = None) -> bool:
+    """The machine loses power: what was not on disk is gone.
+
+    Args:
+        keep: How far the operating system happened to have written the log; never less than what was flushed.
+    """
+    node = cluster.brokers[broker]
+    if not node.up:
+        return False
+    cluster.now += 1
+    replica = node.replica
+    end = replica.log.end
+    survives = min(end, max(replica.log.synced, keep or 0))
+    replica.log.truncate(survives)
+    survives = replica.log.batches[-1].end if replica.log.batches else 0
+    replica.log.end = survives
+    replica.log.synced = survives
+    cluster.act("power lost", broker=broker, log_end=end, survives=survives)
+    cluster.process_ends(broker)
+    return True
+
+
+def notice(cluster: Cluster, broker: int) -> bool:
+    """The broker's session times out: the controller takes it for dead, whether it is or not."""
+    if broker not in cluster.controller.live or cluster.reaches(broker, cluster.CONTROLLER):
+        return False
+    cluster.now += 1
+    cluster.brokers[broker].known = False
+    cluster.controller.broker_failed(broker)
+    return True
+
+
+def stop(cluster: Cluster, broker: int) -> bool:
+    """A controlled shutdown: leadership moves, the HW is checkpointed, the log flushed, the end marked clean."""
+    node = cluster.brokers[broker]
+    if not cluster.runs(broker):
+        return False
+    cluster.now += 1
+    cluster.act("stop", broker=broker)
+    cluster.emit("stopping", broker)
+    if cluster.reaches(broker, cluster.CONTROLLER):
+        cluster.controller.controlled_shutdown(broker)
+    cluster.checkpoint(broker)
+    replica = node.replica
+    replica.log.synced = replica.log.end
+    replica.disk.recovery_point = replica.log.end
+    replica.disk.clean = True
+    cluster.emit("stopped", broker, leo=replica.log.end, hw=replica.hw)
+    cluster.process_ends(broker)
+    node.known = False
+    cluster.controller.broker_failed(broker)
+    return True
+
+
+def restart(cluster: Cluster, broker: int) -> bool:
+    """The broker starts again."""
+    return cluster.restart(broker)
+
+
+def pause(cluster: Cluster, broker: int) -> bool:
+    """The process stands still (a long garbage collection, SIGSTOP): it neither asks nor answers."""
+    node = cluster.brokers[broker]
+    if not cluster.runs(broker):
+        return False
+    cluster.now += 1
+    node.paused = True
+    cluster.act("pause", broker=broker)
+    return True
+
+
+def resume(cluster: Cluster, broker: int) -> bool:
+    """The process goes on, at first with the beliefs it had; it learns of changes when it ``reconnects``."""
+    node = cluster.brokers[broker]
+    if not (node.up and node.paused):
+        return False
+    cluster.now += 1
+    node.paused = False
+    cluster.act("resume", broker=broker)
+    return True
+
+
+def reconnect(cluster: Cluster, broker: int) -> bool:
+    """A broker taken for dead gets a session again and is told the present state."""
+    node = cluster.brokers[broker]
+    if node.known or not cluster.reaches(broker, cluster.CONTROLLER):
+        return False
+    cluster.now += 1
+    node.known = True
+    cluster.controller.broker_started(broker)
+    return True
+
+
+def cut_link(cluster: Cluster, one: int, other: int) -> bool:
+    """Two nodes no longer reach each other; 0 is the controller."""
+    link = frozenset((one, other))
+    if link in cluster.broken or one == other:
+        return False
+    cluster.now += 1
+    cluster.broken.add(link)
+    for node in cluster.brokers.values():
+        if node.answer is not None and frozenset((node.id, node.answer.leader)) == link:
+            node.answer = None
+    cluster.act("cut link", between=sorted((one, other)))
+    return True
+
+
+def heal_link(cluster: Cluster, one: int, other: int) -> bool:
+    """The link works again. With the controller's link, the broker is told what it missed."""
+    link = frozenset((one, other))
+    if link not in cluster.broken:
+        return False
+    cluster.now += 1
+    cluster.broken.discard(link)
+    cluster.act("heal link", between=sorted((one, other)))
+    if cluster.CONTROLLER in link:
+        broker = one or other
+        if not reconnect(cluster, broker):
+            cluster.deliver(broker)
+    return True
+
+
+def slow(cluster: Cluster, broker: int, batches: int = 1) -> bool:
+    """The broker's fetches bring few batches each; 0 for no limit."""
+    cluster.brokers[broker].slow = batches
+    return True
+
+
+def wipe(cluster: Cluster, broker: int) -> bool:
+    """The disk of a broker that is down is lost and replaced."""
+    if cluster.brokers[broker].up:
+        return False
+    cluster.now += 1
+    cluster.act("disk replaced", broker=broker)
+    cluster.erase(broker)
+    return True
+
+
+def lose_hw_checkpoint(cluster: Cluster, broker: int) -> bool:
+    """``replication-offset-checkpoint`` of a broker that is down is deleted: its HW starts from 0."""
+    if cluster.brokers[broker].up:
+        return False
+    cluster.now += 1
+    cluster.replica(broker).disk.hw = None
+    cluster.act("checkpoint lost", broker=broker, file="replication-offset-checkpoint")
+    return True
+
+
+def damage_epochs(cluster: Cluster, broker: int, keep: int = 0) -> bool:
+    """``leader-epoch-checkpoint`` of a broker that is down keeps only its first ``keep`` entries."""
+    if cluster.brokers[broker].up:
+        return False
+    cluster.now += 1
+    disk = cluster.replica(broker).disk
+    disk.epochs = disk.epochs[:keep]
+    cluster.act("checkpoint damaged", broker=broker, file="leader-epoch-checkpoint", keeps=keep)
+    return True
+
+
+def shrink_isr(cluster: Cluster) -> bool:
+    """The lag limit passes without fetches: followers drop out of the ISR."""
+    cluster.wait(cluster.lag_ms + cluster.lag_ms // 2 + 1, fetching=False)
+    return True
+
+
+def prefer(cluster: Cluster, broker: int) -> bool:
+    """Leadership moves to an ISR member although nobody died."""
+    cluster.now += 1
+    moved = cluster.controller.prefer(broker)
+    if moved:
+        cluster.act("preferred election", broker=broker)
+    return moved
+
+
+def controller_failover(cluster: Cluster) -> bool:
+    """The controller dies and a spare one takes over with a higher controller epoch."""
+    cluster.now += 1
+    new = cluster.controller.id + 1
+    cluster.act("controller failover", controller=new)
+    cluster.controller.take_over(new)
+    return True

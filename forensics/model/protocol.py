@@ -1,0 +1,229 @@
+"""The replication protocols side by side: one row of differences each.
+
+| name | Kafka | a new follower |
+|---|---|---|
+| ``hw`` | up to 0.10 | cuts its log to its own high watermark |
+| ``epoch`` | 0.11–1.1 (KIP-101) | asks where its newest epoch ended on the leader, cuts there |
+| ``epoch-279`` | 2.0–2.6 (KIP-279, KIP-320) | the same with (epoch, end offset) in the answer, repeated until both agree |
+| ``fetch`` | 2.7 on (KIP-595) | fetches with the epoch of its last record; the leader answers with the diverging epoch |
+
+The wording of logs and the small rules (ISR, HW) follow the version named in the row. ``epoch-279`` is Kafka 2.8.2 with an
+inter-broker protocol below 2.7, which keeps the old request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from forensics.model.state import NO_EPOCH, NO_OFFSET, EpochCache
+
+
+class EpochEnd(NamedTuple):
+    """An answer to OffsetsForLeaderEpoch. Version 0 of the response (0.11–1.1) had no epoch: it is then -1."""
+
+    epoch: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """What one generation of Kafka does where generations differ."""
+
+    name: str
+    kafka: str
+    """The version whose words the evidence uses."""
+    mode: Literal["zk", "kraft"]
+    summary: str
+    inter_broker: str
+    """``inter.broker.protocol.version`` or, with KRaft, ``metadata.version``."""
+    magic: Literal[1, 2]
+    """Message format on disk; only format 2 stores the leader epoch."""
+    truncates_by: Literal["hw", "epoch", "epoch-279", "fetch"]
+    epoch_entry: Literal["never", "first-append", "becoming-leader"]
+    """When a leader's epoch cache gets its entry."""
+    hw_survives_cut: bool
+    """Up to 2.3 the HW lived beside the log and was kept by a truncation, even above the new end."""
+    fenced: bool
+    """From 2.1 (KIP-320) requests carry the leader epoch the follower knows, and stale ones are refused."""
+    skips_same_leader: bool
+    """Up to 1.1 a follower told of a new epoch under the same leader neither restarts its fetcher nor reconciles."""
+    joins_below_epoch_start: bool
+    """Up to 2.0 a follower entered the ISR with LEO >= HW; since 2.1 it needs the start of the leader's epoch too."""
+    halts_on_short_leader: bool
+    """Up to 1.1 a broker that would have to cut below a shorter leader halts itself unless elections may be unclean."""
+    hw_needs_min_isr: bool
+    """From 3.7 (KIP-966) the HW stands still while the ISR is smaller than ``min.insync.replicas``."""
+    caught_up_by_offset: bool
+    """From 2.0 a follower at the leader's end offset is in sync however long ago it last fetched."""
+    takes_hw_before_cut: bool
+    """KAFKA-14704: a diverging follower adopts the leader's HW first and truncates afterwards (2.7 to 3.4.0)."""
+    bumps_epoch_on_death: bool
+    """ZooKeeper mode: the controller raises the leader epoch when it takes a dead replica out of the ISR."""
+    lag_ms: int
+    """``replica.lag.time.max.ms``: 10 s up to 2.4, 30 s since."""
+    unclean_default: bool
+    """``unclean.leader.election.enable`` where nobody sets it: true up to 0.10.2."""
+
+    @property
+    def epochs(self) -> bool:
+        """Whether logs carry leader epochs at all."""
+        return self.magic == 2
+
+
+HW = Protocol(
+    name="hw",
+    kafka="0.10.2.2",
+    mode="zk",
+    summary="truncation to the high watermark (up to 0.10)",
+    inter_broker="0.10.2-IV0",
+    magic=1,
+    truncates_by="hw",
+    epoch_entry="never",
+    hw_survives_cut=True,
+    fenced=False,
+    skips_same_leader=True,
+    joins_below_epoch_start=True,
+    halts_on_short_leader=True,
+    hw_needs_min_isr=False,
+    caught_up_by_offset=False,
+    takes_hw_before_cut=False,
+    bumps_epoch_on_death=True,
+    lag_ms=10_000,
+    unclean_default=True,
+)
+
+EPOCH = replace(
+    HW,
+    name="epoch",
+    kafka="1.1.1",
+    summary="leader epochs, one question (KIP-101, 0.11 to 1.1)",
+    inter_broker="1.1-IV0",
+    magic=2,
+    truncates_by="epoch",
+    epoch_entry="first-append",
+    unclean_default=False,
+)
+
+EPOCH_279 = replace(
+    EPOCH,
+    name="epoch-279",
+    kafka="2.8.2",
+    summary="leader epochs, asked until both logs agree (KIP-279 and KIP-320, 2.0 to 2.6)",
+    inter_broker="2.6-IV0",
+    truncates_by="epoch-279",
+    epoch_entry="becoming-leader",
+    hw_survives_cut=False,
+    fenced=True,
+    skips_same_leader=False,
+    joins_below_epoch_start=False,
+    halts_on_short_leader=False,
+    caught_up_by_offset=True,
+    lag_ms=30_000,
+)
+
+FETCH = replace(
+    EPOCH_279,
+    name="fetch",
+    kafka="3.9.1",
+    mode="kraft",
+    summary="truncation decided by the fetch itself (KIP-595, 2.7 on)",
+    inter_broker="3.9-IV0",
+    truncates_by="fetch",
+    hw_needs_min_isr=True,
+    bumps_epoch_on_death=False,
+)
+
+PROTOCOLS: tuple[Protocol, ...] = (HW, EPOCH, EPOCH_279, FETCH)
+
+VARIANTS: tuple[Protocol, ...] = (
+    replace(
+        FETCH,
+        name="fetch-14704",
+        kafka="2.8.2",
+        mode="zk",
+        inter_broker="2.8-IV1",
+        summary="as fetch, with the high watermark taken before the cut (KAFKA-14704, 2.7 to 3.4.0)",
+        hw_needs_min_isr=False,
+        takes_hw_before_cut=True,
+        bumps_epoch_on_death=True,
+    ),
+)
+
+
+def named(name: str) -> Protocol:
+    """The protocol or variant of that name.
+
+    Raises:
+        KeyError: No such protocol; the message lists those there are.
+    """
+    for protocol in (*PROTOCOLS, *VARIANTS):
+        if protocol.name == name:
+            return protocol
+    raise KeyError(f"no protocol {name!r}; there are {', '.join(p.name for p in (*PROTOCOLS, *VARIANTS))}")
+
+
+# -- OffsetsForLeaderEpoch ------------------------------------------------------------------------------------------------
+
+
+def answer(protocol: Protocol, cache: EpochCache, asked: int, leo: int) -> EpochEnd:
+    """What a log says of the end of epoch ``asked``: a leader's reply, and from 2.0 a follower's look at its own log.
+
+    Up to 1.1 (``LeaderEpochFileCache.endOffsetFor`` of 1.1.1): the LEO for the newest epoch, else the start of the first
+    later epoch, undefined for epochs outside the cache. From 2.0 the answer names the largest epoch not above the asked
+    one, and an epoch older than the cache ends where the cache begins.
+    """
+    entries = cache.entries
+    if asked == NO_EPOCH or not entries:
+        return EpochEnd(NO_EPOCH, NO_OFFSET)
+    versioned = protocol.truncates_by in ("epoch-279", "fetch")
+    if asked == entries[-1][0]:
+        return EpochEnd(asked if versioned else NO_EPOCH, leo)
+    later = [start for epoch, start in entries if epoch > asked]
+    earlier = [epoch for epoch, _ in entries if epoch <= asked]
+    if not later:
+        return EpochEnd(NO_EPOCH, NO_OFFSET)
+    if not versioned:
+        return EpochEnd(NO_EPOCH, NO_OFFSET if asked < entries[0][0] else later[0])
+    return EpochEnd(earlier[-1] if earlier else asked, later[0])
+
+
+class Cut(NamedTuple):
+    """What a follower does with an answer."""
+
+    to: int
+    done: bool
+    """False: it must ask again, its log has no such epoch."""
+    why: Literal["epoch", "unknown", "unknown-epoch"]
+
+
+def cut_by_answer(protocol: Protocol, cache: EpochCache, reply: EpochEnd, leo: int, hw: int) -> Cut:
+    """Where a follower with this cache and LEO truncates to, given its leader's reply.
+
+    The rules of ``ReplicaFetcherThread.maybeTruncate`` (0.11–1.1) and ``AbstractFetcherThread.getOffsetTruncationState``
+    (2.0 on, used by truncation on fetch as well).
+    """
+    if reply.end == NO_OFFSET:
+        return Cut(min(hw, leo), True, "unknown")
+    if protocol.truncates_by == "epoch":
+        return Cut(min(reply.end, leo), True, "epoch")
+    own = answer(protocol, cache, reply.epoch, leo)
+    if own.end == NO_OFFSET:
+        return Cut(min(reply.end, leo), True, "epoch")
+    if own.epoch != reply.epoch:
+        return Cut(min(own.end, leo), False, "unknown-epoch")
+    return Cut(min(own.end, reply.end, leo), True, "epoch")
+
+
+def diverges(protocol: Protocol, cache: EpochCache, leo: int, fetch_offset: int, last_epoch: int) -> EpochEnd | None:
+    """The diverging epoch a leader puts into a fetch response, if any (``Partition.readRecords``, KIP-595).
+
+    Raises:
+        LookupError: The leader cannot place the epoch: the follower gets OFFSET_OUT_OF_RANGE.
+    """
+    if protocol.truncates_by != "fetch" or last_epoch == NO_EPOCH:
+        return None
+    reply = answer(protocol, cache, last_epoch, leo)
+    if reply.end == NO_OFFSET or reply.epoch == NO_EPOCH:
+        raise LookupError(last_epoch)
+    return reply if reply.epoch < last_epoch or reply.end < fetch_offset else None

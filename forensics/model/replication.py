@@ -1,0 +1,502 @@
+"""The two halves of replication: what a leader does with an append or a fetch, and what a follower does with an answer.
+
+Every function takes the cluster, as the rules differ by its protocol and each step is seen by its trace and its witness.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from forensics.model import protocol as rules
+from forensics.model.controller import NO_LEADER, PartitionState
+from forensics.model.protocol import EpochEnd
+from forensics.model.state import NEVER, NO_EPOCH, NO_OFFSET, Batch, EpochCache, Pending, Remote, Replica
+
+if TYPE_CHECKING:
+    from forensics.model.cluster import Cluster
+
+Error = Literal["", "not-leader", "fenced", "unknown-epoch", "out-of-range"]
+
+
+@dataclass(slots=True)
+class Answer:
+    """A leader's answer to a fetch, as it travels to the follower."""
+
+    leader: int
+    leader_epoch: int
+    """Epoch the follower was in when it asked; an answer to an older question is dropped."""
+    offset: int
+    batches: list[Batch]
+    leader_hw: int
+    error: Error = ""
+    diverging: EpochEnd | None = None
+    parked: bool = False
+    """Nothing to send yet: the leader holds the request, and fills the answer when it lets go of it."""
+
+
+# -- becoming something ---------------------------------------------------------------------------------------------------
+
+
+def told(cluster: Cluster, broker: int, state: PartitionState) -> None:
+    """A broker hears the controller's state of the partition."""
+    replica = cluster.replica(broker)
+    zk = cluster.protocol.mode == "zk"
+    cluster.emit(
+        "told",
+        broker,
+        controller=cluster.controller.id,
+        controller_epoch=cluster.controller.epoch,
+        correlation=cluster.controller.next_correlation(broker),
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        isr=list(state.isr),
+        partition_epoch=state.partition_epoch,
+        new=state.new,
+        known_epoch=replica.leader_epoch,
+        known_leader=replica.leader,
+        recovering=state.recovering,
+        stale=zk and state.leader_epoch <= replica.leader_epoch,
+    )
+    if zk and state.leader_epoch <= replica.leader_epoch:
+        return
+    if not zk and (state.leader_epoch, state.partition_epoch) <= (replica.leader_epoch, replica.partition_epoch):
+        return
+    cluster.has_state(broker)
+    _open(cluster, replica, state)
+    if state.leader == broker:
+        _lead(cluster, replica, state)
+    else:
+        _follow(cluster, replica, state)
+
+
+def _open(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
+    """Creates the log, or takes the HW from the checkpoint: once in each run of the broker."""
+    if replica.leader_epoch != NO_EPOCH or replica.role:
+        return
+    created = not replica.on_disk
+    if created:
+        replica.on_disk = True
+        replica.disk.hw = None
+        cluster.emit("log_created", replica.broker)
+    found = replica.disk.hw
+    replica.hw = min(found or 0, replica.log.end)
+    cluster.emit("hw_loaded", replica.broker, hw=replica.hw, found=found, becomes="leader" if state.leader == replica.broker else "follower")
+
+
+def _lead(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
+    protocol = cluster.protocol
+    previous_epoch, previous_leader = replica.leader_epoch, replica.leader
+    was_leader = replica.role == "leader"
+    fresh = state.leader_epoch > replica.leader_epoch
+    replica.role, replica.leader, replica.leader_epoch = "leader", replica.broker, state.leader_epoch
+    replica.partition_epoch, replica.isr, replica.truncating = state.partition_epoch, state.isr, False
+    cluster.brokers[replica.broker].answer = None
+    if not fresh:
+        cluster.emit("leads_again", replica.broker, epoch=state.leader_epoch, hw=replica.hw, isr=list(state.isr), partition_epoch=state.partition_epoch, recovering=state.recovering)
+        raise_hw(cluster, replica)
+        return
+    replica.epoch_start = replica.log.end
+    if protocol.hw_survives_cut and not was_leader and replica.hw > replica.log.end:
+        replica.hw = NO_OFFSET  # 1.1.1 Replica.convertHWToLocalOffsetMetadata: an offset outside the log is unknown
+    if not was_leader:
+        replica.remote = {b: Remote() for b in cluster.assigned if b != replica.broker}
+        replica.pending = []
+    for follower, remote in replica.remote.items():
+        in_sync = follower in state.isr
+        remote.caught_up_at = cluster.now if in_sync else NEVER
+        remote.leader_end_at_fetch, remote.fetched_at = replica.log.end, cluster.now if in_sync else NEVER
+    cluster.emit(
+        "leads",
+        replica.broker,
+        epoch=state.leader_epoch,
+        start=replica.log.end,
+        hw=replica.hw,
+        isr=list(state.isr),
+        partition_epoch=state.partition_epoch,
+        previous_epoch=previous_epoch,
+        previous_leader=previous_leader,
+        was_leader=was_leader,
+        recovering=state.recovering,
+        remote=[(b, r.caught_up_at, r.fetched_at) for b, r in replica.remote.items()] if cluster.trace.on else [],
+    )
+    if protocol.epoch_entry == "becoming-leader":
+        assign_epoch(cluster, replica, state.leader_epoch, replica.log.end)
+    cluster.witness.leads(cluster.now, replica, clean=cluster.last_election_clean)
+    raise_hw(cluster, replica)
+
+
+def _follow(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
+    protocol = cluster.protocol
+    zk = protocol.mode == "zk"
+    if zk and (state.leader == NO_LEADER or state.leader not in cluster.controller.live):
+        # makeFollowers keeps the old state when the new leader is not alive; only the HW is loaded, for the checkpoint
+        cluster.emit("leader_unavailable", replica.broker, leader=state.leader, leader_epoch=state.leader_epoch)
+        return
+    previous_epoch, previous_leader = replica.leader_epoch, replica.leader
+    same_leader = replica.role == "follower" and replica.leader == state.leader
+    same_epoch = state.leader_epoch == replica.leader_epoch
+    if replica.role == "leader":
+        fail_pending(cluster, replica, "not-leader")
+        replica.remote = {}
+    replica.role, replica.leader, replica.leader_epoch = "follower", state.leader, state.leader_epoch
+    replica.partition_epoch, replica.isr = state.partition_epoch, state.isr
+    if same_epoch and same_leader:
+        return
+    skipped = same_leader and protocol.skips_same_leader
+    cluster.emit(
+        "follows",
+        replica.broker,
+        epoch=state.leader_epoch,
+        leader=state.leader,
+        leo=replica.log.end,
+        hw=replica.hw,
+        partition_epoch=state.partition_epoch,
+        previous_epoch=previous_epoch,
+        previous_leader=previous_leader,
+        skipped=skipped,
+    )
+    if skipped:
+        return
+    cluster.brokers[replica.broker].answer = None
+    if protocol.truncates_by == "hw":
+        cut(cluster, replica, replica.hw, "hw")
+        cluster.emit("fetcher_added", replica.broker, leader=state.leader, epoch=state.leader_epoch, offset=replica.log.end)
+        return
+    if state.leader == NO_LEADER:
+        replica.truncating = False
+        return
+    # the fetch offset a fetcher starts with: the HW, or from 2.7 on the LEO of a log with epochs
+    by_fetch = protocol.truncates_by == "fetch" and bool(replica.epochs.entries)
+    start = replica.log.end if by_fetch else replica.hw
+    cluster.emit("fetcher_added", replica.broker, leader=state.leader, epoch=state.leader_epoch, offset=start)
+    replica.truncating = not by_fetch
+    if replica.truncating and protocol.truncates_by != "epoch" and not replica.epochs.entries:
+        cluster.emit("cuts_to_hw", replica.broker, hw=replica.hw)
+        cut(cluster, replica, replica.hw, "hw")
+        replica.truncating = False
+
+
+def assign_epoch(cluster: Cluster, replica: Replica, epoch: int, start: int) -> None:
+    """Notes the start of an epoch in the replica's cache, which is written to its checkpoint at once."""
+    before = replica.epochs.entries[-1] if replica.epochs.entries else (NO_EPOCH, NO_OFFSET)
+    size = len(replica.epochs.entries)
+    dropped = replica.epochs.assign(epoch, start, replaces=cluster.protocol.truncates_by in ("epoch-279", "fetch"))
+    if dropped is None:
+        return
+    replica.disk.epochs = list(replica.epochs.entries)
+    if cluster.trace.on:
+        cluster.emit("epoch_assigned", replica.broker, epoch=epoch, start=start, before=before, size_before=size, size=len(replica.epochs.entries), dropped=dropped)
+
+
+# -- the leader's half ----------------------------------------------------------------------------------------------------
+
+
+def append(cluster: Cluster, replica: Replica, values: tuple[str, ...], acks: str, producer: int, marker: str) -> list[Batch]:
+    """A leader appends what a producer sent: one batch, or with message format 1 one entry a record."""
+    log, protocol = replica.log, cluster.protocol
+    groups = [(value,) for value in values] if protocol.magic == 1 else [values]
+    if protocol.epochs and protocol.epoch_entry == "first-append":
+        assign_epoch(cluster, replica, replica.leader_epoch, log.end)
+    made = []
+    first = log.end
+    for group in groups:
+        batch = Batch(log.end, log.end + len(group), replica.leader_epoch, group, cluster.now, acks, producer, marker)
+        log.append(batch)
+        made.append(batch)
+    if cluster.trace.on:
+        cluster.emit("appends", replica.broker, role="leader", first=first, end=log.end, batches=made, acks=acks)
+    if acks == "all":
+        replica.pending.extend(Pending(batch) for batch in made)
+    raise_hw(cluster, replica)
+    return made
+
+
+def counted(cluster: Cluster, replica: Replica) -> list[int]:
+    """The LEOs that hold back a leader's HW: of the ISR, and of replicas caught up within the lag limit though not in it.
+
+    Without the second half a replica about to enter the ISR could be overtaken, and the HW would exceed the LEO of an ISR
+    member (``Partition.maybeIncrementLeaderHW``). From 3.6 with KRaft a fenced replica does not count.
+    """
+    leos = [replica.log.end]
+    now, lag = cluster.now, cluster.lag_ms
+    by_offset, kraft = cluster.protocol.caught_up_by_offset, cluster.protocol.mode == "kraft"
+    for follower, remote in replica.remote.items():
+        in_isr = follower in replica.isr
+        if not in_isr:
+            if kraft and follower not in cluster.controller.live:
+                continue
+            if now - remote.caught_up_at > lag and not (by_offset and remote.leo == replica.log.end):
+                continue
+        leos.append(remote.leo)
+    return leos
+
+
+def raise_hw(cluster: Cluster, replica: Replica) -> None:
+    """A leader's HW rises to the least LEO that counts; it never falls within an epoch."""
+    if cluster.protocol.hw_needs_min_isr and len(replica.isr) < min(cluster.min_isr, len(cluster.assigned)):
+        if cluster.trace.on:
+            cluster.emit("hw_held_min_isr", replica.broker, isr=list(replica.isr))
+        return
+    leos = counted(cluster, replica)
+    new, old = min(leos), replica.hw
+    if new > old:
+        replica.hw = new
+        cluster.witness.hw_passed(replica.log, old, new)
+        if cluster.trace.on:
+            cluster.emit("hw_raised", replica.broker, old=old, new=new)
+        _acknowledge(cluster, replica)
+    elif cluster.trace.on:
+        leos_of = {b: r.leo for b, r in replica.remote.items()} | {replica.broker: replica.log.end}
+        cluster.emit("hw_held", replica.broker, hw=old, new=new, counted=leos, leos=leos_of)
+
+
+def _acknowledge(cluster: Cluster, replica: Replica) -> None:
+    while replica.pending and replica.pending[0].batch.end <= replica.hw:
+        batch = replica.pending.pop(0).batch
+        if len(replica.isr) >= cluster.min_isr:
+            cluster.acknowledge(batch)
+        elif cluster.trace.on:
+            cluster.emit("refused", None, why="NOT_ENOUGH_REPLICAS_AFTER_APPEND", first=batch.base, end=batch.end)
+
+
+def fail_pending(cluster: Cluster, replica: Replica, why: str) -> None:
+    """The waiting producers get an error: what they wrote may or may not live on."""
+    if replica.pending and cluster.trace.on:
+        first, end = replica.pending[0].batch.base, replica.pending[-1].batch.end
+        cluster.emit("refused", None, why=why, first=first, end=end)
+    replica.pending = []
+
+
+def serve(cluster: Cluster, leader: Replica, follower: int, offset: int, epoch: int, last_epoch: int) -> Answer:
+    """A leader handles a follower's fetch: reads, learns the follower's LEO, may widen the ISR and raise its HW.
+
+    Data at hand goes out at once, with the HW as it was *before* this fetch was counted; that is why a follower's HW is one
+    round behind. A fetch at the log end is parked and answered later, with the HW of that moment.
+    """
+    protocol = cluster.protocol
+
+    def refuse(error: Error) -> Answer:
+        return Answer(leader.broker, epoch, offset, [], leader.hw, error)
+
+    if leader.role != "leader" or follower not in leader.remote:
+        return refuse("not-leader")
+    if protocol.fenced and epoch != leader.leader_epoch:
+        return refuse("fenced" if epoch < leader.leader_epoch else "unknown-epoch")
+    if protocol.truncates_by == "fetch":
+        try:
+            reply = rules.diverges(protocol, leader.epochs, leader.log.end, offset, last_epoch)
+        except LookupError:
+            return refuse("out-of-range")
+        if cluster.trace.on and last_epoch != NO_EPOCH:
+            _emit_epoch_answer(cluster, leader, follower, last_epoch, rules.answer(protocol, leader.epochs, last_epoch, leader.log.end))
+        if reply is not None:
+            return Answer(leader.broker, epoch, offset, [], leader.hw, diverging=reply)
+    if offset > leader.log.end:
+        return refuse("out-of-range")
+    batches = leader.log.read(offset, cluster.brokers[follower].slow)
+    hw = leader.hw
+    if cluster.trace.on:
+        cluster.emit("reads_for", leader.broker, follower=follower, offset=offset, leader_end=leader.log.end, hw=hw)
+    _learn(cluster, leader, follower, offset)
+    return Answer(leader.broker, epoch, offset, batches, hw, parked=not batches)
+
+
+def _learn(cluster: Cluster, leader: Replica, follower: int, offset: int) -> None:
+    """The fetch offset is the follower's LEO (``Partition.updateFollowerFetchState``)."""
+    remote = leader.remote[follower]
+    if offset >= leader.log.end:
+        remote.caught_up_at = max(remote.caught_up_at, cluster.now)
+    elif offset >= remote.leader_end_at_fetch:
+        remote.caught_up_at = max(remote.caught_up_at, remote.fetched_at)
+    remote.leo, remote.leader_end_at_fetch, remote.fetched_at = offset, leader.log.end, cluster.now
+    expand_isr(cluster, leader, follower)
+    raise_hw(cluster, leader)
+    if cluster.trace.on:
+        cluster.emit("records_leo", leader.broker, follower=follower, leo=offset)
+
+
+def release(cluster: Cluster, answer: Answer, follower: int) -> None:
+    """A parked fetch is let go, by new data or by its time limit: it is read again, with the HW of now."""
+    leader = cluster.replica(answer.leader)
+    answer.parked = False
+    if leader.role != "leader" or follower not in leader.remote:
+        answer.error = "not-leader"
+        return
+    if answer.offset > leader.log.end:
+        answer.error = "out-of-range"
+        return
+    answer.batches = leader.log.read(answer.offset, cluster.brokers[follower].slow)
+    answer.leader_hw = leader.hw
+    _learn(cluster, leader, follower, answer.offset)
+
+
+def expand_isr(cluster: Cluster, leader: Replica, follower: int) -> None:
+    """A follower that has caught up enters the ISR.
+
+    Its LEO must have reached the HW and, since 2.1 (KAFKA-7128), the start of the leader's epoch: a new leader's own HW is a
+    late one, and up to 2.0 a replica that lacked committed records could enter below it.
+    """
+    if follower in leader.isr:
+        return
+    leo = leader.remote[follower].leo
+    if leo < leader.hw or (not cluster.protocol.joins_below_epoch_start and leo < leader.epoch_start):
+        return
+    if cluster.protocol.mode == "kraft" and follower not in cluster.controller.live:
+        return
+    propose_isr(cluster, leader, (*leader.isr, follower), joined=follower)
+
+
+def shrink_isr(cluster: Cluster, leader: Replica) -> None:
+    """A leader drops the ISR members that have not caught up within the lag limit."""
+    if leader.role != "leader":
+        return
+    now, lag, end = cluster.now, cluster.lag_ms, leader.log.end
+    out = []
+    for follower in leader.isr:
+        if follower == leader.broker:
+            continue
+        remote = leader.remote[follower]
+        if now - remote.caught_up_at > lag and not (cluster.protocol.caught_up_by_offset and remote.leo == end):
+            out.append(follower)
+    if out:
+        propose_isr(cluster, leader, tuple(b for b in leader.isr if b not in out), out=out)
+        raise_hw(cluster, leader)
+
+
+def propose_isr(cluster: Cluster, leader: Replica, isr: tuple[int, ...], *, joined: int | None = None, out: list[int] | None = None) -> None:
+    """Asks for a changed ISR. It holds only once ZooKeeper or the controller has it."""
+    if not cluster.reaches(leader.broker, cluster.CONTROLLER):
+        return
+    if cluster.trace.on:
+        known = {b: (r.leo, r.caught_up_at) for b, r in leader.remote.items()}
+        cluster.emit("isr_proposed", leader.broker, was=list(leader.isr), isr=list(isr), joined=joined, out=out or [], known=known, hw=leader.hw, leo=leader.log.end, partition_epoch=leader.partition_epoch, leader_epoch=leader.leader_epoch)
+    accepted = cluster.controller.alter_isr(leader.broker, leader.leader_epoch, leader.partition_epoch, isr)
+    if not accepted:
+        cluster.emit("isr_refused", leader.broker, partition_epoch=leader.partition_epoch, isr=list(isr))
+        return
+    leader.isr = isr
+    leader.partition_epoch += 1
+    if cluster.trace.on:
+        known = {b: (r.leo, r.caught_up_at) for b, r in leader.remote.items()}
+        cluster.emit("isr_committed", leader.broker, isr=list(isr), partition_epoch=leader.partition_epoch, under_min=len(isr) < cluster.min_isr, known=known)
+    if cluster.protocol.mode == "kraft":
+        cluster.deliver_metadata()
+
+
+def _emit_epoch_answer(cluster: Cluster, leader: Replica, follower: int, asked: int, reply: EpochEnd) -> None:
+    cluster.emit("answers_epoch", leader.broker, follower=follower, asked=asked, epoch=reply.epoch, end=reply.end, size=len(leader.epochs.entries))
+
+
+# -- the follower's half --------------------------------------------------------------------------------------------------
+
+
+def ask_epoch(cluster: Cluster, replica: Replica, leader: Replica) -> bool:
+    """One round of reconciling: where did my newest epoch end on you? True if the leader answered."""
+    protocol = cluster.protocol
+    asked = replica.epochs.latest
+    cluster.emit("asks_epoch", replica.broker, leader=leader.broker, epoch=asked, leader_epoch=replica.leader_epoch)
+    if leader.role != "leader":
+        cluster.emit("epoch_refused", replica.broker, error="NOT_LEADER_OR_FOLLOWER")
+        return False
+    if protocol.fenced and replica.leader_epoch != leader.leader_epoch:
+        error = "FENCED_LEADER_EPOCH" if replica.leader_epoch < leader.leader_epoch else "UNKNOWN_LEADER_EPOCH"
+        cluster.emit("epoch_refused", replica.broker, error=error)
+        return False
+    reply = rules.answer(protocol, leader.epochs, asked, leader.log.end)
+    _emit_epoch_answer(cluster, leader, replica.broker, asked, reply)
+    step = rules.cut_by_answer(protocol, replica.epochs, reply, replica.log.end, replica.hw)
+    cluster.emit("hears_epoch", replica.broker, leader=leader.broker, asked=asked, epoch=reply.epoch, end=reply.end, to=step.to, done=step.done, why=step.why, leo=replica.log.end, hw=replica.hw)
+    cut(cluster, replica, step.to, "epoch")
+    replica.truncating = not step.done
+    return True
+
+
+def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
+    """A follower handles the answer to its fetch."""
+    log, protocol = replica.log, cluster.protocol
+    if replica.role != "follower" or replica.leader != answer.leader or answer.offset != log.end or replica.truncating:
+        return
+    if protocol.fenced and answer.leader_epoch != replica.leader_epoch:
+        return
+    if answer.error:
+        cluster.emit("fetch_refused", replica.broker, leader=answer.leader, error=answer.error, offset=answer.offset, leader_epoch=replica.leader_epoch)
+        if answer.error == "out-of-range":
+            _out_of_range(cluster, replica)
+        return
+    if answer.diverging is not None:
+        if protocol.takes_hw_before_cut:
+            _take_hw(cluster, replica, answer, 0)
+        step = rules.cut_by_answer(protocol, replica.epochs, answer.diverging, log.end, replica.hw)
+        cluster.emit("diverges", replica.broker, leader=answer.leader, epoch=answer.diverging.epoch, end=answer.diverging.end, to=step.to, done=step.done, why=step.why, leo=log.end)
+        cut(cluster, replica, step.to, "diverging")
+        return
+    before = log.end
+    if cluster.trace.on and answer.batches:
+        for batch in answer.batches:
+            if protocol.epochs:
+                assign_epoch(cluster, replica, batch.epoch, batch.base)
+            log.append(batch)
+        cluster.emit("appends", replica.broker, role="follower", first=before, end=log.end, batches=answer.batches, leader_hw=answer.leader_hw, acks="")
+    else:
+        for batch in answer.batches:
+            if protocol.epochs:
+                assign_epoch(cluster, replica, batch.epoch, batch.base)
+            log.append(batch)
+    _take_hw(cluster, replica, answer, before)
+
+
+def _take_hw(cluster: Cluster, replica: Replica, answer: Answer, before: int) -> None:
+    """The follower's HW: the leader's as the answer gave it, but not beyond the follower's own end. It may fall."""
+    was = replica.hw
+    replica.hw = min(replica.log.end, max(answer.leader_hw, 0))
+    if cluster.trace.on:
+        cluster.emit("hw_taken", replica.broker, leader=answer.leader, leader_hw=answer.leader_hw, hw=replica.hw, was=was, leo_before=before if answer.batches else replica.log.end, batches=answer.batches)
+
+
+def _out_of_range(cluster: Cluster, replica: Replica) -> None:
+    """The leader's log ends before the follower's: cut to the leader's end, or, up to 1.1, halt rather than do so."""
+    assert replica.leader is not None
+    leader = cluster.replica(replica.leader)
+    if leader.role != "leader" or not cluster.reaches(replica.broker, replica.leader):
+        return
+    end = leader.log.end
+    if end >= replica.log.end:
+        cluster.emit("fetch_reset", replica.broker, leader=replica.leader, offset=replica.log.end, to=replica.log.end, whole=False)
+        return
+    if cluster.protocol.halts_on_short_leader and not cluster.unclean:
+        cluster.emit("halts", replica.broker, leader=replica.leader, leader_end=end, leo=replica.log.end)
+        cluster.process_ends(replica.broker)
+        return
+    cluster.emit("fetch_reset", replica.broker, leader=replica.leader, offset=replica.log.end, to=end, whole=True)
+    cut(cluster, replica, end, "out-of-range")
+
+
+def cut(cluster: Cluster, replica: Replica, to: int, why: str) -> None:
+    """Truncates a replica's log to ``to``, with its epoch cache and, from 2.4, its HW."""
+    log, end, hw = replica.log, replica.log.end, replica.hw
+    if to >= end:
+        # from 2.8 the cache is cut even then: a leader's entry without records may contradict the new leader's
+        dropped = replica.epochs.cut(end) if cluster.protocol.kafka >= "2.8" else []
+        if dropped:
+            replica.disk.epochs = list(replica.epochs.entries)
+        cluster.emit("cut_nothing", replica.broker, to=to, end=end, hw=hw, why=why, dropped=dropped)
+        return
+    removed = log.truncate(to)
+    cluster.witness.truncated(cluster.now, replica.broker, to, end, removed)
+    dropped = replica.epochs.cut(to)
+    replica.disk.epochs = list(replica.epochs.entries)
+    if not cluster.protocol.hw_survives_cut:
+        replica.hw = min(replica.hw, to)
+    replica.disk.recovery_point = min(replica.disk.recovery_point or 0, to)  # every truncation writes that checkpoint
+    cluster.emit("cut", replica.broker, to=to, end=end, hw_before=hw, hw=replica.hw, why=why, dropped=dropped)
+
+
+def recover_epochs(replica: Replica, *, epochs: bool) -> EpochCache:
+    """The cache after an unclean load: rebuilt from the batches at and after the recovery point, cut at the log's end."""
+    cache = EpochCache(replica.disk.epochs)
+    for batch in replica.log.read(replica.disk.recovery_point or 0) if epochs else ():
+        if batch.epoch > cache.latest:
+            cache.assign(batch.epoch, batch.base, replaces=True)
+    cache.cut(replica.log.end)
+    return cache

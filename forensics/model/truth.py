@@ -1,0 +1,121 @@
+"""What really happened to the records of a run, kept beside the brokers by an observer who sees everything.
+
+A record is *committed* once a leader's high watermark has passed it. The three questions are then plain set questions; no
+log line, checkpoint or epoch is consulted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from forensics.model.state import Batch, Log, Record, Replica
+
+
+def ranges(offsets: Iterable[int]) -> list[list[int]]:
+    """Sorted offsets as half-open ranges, ``[[first, after last], ...]``."""
+    found: list[list[int]] = []
+    for offset in sorted(set(offsets)):
+        if found and found[-1][1] == offset:
+            found[-1][1] = offset + 1
+        else:
+            found.append([offset, offset + 1])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """A truncation that removed committed records."""
+
+    at: int
+    broker: int
+    to: int
+    end: int
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A leader that began its epoch without committed records."""
+
+    at: int
+    broker: int
+    epoch: int
+    start: int
+    clean: bool
+    records: tuple[Record, ...]
+
+
+@dataclass(slots=True)
+class Witness:
+    """Everything the observer remembers."""
+
+    committed: dict[Record, None] = field(default_factory=dict)
+    cuttings: list[Cutting] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    acked: list[Batch] = field(default_factory=list)
+
+    def hw_passed(self, log: Log, low: int, high: int) -> None:
+        """A leader's HW went from ``low`` to ``high``: what lies between is committed."""
+        if high > low:
+            for record in log.records(max(low, 0), high):
+                self.committed[record] = None
+
+    def truncated(self, at: int, broker: int, to: int, end: int, removed: list[Batch]) -> None:
+        """A replica cut its log."""
+        gone = tuple(
+            record
+            for batch in removed
+            for record in (Record(o, batch.epoch, v) for o, v in enumerate(batch.values, batch.base))
+            if record in self.committed
+        )
+        if gone:
+            self.cuttings.append(Cutting(at, broker, to, end, gone))
+
+    def leads(self, at: int, replica: Replica, *, clean: bool) -> None:
+        """A replica became leader of a new epoch with the log it has."""
+        log = replica.log
+        missing = tuple(record for record in self.committed if not log.has(record))
+        known = {record for loss in self.losses for record in loss.records}
+        missing = tuple(record for record in missing if record not in known)
+        if missing:
+            self.losses.append(Loss(at, replica.broker, replica.leader_epoch, log.end, clean, missing))
+        self.hw_passed(log, 0, replica.hw)
+
+    def lost(self) -> set[Record]:
+        """Committed records that some leader began its epoch without."""
+        return {record for loss in self.losses for record in loss.records}
+
+
+def diverged(replicas: Iterable[tuple[Log, int]]) -> list[int]:
+    """Offsets below the HW of two replicas at which their records differ. Each replica is a log and its HW."""
+    seen: dict[int, set[tuple[int, str]]] = {}
+    for log, hw in replicas:
+        for record in log.records(0, min(hw, log.end)):
+            seen.setdefault(record.offset, set()).add((record.epoch, record.value))
+    return sorted(offset for offset, versions in seen.items() if len(versions) > 1)
+
+
+def unlike(logs: Iterable[Log]) -> list[int]:
+    """Offsets at which any two logs differ, committed or not: what a comparison of dumps shows."""
+    seen: dict[int, set[str]] = {}
+    for log in logs:
+        for record in log.records():
+            seen.setdefault(record.offset, set()).add(record.value)
+    return sorted(offset for offset, values in seen.items() if len(values) > 1)
+
+
+def lost_acked(acked: Iterable[Batch], final: Log) -> list[int]:
+    """Offsets of acknowledged records that the final log no longer holds."""
+    return sorted(
+        offset
+        for batch in acked
+        for offset, value in enumerate(batch.values, batch.base)
+        if not final.has(Record(offset, batch.epoch, value))
+    )
+
+
+def as_json(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts without Python's own types, for ``truth.json``."""
+    return {key: (sorted(value) if isinstance(value, set | frozenset) else value) for key, value in facts.items()}

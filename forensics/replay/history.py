@@ -1,0 +1,246 @@
+"""What replay finds out about one partition: the facts that rules judge, each with the evidence behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from forensics.replay.lineage import Lineage, Range
+
+
+class Confidence(StrEnum):
+    """How a value is known."""
+
+    PROVEN = "proven"  # lines or bytes state it
+    INFERRED = "inferred"  # the protocol implies it; the inference is named
+
+
+class Role(StrEnum):
+    """What a replica was in a tenure."""
+
+    LEADER = "leader"
+    FOLLOWER = "follower"
+    OFFLINE = "offline"  # it was told of an epoch without a leader
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """One piece of evidence.
+
+    Attributes:
+        row: row number in the case's observations, or None for bytes.
+        source: id of the source, for bytes.
+        byte: where the batch begins in it.
+        note: what it shows, in a few words.
+    """
+
+    row: int | None = None
+    source: int | None = None
+    byte: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Records removed from the end of one replica.
+
+    Attributes:
+        replica: broker id.
+        epoch: leader epoch in which it happened (that of the tenure).
+        leader: leader it then followed, or None.
+        target: new log end offset.
+        end: log end offset before, or the least it can have been.
+        end_exact: whether ``end`` is exact.
+        lineage: the log before.
+        reason: "high watermark", "leader epoch", "leader's end offset", "recovery", "unknown".
+        time: microseconds since 1970 UTC, or None.
+        refs: evidence.
+        repeats: identical cuts that followed.
+    """
+
+    replica: int
+    epoch: int
+    leader: int | None
+    target: int
+    end: int
+    end_exact: bool
+    lineage: Lineage
+    reason: str
+    time: int | None
+    refs: tuple[Ref, ...]
+    repeats: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A high watermark: the records below it, in the log of the leader it came from, are committed.
+
+    Attributes:
+        replica: who stated it.
+        epoch: leader epoch in which it was reached; UNKNOWN where only the replica's own log is known.
+        lineage: the log it speaks of.
+        high_watermark: first offset that is not committed.
+        confidence: proven, or inferred from the protocol.
+        how: what states it, in words.
+        time: when it was stated, microseconds since 1970 UTC, or None. It may have been reached earlier.
+        refs: evidence.
+    """
+
+    replica: int
+    epoch: int
+    lineage: Lineage
+    high_watermark: int
+    confidence: Confidence
+    how: str
+    time: int | None
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """A log that came back shorter than it was known to be, with no truncation in between.
+
+    Attributes:
+        replica: broker id.
+        epoch: leader epoch of the tenure before.
+        end: log end offset it had (at least).
+        target: log end offset it came back with.
+        lineage: the log before.
+        refs: evidence.
+    """
+
+    replica: int
+    epoch: int
+    end: int
+    target: int
+    lineage: Lineage
+    time: int | None
+    refs: tuple[Ref, ...]
+    confidence: Confidence
+    corrupt: bool = False
+
+
+@dataclass(slots=True)
+class Epoch:
+    """One leader epoch.
+
+    Attributes:
+        epoch: its number.
+        leader: broker id; -1 for none; None where no evidence says.
+        start: log end offset of the leader when it began, or None.
+        start_low: the least it can have been.
+        start_confidence: how ``start`` is known.
+        lineage: the leader's log in this epoch, the epoch's own entry included where its start is known.
+        isr: ISR at the beginning, and every later one that is known, in order: (isr, is it committed, ref).
+        time: when it began, microseconds since 1970 UTC.
+        refs: evidence of its leader and start.
+        served: whether any evidence shows that the leader took it up.
+        leader_sets: other leaders stated for the same epoch.
+        unclean: evidence that the election went outside the ISR.
+        end_low: greatest offset known to have been written in or before it by its leader.
+    """
+
+    epoch: int
+    leader: int | None = None
+    start: int | None = None
+    start_low: int = 0
+    start_confidence: Confidence = Confidence.PROVEN
+    lineage: Lineage = field(default_factory=Lineage)
+    isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
+    time: int | None = None
+    refs: list[Ref] = field(default_factory=list)
+    served: bool = False
+    other_leaders: dict[int, Ref] = field(default_factory=dict)
+    unclean: list[Ref] = field(default_factory=list)
+    end_low: int = 0
+
+    @property
+    def first_isr(self) -> frozenset[int] | None:
+        """The ISR the epoch began with."""
+        return self.isr[0][0] if self.isr else None
+
+    @property
+    def last_isr(self) -> frozenset[int] | None:
+        """The last ISR known of the epoch."""
+        return self.isr[-1][0] if self.isr else None
+
+
+@dataclass(slots=True)
+class Replica:
+    """One replica at the end of the evidence.
+
+    Attributes:
+        broker: broker id.
+        lineage: its log.
+        end: log end offset, or None.
+        log_start: first offset it holds.
+        checkpoint: high watermark in its checkpoint file, with its evidence.
+        on_disk: whether its segments are in the evidence.
+        has_logs: whether lines of this broker about the partition are in the evidence.
+        first_time: time of its earliest line about the partition.
+        directory: path of its data directory in the evidence.
+    """
+
+    broker: int
+    lineage: Lineage = field(default_factory=Lineage)
+    end: int | None = None
+    log_start: int = 0
+    checkpoint: tuple[int, Ref] | None = None
+    on_disk: bool = False
+    has_logs: bool = False
+    first_time: int | None = None
+    last_time: int | None = None
+    directory: str | None = None
+    starts_empty: bool = False
+    magic: int | None = None
+    torn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Two replicas that hold different records at the same offsets, read from their segments.
+
+    Attributes:
+        left, right: broker ids, left < right.
+        ranges: offsets at which they differ.
+        left_ref, right_ref: first differing batch on each side.
+        left_batch, right_batch: (base offset, last offset, leader epoch or None) of those.
+    """
+
+    left: int
+    right: int
+    ranges: tuple[Range, ...]
+    left_ref: Ref
+    right_ref: Ref
+    left_batch: tuple[int, int, int | None]
+    right_batch: tuple[int, int, int | None]
+
+
+@dataclass(slots=True)
+class History:
+    """Everything replay knows of one incarnation of a partition."""
+
+    topic: str
+    partition: int
+    topic_id: str | None = None
+    cluster: str | None = None
+    protocol: str = "epoch"  # "hw": followers truncate to their high watermark; "epoch": to the leader's epochs
+    replicas: dict[int, Replica] = field(default_factory=dict)
+    assigned: frozenset[int] = frozenset()
+    epochs: dict[int, Epoch] = field(default_factory=dict)
+    cuts: list[Cut] = field(default_factory=list)
+    shrunk: list[Shrunk] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    forks: list[Fork] = field(default_factory=list)
+    compared: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """``topic-partition``."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def current(self) -> Epoch | None:
+        """The last epoch with a leader that took it up."""
+        led = [e for e in self.epochs.values() if e.leader is not None and e.leader >= 0 and e.served]
+        return max(led, key=lambda e: e.epoch) if led else None

@@ -1,0 +1,126 @@
+"""A log described by its leader epochs: which leader's tenure wrote each offset.
+
+Two logs hold the same record at an offset exactly if they give it the same epoch (KIP-101: one leader an epoch, and a
+leader never rewrites an offset within it). This holds for message formats without epochs too, where the epoch comes
+from the controller's lines instead of the batch header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Range = tuple[int, int]
+"""Half-open range of offsets, ``[first, end)``."""
+
+UNKNOWN = -1
+"""Epoch of records that no evidence dates. It never proves a difference and never proves a sameness."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """``((epoch, start offset), ...)``, starts strictly rising; each entry reaches to the start of the next.
+
+    Attributes:
+        entries: epochs with the first offset each wrote.
+    """
+
+    entries: tuple[tuple[int, int], ...] = ()
+
+    def epoch_at(self, offset: int) -> int:
+        """Epoch that wrote an offset; ``UNKNOWN`` before the first entry."""
+        found = UNKNOWN
+        for epoch, start in self.entries:
+            if start > offset:
+                break
+            found = epoch
+        return found
+
+    def cut(self, end: int) -> Lineage:
+        """The log after a truncation to ``end``: entries that start at or after it are gone."""
+        return Lineage(tuple(entry for entry in self.entries if entry[1] < end))
+
+    def begin(self, epoch: int, start: int) -> Lineage:
+        """The log once a leader of ``epoch`` writes from ``start`` on."""
+        kept = self.cut(start)
+        if kept.entries and kept.entries[-1][0] == epoch:
+            return kept
+        return Lineage((*kept.entries, (epoch, start)))
+
+    def splice(self, other: Lineage, at: int) -> Lineage:
+        """Own records below ``at``, the other's from there on: what a follower holds that fetched from ``at``."""
+        kept = self.cut(at)
+        epoch = other.epoch_at(at)
+        entries = list(kept.entries)
+        if not other.entries:
+            return kept
+        if at < other.entries[0][1]:
+            epoch = UNKNOWN
+        if not entries or entries[-1][0] != epoch:
+            entries.append((epoch, at))
+        for entry in other.entries:
+            if entry[1] > at:
+                entries.append(entry)
+        return Lineage(tuple(entries))
+
+    def from_start(self, log_start: int) -> Lineage:
+        """The log as it is known from ``log_start`` on: what retention removed has no epoch."""
+        if not self.entries or self.entries[0][1] >= log_start:
+            return self
+        kept = [entry for entry in self.entries if entry[1] > log_start]
+        return Lineage(((self.epoch_at(log_start), log_start), *kept))
+
+
+def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[list[Range], list[Range]]:
+    """Where two logs hold different records within ``[first, end)``.
+
+    Returns:
+        Ranges that differ, and ranges where one side's epoch is unknown.
+    """
+    bounds = sorted({first, *(s for _, s in (*left.entries, *right.entries) if first < s < end), end})
+    differ: list[Range] = []
+    unknown: list[Range] = []
+    for start, stop in zip(bounds, bounds[1:], strict=False):
+        a, b = left.epoch_at(start), right.epoch_at(start)
+        if UNKNOWN in (a, b):
+            if left is not right and a != b:
+                unknown.append((start, stop))
+            elif a == b == UNKNOWN:
+                unknown.append((start, stop))
+        elif a != b:
+            differ.append((start, stop))
+    return merge(differ), merge(unknown)
+
+
+def merge(ranges: Iterable[Range]) -> list[Range]:
+    """Ranges in rising order, touching ones joined, empty ones left out.
+
+    >>> merge([(5, 9), (0, 2), (2, 3), (4, 4)])
+    [(0, 3), (5, 9)]
+    """
+    joined: list[Range] = []
+    for start, end in sorted(r for r in ranges if r[0] < r[1]):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def intersect(left: Iterable[Range], right: Iterable[Range]) -> list[Range]:
+    """Offsets that are in both."""
+    other = list(right)
+    return merge((max(a, c), min(b, d)) for a, b in left for c, d in other if max(a, c) < min(b, d))
+
+
+def subtract(left: Iterable[Range], right: Iterable[Range]) -> list[Range]:
+    """Offsets that are in the left and not in the right."""
+    rest = merge(left)
+    for c, d in merge(right):
+        rest = [piece for a, b in rest for piece in ((a, min(b, c)), (max(a, d), b)) if piece[0] < piece[1]]
+    return rest
+
+
+def size(ranges: Iterable[Range]) -> int:
+    """How many offsets the ranges hold."""
+    return sum(end - start for start, end in ranges)

@@ -1,0 +1,389 @@
+"""One replica's own events, in its own order, divided into tenures: the spans in which it served one leader epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from forensics.replay.history import Ref, Role
+from parsers.schema import Kind
+
+
+class Event(NamedTuple):
+    """A row of the case's observations, with the values that replay reads."""
+
+    row: int
+    time: int | None
+    broker: int
+    run: int
+    kind: str
+    message: str
+    replica: int | None
+    leader: int | None
+    leader_epoch: int | None
+    partition_epoch: int | None
+    offset: int | None
+    hw: int | None
+    hw_before: int | None
+    leader_hw: int | None
+    leo: int | None
+    log_start: int | None
+    isr: str | None
+    detail: str | None
+
+
+COLUMNS = Event._fields
+"""Columns of the observations that make an event, in order."""
+
+
+@dataclass(slots=True)
+class Sample:
+    """A value and the evidence for it."""
+
+    value: int
+    ref: Ref
+    time: int | None
+
+
+@dataclass(slots=True)
+class Step:
+    """Something that happened to the log within a tenure, in order.
+
+    Attributes:
+        what: "cut", "full" (all removed, log starts anew at ``target``), "loaded", "deleted", "created".
+        target: log end offset afterwards.
+        end: log end offset before, where it is exactly known; ``end_low`` otherwise.
+    """
+
+    what: str
+    target: int
+    end: int | None
+    end_low: int
+    reason: str
+    time: int | None
+    refs: tuple[Ref, ...]
+    repeats: int = 0
+
+
+@dataclass(slots=True)
+class Tenure:
+    """A replica in one leader epoch, within one run of its broker.
+
+    Attributes:
+        replica: broker id.
+        epoch: leader epoch; -1 for what precedes the first role in the evidence.
+        run: run of the broker, counted from its first start in the evidence.
+        role: what it was.
+        leader: broker it followed, itself, or None where nothing says.
+        time, last_time: first and last line of the tenure, microseconds since 1970 UTC.
+        refs: lines that began it.
+        start_end: log end offset when it began, before any reconciliation; None where it is not exactly known.
+        start_low: the least it can have been.
+        start_hw: high watermark it began with, which was reached earlier.
+        steps: truncations, loads and the like, in order.
+        end_low: greatest log end offset it is known to have reached.
+        hw: greatest high watermark reached in the tenure.
+        isr: every ISR it stated as leader, in order.
+    """
+
+    replica: int
+    epoch: int
+    run: int
+    role: Role
+    leader: int | None = None
+    time: int | None = None
+    last_time: int | None = None
+    refs: list[Ref] = field(default_factory=list)
+    start_end: int | None = None
+    start_ref: Ref | None = None
+    start_low: int = 0
+    start_hw: Sample | None = None
+    steps: list[Step] = field(default_factory=list)
+    end_low: int = 0
+    hw: Sample | None = None
+    isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
+
+
+def broker_set(text: str | None) -> frozenset[int] | None:
+    """An ISR column as a set; None where nothing was printed."""
+    if text is None:
+        return None
+    return frozenset(int(part) for part in text.split(",") if part)
+
+
+class Reader:
+    """Builds the tenures of one replica from its events.
+
+    Args:
+        replica: broker id.
+        hw_protocol: it truncates to its high watermark on becoming a follower (Kafka before 0.11, or an inter-broker
+            protocol or message format before it), so a truncation target then is its own high watermark.
+        initial_offset: what ``Added fetcher`` prints: "end", "hw" or None where the version is unknown.
+    """
+
+    def __init__(self, replica: int, *, hw_protocol: bool, initial_offset: str | None) -> None:
+        self.replica = replica
+        self.hw_protocol = hw_protocol
+        self.initial_offset = initial_offset
+        self.tenures: list[Tenure] = []
+        self.now = Tenure(replica, -1, -1, Role.OFFLINE)
+        self.run = -1
+        self.loaded_hw: Sample | None = None
+        self.end: int | None = None  # exact log end offset at this point of the evidence
+        self.end_ref: Ref | None = None
+        self.low = 0  # the least it can be
+        self.growing = False  # records may have been appended since `end` was exact
+        self.planned: Step | None = None
+        self.starts_empty = False
+        self.first_time: int | None = None
+
+    def read(self, events: Iterable[Event]) -> list[Tenure]:
+        """Read all events and give the tenures in order."""
+        for event in events:
+            if event.time is not None and self.first_time is None:
+                self.first_time = event.time
+            handler = _HANDLERS.get(event.kind)
+            if handler is not None:
+                handler(self, event)
+            if event.time is not None:
+                self.now.last_time = event.time
+        self._close()
+        return self.tenures
+
+    # -- roles ------------------------------------------------------------------------------------------------------
+
+    def _role(self, event: Event) -> None:
+        epoch = event.leader_epoch
+        if epoch is None:
+            return
+        now = self.now
+        if epoch < now.epoch and event.run == now.run:
+            return  # a stale request: what it says was never acted upon
+        if event.kind == Kind.BECOME_LEADER or event.leader == self.replica:
+            role = Role.LEADER
+        elif event.leader is not None and event.leader < 0:
+            role = Role.OFFLINE
+        else:
+            role = Role.FOLLOWER
+        leader = self.replica if role is Role.LEADER else event.leader
+        ref = Ref(row=event.row, note=f"{role} at leader epoch {epoch}")
+        if epoch > now.epoch or event.run != now.run:
+            self._begin(event, epoch, role, leader, ref)
+            now = self.now
+        else:
+            now.refs.append(ref)
+            if now.leader is None:
+                now.leader = leader
+        isr = broker_set(event.isr)
+        if isr is not None:
+            now.isr.append((isr, ref))
+        if event.kind == Kind.LEADER_AND_ISR:
+            return
+        if event.leo is not None and not now.steps:
+            now.start_end, now.start_ref, now.start_low = event.leo, ref, event.leo
+            self._exact(event.leo, ref)
+            self.growing = role is Role.LEADER
+        if event.hw is not None:
+            self._hw_at_start(event.hw, event)
+
+    def _begin(self, event: Event, epoch: int, role: Role, leader: int | None, ref: Ref) -> None:
+        self._close()
+        if self.growing:
+            self.end = None
+        now = Tenure(self.replica, epoch, event.run, role, leader, event.time, event.time, [ref])
+        now.start_end, now.start_ref = self.end, self.end_ref
+        now.start_low = now.end_low = self.end if self.end is not None else self.low
+        now.start_hw, self.loaded_hw = self.loaded_hw, None
+        self.now, self.planned = now, None
+        self.growing = role is Role.LEADER
+
+    def _close(self) -> None:
+        now = self.now
+        if now.epoch != -1 or now.steps or now.hw or now.start_hw or now.end_low:
+            self.tenures.append(now)
+
+    # -- the log ----------------------------------------------------------------------------------------------------
+
+    def _exact(self, end: int, ref: Ref) -> None:
+        self.end, self.end_ref, self.low = end, ref, end
+        self.now.end_low = max(self.now.end_low, end)
+
+    def _step(self, what: str, target: int, reason: str, event: Event, note: str) -> None:
+        ref = Ref(row=event.row, note=note)
+        # A load tells the end itself; only a truncation needs the end before it to be exact.
+        end = None if what in ("loaded", "corrupt") and self.growing else self.end
+        self.now.steps.append(Step(what, target, end, self.low, reason, event.time, (ref,)))
+        self._exact(target, ref)
+        self.growing = False
+
+    def _loaded(self, event: Event) -> None:
+        if event.leo is not None:
+            self._step("loaded", event.leo, "", event, f"log end offset {event.leo} when loaded")
+
+    def _corrupt(self, event: Event) -> None:
+        if event.offset is not None:
+            self._step("corrupt", event.offset, "recovery", event, f"recovery cut the log to {event.offset}")
+
+    def _created(self, event: Event) -> None:
+        if self.now.epoch == -1 and not self.tenures:
+            self.starts_empty = True
+        if self.end == 0:
+            return  # the same creation, told by another line
+        self._step("created", 0, "new log", event, "a new, empty log")
+        if self.now.start_end is None:
+            self.now.start_end, self.now.start_ref = 0, self.end_ref
+
+    def _deleted(self, event: Event) -> None:
+        self._step("deleted", 0, "deleted", event, "replica deleted")
+
+    def _truncate(self, event: Event) -> None:
+        target = event.offset
+        if target is None:
+            return
+        now, planned = self.now, self.planned
+        at_start = now.role is not Role.LEADER and not any(step.what == "cut" for step in now.steps)
+        ref = Ref(row=event.row, note=f"truncated to {target}")
+        reason, refs = "unknown", (ref,)
+        if planned is not None and planned.target == target:
+            reason, refs = planned.reason, (*planned.refs, ref)
+        elif self.hw_protocol and at_start:
+            reason = "high watermark"
+        self.planned = None
+        if reason == "high watermark":
+            self._hw_at_start(target, event)
+        last = now.steps[-1] if now.steps else None
+        if last is not None and last.what == "cut" and last.target == target and self.end == target:
+            last.repeats += 1  # a follower in a truncation loop says the same thousands of times
+            return
+        if self.end is not None and target >= self.end:
+            return  # before 0.11 the line is printed although nothing is cut
+        now.steps.append(Step("cut", target, self.end, max(self.low, target), reason, event.time, refs))
+        self._exact(target, ref)
+
+    def _noop(self, event: Event) -> None:
+        if event.leo is None or event.leo < 0:
+            return
+        ref = Ref(row=event.row, note=f"log end offset {event.leo}")
+        now = self.now
+        if now.role is not Role.LEADER and now.start_end is None and not now.steps:
+            now.start_end, now.start_ref, now.start_low = event.leo, ref, event.leo
+        self._exact(event.leo, ref)
+
+    def _full(self, event: Event) -> None:
+        if event.offset is not None:
+            self._step("full", event.offset, "log start", event, f"all removed, the log starts anew at {event.offset}")
+
+    def _plan(self, event: Event) -> None:
+        if event.leo is not None and event.leo >= 0:
+            self._noop(event)
+        if event.hw is not None:
+            self._hw_at_start(event.hw, event)
+        if event.offset is not None:
+            reason = "high watermark" if event.hw is not None else "leader epoch"
+            ref = Ref(row=event.row, note=f"decided to truncate to {event.offset}")
+            self.planned = Step("cut", event.offset, None, 0, reason, event.time, (ref,))
+
+    def _reset(self, event: Event) -> None:
+        # The leader's log ends before the follower's: it cuts to the leader's end.
+        if event.offset is not None:
+            self._exact(event.offset, Ref(row=event.row, note=f"log end offset {event.offset}"))
+        if event.leo is not None:
+            ref = Ref(row=event.row, note=f"the leader's log ends at {event.leo}")
+            self.planned = Step("cut", event.leo, None, 0, "leader's end offset", event.time, (ref,))
+
+    def _fetcher(self, event: Event) -> None:
+        now = self.now
+        if now.role is not Role.FOLLOWER:
+            return
+        if now.leader is None:
+            now.leader = event.leader
+        if event.offset is not None and self.initial_offset == "hw":
+            self._hw_at_start(event.offset, event)
+        elif event.offset is not None and self.initial_offset == "end":
+            ref = Ref(row=event.row, note=f"fetches from {event.offset}")
+            if now.start_end is None and not now.steps:
+                now.start_end, now.start_ref, now.start_low = event.offset, ref, event.offset
+            self._exact(event.offset, ref)
+        # What was exact stays so for the fetcher's first decision, the reconciliation; then records arrive.
+        self.growing = True
+
+    def _appended(self, event: Event) -> None:
+        if event.leo is not None and event.leo >= 0:
+            self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"))
+            self.growing = False  # every append is printed at this level, so the end stays exact
+        self._hw(event)
+
+    def _at_least(self, event: Event) -> None:
+        if event.leo is not None and event.leo > self.low:
+            self.low = event.leo
+            self.now.end_low = max(self.now.end_low, event.leo)
+            self.end, self.growing = None, True
+        self._hw(event)
+
+    # -- high watermark and ISR -------------------------------------------------------------------------------------
+
+    def _loaded_hw(self, event: Event) -> None:
+        if event.hw is None or (event.detail == "ambiguous" and event.hw == 0):
+            return
+        if event.run != self.now.run:
+            # Read back before the broker learned its role: it belongs to the tenure that follows.
+            self.loaded_hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
+        else:
+            self._hw_at_start(event.hw, event)
+
+    def _hw_at_start(self, hw: int, event: Event) -> None:
+        now = self.now
+        if now.hw is None and (now.start_hw is None or hw > now.start_hw.value):
+            now.start_hw = Sample(hw, Ref(row=event.row, note=f"high watermark {hw}"), event.time)
+
+    def _hw(self, event: Event) -> None:
+        if event.hw is None:
+            return
+        now = self.now
+        # Up to its start value a high watermark may be what an earlier tenure left in memory.
+        kept = now.start_hw.value if now.start_hw is not None else -1
+        if event.hw > kept and (now.hw is None or event.hw > now.hw.value):
+            now.hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
+
+    def _isr(self, event: Event) -> None:
+        now = self.now
+        if now.role is not Role.LEADER:
+            return
+        if event.leo is not None and event.leo >= 0:
+            now.end_low = max(now.end_low, event.leo)
+            self.low = max(self.low, event.leo)
+        self._hw(event)
+        isr = broker_set(event.isr)
+        if isr is not None:
+            now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
+
+
+_HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
+    Kind.LEADER_AND_ISR: Reader._role,
+    Kind.BECOME_LEADER: Reader._role,
+    Kind.BECOME_FOLLOWER: Reader._role,
+    Kind.ROLE_UNCHANGED: Reader._hw,
+    Kind.LOG_LOADED: Reader._loaded,
+    Kind.CORRUPTION_CUT: Reader._corrupt,
+    Kind.LOG_CREATED: Reader._created,
+    Kind.LOG_DELETED: Reader._deleted,
+    Kind.HW_LOADED: Reader._loaded_hw,
+    Kind.TRUNCATE: Reader._truncate,
+    Kind.TRUNCATE_NOOP: Reader._noop,
+    Kind.TRUNCATE_FULL: Reader._full,
+    Kind.TRUNCATE_PLAN: Reader._plan,
+    Kind.FETCHER_ADDED: Reader._fetcher,
+    Kind.FETCH_RESET: Reader._reset,
+    Kind.APPEND: Reader._appended,
+    Kind.LEO: Reader._appended,
+    Kind.LEADER_HW: Reader._at_least,
+    Kind.FOLLOWER_FETCHED: Reader._at_least,
+    Kind.ROLLED: Reader._at_least,
+    Kind.HW: Reader._hw,
+    Kind.HW_HELD: Reader._hw,
+    Kind.ISR_SHRINK: Reader._isr,
+    Kind.ISR_EXPAND: Reader._isr,
+    Kind.ISR_COMMIT: Reader._isr,
+}
+"""What each kind of observation does to a replica; kinds that are not here do not move it."""

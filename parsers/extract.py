@@ -1,0 +1,249 @@
+"""From lines to observations: the message catalogue as expressions over frames.
+
+Each line is looked at twice at most: one Aho-Corasick pass over all literals picks the lines that may speak of
+replication, then the anchored pattern of each wording reads the values from those alone. A line that has a literal but
+fits no wording is a notice, so a new wording is seen and not lost.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+import polars as pl
+
+from parsers import frames
+from parsers.frames import Frame
+from parsers.lines import Block
+from parsers.messages import MESSAGES
+from parsers.messages.catalogue import Message, Variant
+from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
+
+EXCERPT = 200
+CONFIG_HEAD = "KafkaConfig values:"
+CONFIG_KEYS = frozenset(
+    {
+        "broker.id",
+        "node.id",
+        "process.roles",
+        "log.dir",
+        "log.dirs",
+        "inter.broker.protocol.version",
+        "log.message.format.version",
+        "min.insync.replicas",
+        "unclean.leader.election.enable",
+        "default.replication.factor",
+        "replica.lag.time.max.ms",
+        "replica.high.watermark.checkpoint.interval.ms",
+        "replica.fetch.wait.max.ms",
+        "log.flush.interval.messages",
+        "log.flush.interval.ms",
+    }
+)
+"""Settings of a broker that change a verdict or belong in a report; the rest of the dump is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What one block of lines gave.
+
+    Attributes:
+        observations: schema ``OBSERVATIONS``, in the order of the lines.
+        notices: schema ``NOTICES``.
+        events: lines that start an event of the layout.
+        relevant: lines with a literal of the catalogue.
+        understood: relevant lines that fitted a wording.
+        first_time, last_time: times of the first and last event, as printed, microseconds since 1970.
+        inside_config: the block ended inside a dump of ``KafkaConfig`` (hand it to the next block).
+    """
+
+    observations: pl.DataFrame
+    notices: pl.DataFrame
+    events: int
+    relevant: int
+    understood: int
+    first_time: int | None
+    last_time: int | None
+    inside_config: bool
+
+
+@functools.cache
+def _table() -> tuple[list[str], dict[str, tuple[Message, ...]]]:
+    by_literal: dict[str, list[Message]] = {}
+    for message in MESSAGES:
+        for literal in message.literals:
+            by_literal.setdefault(literal, []).append(message)
+    return list(by_literal), {literal: tuple(messages) for literal, messages in by_literal.items()}
+
+
+def extract(block: Block, frame: Frame, *, inside_config: bool = False) -> Extract:
+    """Read the observations of one block.
+
+    Args:
+        block: lines of one source.
+        frame: its layout.
+        inside_config: the block before ended inside a dump of ``KafkaConfig``.
+    """
+    literals, _ = _table()
+    lines = block.lines.alias("text").to_frame().with_row_index("line", offset=block.first_line)
+    lines = lines.with_columns(pl.col("line").cast(pl.Int64))
+    heads = lines.get_column("text").str.contains(frame.head)
+    first, last = _span(lines, heads, frame)
+    hits = (
+        lines.filter(heads)
+        .with_columns(pl.col("text").str.extract_many(literals, overlapping=True).alias("literal"))
+        .filter(pl.col("literal").list.len() > 0)
+    )
+    relevant = hits.height
+    rows = frames.split(hits, frame).with_columns(pl.col("literal").list.unique(maintain_order=True))
+    pairs = rows.explode("literal", empty_as_null=True, keep_nulls=True)
+    parts: list[pl.DataFrame] = []
+    for (literal,), group in pairs.group_by(["literal"], maintain_order=True):
+        parts.extend(_messages(group, str(literal)))
+    found = pl.concat(parts, how="diagonal") if parts else pl.DataFrame(schema={"line": pl.Int64})
+    understood = found.get_column("line").n_unique() if found.height else 0
+    notices = block.notices
+    if understood < relevant:
+        missed = rows.join(found.select("line").unique(), on="line", how="anti")
+        notices = pl.concat([notices, _unread(missed)])
+    config, inside = _config(lines, heads, frame, inside_config)
+    observations = conform(found, OBSERVATIONS) if found.height else empty(OBSERVATIONS)
+    observations = pl.concat([observations, config]).sort("line", maintain_order=True)
+    return Extract(observations, notices, int(heads.sum()), relevant, understood, first, last, inside)
+
+
+def _span(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> tuple[int | None, int | None]:
+    events = lines.filter(heads)
+    ends = pl.concat([events.head(1), events.tail(1)])
+    if ends.is_empty():
+        return None, None
+    times = frames.split(ends, frame).get_column("time").cast(pl.Int64)
+    return times[0], times[-1]
+
+
+def _messages(group: pl.DataFrame, literal: str) -> list[pl.DataFrame]:
+    _, by_literal = _table()
+    parts: list[pl.DataFrame] = []
+    rest = group
+    for message in by_literal[literal]:
+        for variant in message.variants:
+            if rest.is_empty():
+                return parts
+            read = rest.with_columns(pl.col("message").str.extract_groups(_marked(variant.regex)).alias("_g"))
+            fits = read.get_column("_g").struct.field("_m").is_not_null()
+            if fits.any():
+                parts.extend(_rows(read.filter(fits), message, variant))
+                rest = rest.filter(~fits)
+    return parts
+
+
+@functools.cache
+def _marked(regex: str) -> str:
+    # An empty group that takes part in every match tells a match with all-optional values from no match.
+    return regex.replace("^", "^(?P<_m>)", 1)
+
+
+@functools.cache
+def _unnamed(regex: str) -> str:
+    return re.sub(r"\(\?P<[a-z_]+>", "(?:", regex)
+
+
+def _rows(read: pl.DataFrame, message: Message, variant: Variant) -> list[pl.DataFrame]:
+    base = read.select("line", "time", "message", "_g").unnest("_g").drop("_m")
+    parts: list[pl.DataFrame] = []
+    if variant.own_row:
+        parts.append(_finish(base, message, variant, message.kind, 0))
+    for number, each in enumerate(variant.each, start=1):
+        many = (
+            base.with_columns(pl.col("message").str.extract_all(_unnamed(each.regex)).alias("_part"))
+            .explode("_part", empty_as_null=True, keep_nulls=True)
+            .filter(pl.col("_part").is_not_null())
+            .with_columns(pl.col("_part").str.extract_groups(each.regex).alias("_g"))
+        )
+        names = [field.name for field in many.schema["_g"].fields]  # type: ignore[attr-defined]
+        many = many.drop(*[name for name in names if name in many.columns], "_part").unnest("_g")
+        parts.append(_finish(many, message, variant, each.kind or message.kind, number))
+    return [part for part in parts if part.height]
+
+
+def _finish(rows: pl.DataFrame, message: Message, variant: Variant, kind: Kind, number: int) -> pl.DataFrame:
+    fixed = {name: value for name, value in variant.fixed.items() if name not in rows.columns}
+    rows = rows.with_columns(
+        pl.lit(kind.value, dtype=OBSERVATIONS["kind"]).alias("kind"),
+        pl.lit(message.id).alias("message"),
+        *[pl.lit(value).alias(name) for name, value in fixed.items()],
+    )
+    for name in ("tp", "bracketed"):
+        if name in rows.columns:
+            rows = _split_partition(rows, name, "-" if name == "tp" else ",")
+    changes = []
+    for name in rows.columns:
+        if name in ("isr", "isr_before"):
+            rows = _mapped(rows, name, broker_ids)
+        elif name == "topic_id":
+            changes.append(pl.col(name).str.extract(r"([A-Za-z0-9_-]{22})"))
+        elif name in OBSERVATIONS and OBSERVATIONS[name].is_integer() and rows.schema[name] == pl.String:
+            changes.append(pl.col(name).cast(OBSERVATIONS[name], strict=False))
+    return conform(rows.with_columns(changes), OBSERVATIONS)
+
+
+def _split_partition(rows: pl.DataFrame, name: str, mark: str) -> pl.DataFrame:
+    pattern = rf"^(?P<topic>.+){mark} ?(?P<partition>[0-9]+)"
+    distinct = rows.select(pl.col(name).unique()).with_columns(pl.col(name).str.extract_groups(pattern).alias("_tp"))
+    distinct = distinct.unnest("_tp").with_columns(pl.col("partition").cast(pl.Int32, strict=False))
+    rows = rows.drop([column for column in ("topic", "partition") if column in rows.columns])
+    return rows.join(distinct, on=name, how="left", maintain_order="left").drop(name)
+
+
+def _mapped(rows: pl.DataFrame, name: str, normal: object) -> pl.DataFrame:
+    distinct = [value for value in rows.get_column(name).unique().to_list() if value is not None]
+    return rows.with_columns(
+        pl.col(name).replace_strict(distinct, [broker_ids(v) for v in distinct], default=None, return_dtype=pl.String)
+    )
+
+
+def broker_ids(text: str) -> str:
+    """Broker ids of any printed collection, joined by ",": ``List(1, 2)``, ``[1,2]``, ``1,2``, ``BrokerState(..)``.
+
+    >>> broker_ids("isrWithBrokerEpoch=List(BrokerState(brokerId=1, brokerEpoch=-1), BrokerState(brokerId=3, ..))")
+    '1,3'
+    """
+    named = re.findall(r"brokerId=([0-9]+)", text)
+    return ",".join(named or re.findall(r"[0-9]+", text))
+
+
+def _unread(missed: pl.DataFrame) -> pl.DataFrame:
+    return missed.select(
+        pl.format('recognised by "{}" but not understood', pl.col("literal").list.first()).alias("reason"),
+        pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
+        pl.col("line"),
+        pl.lit(None, dtype=NOTICES["byte"]).alias("byte"),
+    )
+
+
+def _config(
+    lines: pl.DataFrame, heads: pl.Series, frame: Frame, inside_config: bool
+) -> tuple[pl.DataFrame, bool]:
+    """Settings from dumps of ``KafkaConfig`` (kafka.server.KafkaConfig, printed at each start since 0.9)."""
+    starts = lines.get_column("text").str.contains(CONFIG_HEAD, literal=True) & heads
+    if not inside_config and not starts.any():
+        return empty(OBSERVATIONS), False
+    state = pl.when(pl.Series(starts)).then(True).when(pl.Series(heads)).then(False).otherwise(None)
+    marked = lines.with_columns(state.alias("_in")).with_columns(
+        pl.col("_in").forward_fill().fill_null(inside_config), pl.Series("_head", heads)
+    )
+    inside = bool(marked.get_column("_in")[-1])
+    dump = (
+        marked.filter(pl.col("_in") & ~pl.col("_head"))
+        .with_columns(pl.col("text").str.extract_groups(r"^\s*(?P<key>[a-z][a-z0-9._]*) = (?P<value>.*)").alias("_g"))
+        .unnest("_g")
+        .filter(pl.col("key").is_in(list(CONFIG_KEYS)))
+    )
+    times = frames.split(lines.filter(starts), frame).select("line", "time")
+    dump = dump.join_asof(times.sort("line"), on="line", strategy="backward").with_columns(
+        pl.lit(Kind.BROKER_CONFIG.value, dtype=OBSERVATIONS["kind"]).alias("kind"),
+        pl.lit("V-02").alias("message"),
+        pl.format("{}={}", "key", "value").alias("detail"),
+    )
+    return conform(dump, OBSERVATIONS), inside

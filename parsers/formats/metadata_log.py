@@ -1,0 +1,426 @@
+"""KRaft's metadata log (``__cluster_metadata-0``) and its snapshots: what the controllers decided, in their order.
+
+A segment is an ordinary v2 log whose batches carry the controller epoch as leader epoch; a snapshot
+(``<end offset>-<epoch>.checkpoint``, ``bootstrap.checkpoint``) is the same between two control records and holds the state
+of all records below its end offset (KIP-630, KIP-631).
+
+Times are the batch's highest timestamp, in UTC: the controller's clock, the same for all records of a batch. Only records
+below the quorum's high watermark are committed, and no file here holds that: the tail of a copied log may have been cut
+later.
+
+A change of a partition names only what it changes. The epochs are derived as Kafka does (``PartitionRegistration.merge``):
+``partition_epoch`` rises by one with each change, ``leader_epoch`` by one when the leader is named, even the same one. That
+needs a base, the partition's own record in the log or in a snapshot, and an unbroken log since; without it they are null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import polars as pl
+
+from parsers import compression, kraft_records
+from parsers.errors import NotThisFormat
+from parsers.formats.records import ControlRecord, Record, decode_batch
+from parsers.formats.segment import Data, SegmentScan, read_segment
+from parsers.kraft_records import MetadataRecord, Unreadable
+from parsers.reading import Notices, observations
+from parsers.schema import NOTICES, OBSERVATIONS, Kind
+
+NAME: Final = "metadata-log"
+SNAPSHOT: Final = "metadata-snapshot"
+BOOTSTRAP_FILE: Final = "bootstrap.checkpoint"
+
+_RECOVERING: Final = 1
+_NO_CHANGE: Final = -2
+_TOPIC, _BROKER = 2, 4  # ConfigResource.Type
+_SECRET: Final = ("password", "secret", "jaas", "keystore.key", "credential", "token")
+_LAST_TIME: Final = 253_402_300_799_999  # end of the year 9999, in milliseconds
+
+
+class Partition(NamedTuple):
+    """A partition as the records so far leave it; an epoch is None where its base is not known."""
+
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    isr: tuple[int, ...]
+    eligible: tuple[int, ...]  # eligible leader replicas (KIP-966): may lead without loss though not in the ISR
+
+
+@dataclass(slots=True)
+class MetadataState:
+    """What a reader of the next segment must know of all before it.
+
+    Attributes:
+        next_offset: offset of the record that follows; None before anything was read.
+        topics: name by topic id.
+        partitions: by topic id and partition.
+        features: level by feature, such as ``metadata.version``.
+        pending: records of an open metadata transaction (KIP-868), which count once it ends; None outside of one.
+    """
+
+    next_offset: int | None = None
+    topics: dict[str, str] = field(default_factory=dict)
+    partitions: dict[tuple[str, int], Partition] = field(default_factory=dict)
+    features: dict[str, int] = field(default_factory=dict)
+    pending: list[MetadataRecord] | None = None
+
+    def copy(self) -> MetadataState:
+        """A state that can go on on its own."""
+        pending = None if self.pending is None else list(self.pending)
+        return MetadataState(self.next_offset, dict(self.topics), dict(self.partitions), dict(self.features), pending)
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataScan:
+    """What one file of the metadata log says.
+
+    Attributes:
+        observations: rows of ``OBSERVATIONS``, in log order, with ``byte`` of their batch. ``message`` is this module's
+            ``NAME``, or ``SNAPSHOT`` for the state in a snapshot, where PARTITION_CREATED gives the partition as it was at
+            the snapshot's end.
+        notices: rows of ``NOTICES``, those of the segment included.
+        segment: the batches beneath.
+        state: what to pass on to the next segment.
+    """
+
+    observations: pl.DataFrame
+    notices: pl.DataFrame
+    segment: SegmentScan
+    state: MetadataState
+
+
+def read_metadata_log(
+    data: Data,
+    *,
+    base_offset: int | None = None,
+    state: MetadataState | None = None,
+    limit: int = compression.LIMIT,
+) -> MetadataScan:
+    """Read one segment of the metadata log.
+
+    Args:
+        data: the whole file.
+        base_offset: the base offset in its name, if it has one.
+        state: the state of the segment before this one, or of a snapshot that ends where it begins; not changed. Records
+            below its next offset are taken as read, so a segment may overlap a snapshot.
+        limit: decompressed bytes of one batch that are accepted.
+
+    Raises:
+        NotThisFormat: not a segment, or one that holds other records than metadata.
+    """
+    reader = _Reader(data, state.copy() if state else MetadataState(), NAME, base_offset, limit)
+    reader.run()
+    return reader.scan()
+
+
+def read_metadata_snapshot(data: Data, *, end_offset: int | None, limit: int = compression.LIMIT) -> MetadataScan:
+    """Read a snapshot of the metadata log, or ``bootstrap.checkpoint``.
+
+    Args:
+        data: the whole file.
+        end_offset: the end offset in its name; 0 for ``bootstrap.checkpoint``; None when it is not known.
+        limit: decompressed bytes of one batch that are accepted.
+
+    Raises:
+        NotThisFormat: not such a file.
+    """
+    reader = _Reader(data, MetadataState(), SNAPSHOT, 0, limit)
+    reader.run()
+    reader.check_snapshot_ends()
+    reader.state.next_offset = end_offset
+    return reader.scan()
+
+
+class _Reader:
+    """One pass over one file; ``_APPLY`` names the method for each record type."""
+
+    def __init__(self, data: Data, state: MetadataState, message: str, base_offset: int | None, limit: int) -> None:
+        self.data = memoryview(data)
+        self.segment = read_segment(data, base_offset=base_offset)
+        self.state = state
+        self.message = message
+        self.limit = limit
+        self.notices = Notices()
+        self.rows: list[dict[str, Any]] = []
+        self.times: list[int] = []
+        self.controls: list[str] = []
+        self.byte = 0
+        self.time = -1
+        self.controller_epoch = -1
+
+    def run(self) -> None:
+        """Read every batch that its checksum vouches for."""
+        understood = refused = 0
+        # Offsets in a snapshot are the file's own.
+        follows = self.state.next_offset if self.message == NAME else None
+        columns = ("byte", "size", "base_offset", "last_offset", "leader_epoch", "max_timestamp", "crc_ok", "magic")
+        for byte, size, first, last, epoch, time, crc_ok, magic in self.segment.batches.select(columns).iter_rows():
+            if not crc_ok:
+                continue  # noted by the segment; the gap that it leaves is noted below
+            self.byte, self.time, self.controller_epoch = byte, time, -1 if epoch is None else epoch
+            if follows is not None and first > follows:
+                self._forget(f"records {follows} to {first - 1} are missing")
+            decoded = decode_batch(self.data[byte : byte + size], limit=self.limit)
+            for record in decoded.records:
+                if follows is not None and record.offset < follows:
+                    continue
+                found = self._decode(record) if magic == 2 else None
+                if found is None:
+                    refused += 1
+                    continue
+                understood += 1
+                self._take(found)
+            for control in decoded.controls:
+                self._control(control)
+            if decoded.problem is not None:
+                self._forget(decoded.problem)
+            follows = max(last + 1, follows or 0)
+        if refused and not understood:
+            raise NotThisFormat("the records in this log are not cluster metadata")
+        self.state.next_offset = follows
+
+    def scan(self) -> MetadataScan:
+        """What was found."""
+        rows = observations(self.rows)
+        times = pl.Series(self.times, dtype=pl.Int64)
+        known = times.is_between(0, _LAST_TIME)
+        time = pl.select(pl.when(known).then(times) * 1000).to_series().cast(pl.Datetime("us"))
+        notices = pl.concat([self.segment.notices, self.notices.frame()]).sort("byte", maintain_order=True)
+        return MetadataScan(
+            rows.with_columns(time.alias("time")).select(OBSERVATIONS.keys()),
+            notices.select(NOTICES.keys()),
+            self.segment,
+            self.state,
+        )
+
+    def check_snapshot_ends(self) -> None:
+        """Note a snapshot that was not written to its end."""
+        if "SNAPSHOT_FOOTER" not in self.controls:
+            place = self.segment.valid_bytes
+            self.notices.add("the snapshot has no footer: it is cut, and state after this is missing", byte=place)
+            self.state.partitions.clear()
+
+    def _forget(self, why: str) -> None:
+        """Drop what epochs are derived from, because a change may have been missed."""
+        self.notices.add(f"{why}: epochs are not derived until the next full record of a partition", byte=self.byte)
+        self.state.partitions.clear()
+        self.state.pending = None
+
+    def _decode(self, record: Record) -> MetadataRecord | None:
+        value = record.value
+        try:
+            if value is None:
+                raise Unreadable("the value is null")
+            found = kraft_records.decode(value)
+        except Unreadable as error:
+            excerpt = "" if value is None else value[:61].hex()
+            self.notices.add(f"record {record.offset}: {error}", excerpt=excerpt, byte=self.byte)
+            # A change of a partition that cannot be read breaks the count of epochs; another type's record does not.
+            if value is not None and value[1:2] == b"\5":
+                self.state.partitions.clear()
+            return None
+        for tag in found.strangers:
+            self.notices.add(f"record {record.offset}: {found.name} has an unknown field, tag {tag}", byte=self.byte)
+        return found
+
+    def _control(self, control: ControlRecord) -> None:
+        self.controls.append(control.type)
+        if control.type != "LEADER_CHANGE" or control.value is None:
+            return
+        try:
+            leader = kraft_records.decode_leader_change(control.value)
+        except Unreadable as error:
+            self.notices.add(f"record {control.offset}: LEADER_CHANGE: {error}", byte=self.byte)
+            return
+        # A new leader voids a transaction that the old one left open (KIP-868).
+        self._row(Kind.CONTROLLER_ACTIVE, replica=leader, detail=str(self.controller_epoch))
+
+    def _take(self, record: MetadataRecord) -> None:
+        """Apply a record, or keep it back while a metadata transaction is open."""
+        if record.name == "BeginTransactionRecord":
+            self.state.pending = []
+        elif record.name == "AbortTransactionRecord":
+            self.state.pending = None
+        elif record.name == "EndTransactionRecord":
+            pending, self.state.pending = self.state.pending or [], None
+            for kept in pending:
+                self._apply(kept)
+        elif self.state.pending is not None:
+            self.state.pending.append(record)
+        else:
+            self._apply(record)
+
+    def _apply(self, record: MetadataRecord) -> None:
+        apply = _APPLY.get(record.name)
+        if apply is not None:
+            apply(self, record.fields)
+
+    def _row(self, kind: Kind, **columns: Any) -> None:
+        self.rows.append({"kind": kind, "message": self.message, "byte": self.byte, **columns})
+        self.times.append(self.time)
+
+    # -- topics and partitions ------------------------------------------------------------------------------------
+
+    def _topic(self, fields: dict[str, Any]) -> None:
+        self.state.topics[fields["topic_id"]] = fields["name"]
+
+    def _topic_removed(self, fields: dict[str, Any]) -> None:
+        topic_id = fields["topic_id"]
+        self._row(Kind.TOPIC_REMOVED, topic=self.state.topics.pop(topic_id, None), topic_id=topic_id)
+        for key in [key for key in self.state.partitions if key[0] == topic_id]:
+            del self.state.partitions[key]
+
+    def _partition(self, fields: dict[str, Any]) -> None:
+        topic_id, partition = fields["topic_id"], fields["partition_id"]
+        isr = fields["isr"] or ()
+        self.state.partitions[topic_id, partition] = Partition(
+            fields["leader"],
+            fields["leader_epoch"],
+            fields["partition_epoch"],
+            isr,
+            fields["eligible_leader_replicas"] or (),
+        )
+        self._row(
+            Kind.PARTITION_CREATED,
+            topic=self.state.topics.get(topic_id),
+            topic_id=topic_id,
+            partition=partition,
+            leader=fields["leader"],
+            leader_epoch=fields["leader_epoch"],
+            partition_epoch=fields["partition_epoch"],
+            isr=_ids(isr),
+            detail=_details(fields),
+        )
+
+    def _partition_changed(self, fields: dict[str, Any]) -> None:
+        key = (fields["topic_id"], fields["partition_id"])
+        leader = None if fields["leader"] == _NO_CHANGE else fields["leader"]
+        isr = fields["isr"]
+        before = self.state.partitions.get(key)
+        after = None
+        if before is not None:
+            after = self.state.partitions[key] = Partition(
+                before.leader if leader is None else leader,
+                before.leader_epoch + (leader is not None),
+                before.partition_epoch + 1,
+                before.isr if isr is None else isr,
+                before.eligible if fields["eligible_leader_replicas"] is None else fields["eligible_leader_replicas"],
+            )
+        row = {
+            "topic": self.state.topics.get(key[0]),
+            "topic_id": key[0],
+            "partition": key[1],
+            "leader": leader,
+            "leader_epoch": after.leader_epoch if after else None,
+            "previous_epoch": before.leader_epoch if before and leader is not None else None,
+            "partition_epoch": after.partition_epoch if after else None,
+            "isr": None if isr is None else _ids(isr),
+            "isr_before": _ids(before.isr) if before else None,
+            "detail": _details(fields),
+        }
+        self._row(Kind.PARTITION_CHANGED, **row)
+        if leader is not None and leader >= 0 and before and _unclean(leader, before, fields):
+            self._row(Kind.UNCLEAN_ELECTION, **row)
+
+    def _clear_eligible(self, fields: dict[str, Any]) -> None:
+        name = fields["topic_name"]
+        for key, partition in self.state.partitions.items():
+            if not name or self.state.topics.get(key[0]) == name:
+                self.state.partitions[key] = partition._replace(eligible=())
+
+    # -- brokers and settings -------------------------------------------------------------------------------------
+
+    def _broker(self, fields: dict[str, Any]) -> None:
+        fenced = "fenced" if fields["fenced"] else "unfenced"
+        leaving = " in-controlled-shutdown" if fields["in_controlled_shutdown"] else ""
+        self._row(
+            Kind.BROKER_REGISTERED,
+            replica=fields["broker_id"],
+            offset=fields["broker_epoch"],
+            detail=f"{fenced}{leaving} incarnation={fields['incarnation_id']}",
+        )
+
+    def _broker_changed(self, fields: dict[str, Any]) -> None:
+        detail = "in-controlled-shutdown" if fields["in_controlled_shutdown"] == 1 else None
+        if fields["fenced"] == 1:
+            self._broker_fenced(fields, detail)
+        elif fields["fenced"] == -1:
+            self._broker_unfenced(fields)
+
+    def _broker_fenced(self, fields: dict[str, Any], detail: str | None = None) -> None:
+        self._row(Kind.BROKER_FENCED, replica=fields["broker_id"], offset=fields["broker_epoch"], detail=detail)
+
+    def _broker_unfenced(self, fields: dict[str, Any]) -> None:
+        self._row(Kind.BROKER_UNFENCED, replica=fields["broker_id"], offset=fields["broker_epoch"])
+
+    def _broker_unregistered(self, fields: dict[str, Any]) -> None:
+        self._broker_fenced(fields, "unregistered")
+
+    def _feature(self, fields: dict[str, Any]) -> None:
+        self.state.features[fields["name"]] = fields["feature_level"]
+
+    def _config(self, fields: dict[str, Any]) -> None:
+        key, value, resource = fields["name"] or "", fields["value"], fields["resource_name"]
+        if value is not None and any(word in key.lower() for word in _SECRET):
+            value = "(hidden)"
+        detail = key if value is None else f"{key}={value}"
+        if fields["resource_type"] == _TOPIC:
+            self._row(Kind.TOPIC_CONFIG, topic=resource, detail=detail)
+        elif fields["resource_type"] == _BROKER and not resource:
+            self._row(Kind.CLUSTER_CONFIG, detail=detail)
+        elif fields["resource_type"] == _BROKER and resource.isascii() and resource.isdigit() and len(resource) < 10:
+            self._row(Kind.BROKER_CONFIG, replica=int(resource), detail=detail)
+
+
+_APPLY: Final[dict[str, Callable[[_Reader, dict[str, Any]], None]]] = {
+    "RegisterBrokerRecord": _Reader._broker,
+    "UnregisterBrokerRecord": _Reader._broker_unregistered,
+    "TopicRecord": _Reader._topic,
+    "PartitionRecord": _Reader._partition,
+    "ConfigRecord": _Reader._config,
+    "PartitionChangeRecord": _Reader._partition_changed,
+    "FenceBrokerRecord": _Reader._broker_fenced,
+    "UnfenceBrokerRecord": _Reader._broker_unfenced,
+    "RemoveTopicRecord": _Reader._topic_removed,
+    "FeatureLevelRecord": _Reader._feature,
+    "BrokerRegistrationChangeRecord": _Reader._broker_changed,
+    "ClearElrRecord": _Reader._clear_eligible,
+}
+
+
+def _unclean(leader: int, before: Partition, fields: dict[str, Any]) -> bool:
+    """Whether an election may have lost data: the new leader was neither in the ISR nor eligible.
+
+    One more is clean: the change that ends a reassignment may name a leader that joined the ISR in that very change
+    (``PartitionChangeBuilder``); it replaces the replicas and does not mark the leader as recovering.
+    """
+    if leader in before.isr or leader in before.eligible:
+        return False
+    return fields["replicas"] is None or fields["leader_recovery_state"] == _RECOVERING
+
+
+def _ids(brokers: tuple[int, ...]) -> str:
+    return ",".join(map(str, brokers))
+
+
+def _details(fields: dict[str, Any]) -> str | None:
+    """What has no column of its own, as far as the record has it."""
+    parts = [
+        f"{word}={_ids(fields[name])}"
+        for word, name in (
+            ("replicas", "replicas"),
+            ("removing", "removing_replicas"),
+            ("adding", "adding_replicas"),
+            ("elr", "eligible_leader_replicas"),
+            ("last-known-elr", "last_known_elr"),
+        )
+        if fields[name] is not None and (fields[name] or "leader_epoch" not in fields)
+    ]
+    recovery = fields["leader_recovery_state"]
+    if recovery in (0, _RECOVERING) and (recovery or "leader_epoch" not in fields):
+        parts.append("recovering" if recovery else "recovered")
+    return " ".join(parts) or None

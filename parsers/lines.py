@@ -1,0 +1,100 @@
+"""Text sources as blocks of lines: bounded memory whatever the size, and no byte that cannot be read is silent."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import polars as pl
+
+from parsers.schema import NOTICES, empty
+
+BLOCK_BYTES = 32 << 20
+MAX_LINE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some consecutive lines of one source.
+
+    Attributes:
+        lines: the text of each line, without its end (``\\n`` or ``\\r\\n``).
+        first_line: 1-based number of the first of them.
+        notices: lines that were not valid UTF-8 or too long, schema ``NOTICES``.
+    """
+
+    lines: pl.Series
+    first_line: int
+    notices: pl.DataFrame
+
+
+def blocks(stream: BinaryIO, *, block_bytes: int = BLOCK_BYTES, first_line: int = 1) -> Iterator[Block]:
+    """Cut a byte stream into blocks of whole lines.
+
+    A line longer than 1 MiB is cut there (a notice says so): a file without line ends is not a log.
+    """
+    rest = b""
+    number = first_line
+    while chunk := stream.read(block_bytes):
+        data = rest + chunk if rest else chunk
+        end = data.rfind(b"\n") + 1
+        if end == 0:
+            if len(data) < MAX_LINE_BYTES:
+                rest = data
+                continue
+            end = len(data)
+        rest = data[end:]
+        block = _block(data[:end], number)
+        number += block.lines.len()
+        yield block
+    if rest:
+        yield _block(rest, number)
+
+
+def sample(head: bytes) -> pl.Series | None:
+    """Whole lines of the first bytes of a file, to tell its layout; None for what is not text."""
+    if b"\x00" in head:
+        head = head[: head.index(b"\x00")]
+    end = head.rfind(b"\n") + 1
+    text = head[: end or len(head)]
+    return _block(text, 1).lines if text.strip() else None
+
+
+def _block(data: bytes, first_line: int) -> Block:
+    notices = empty(NOTICES)
+    if b"\x00" in data:
+        # Left by a crash on a file system that extends a file before its data: never part of a log line.
+        data = data.replace(b"\x00", b"\xef\xbf\xbd")
+    try:
+        lines = _split(data)
+    except (pl.exceptions.ComputeError, UnicodeDecodeError):
+        # One foreign byte must not cost the file: decode again, replace what cannot be read and name the lines.
+        lines = _split(data.decode("utf-8", errors="replace").encode("utf-8"))
+    damaged = lines.str.contains("\ufffd", literal=True)
+    if damaged.any():
+        notices = _notices(lines, damaged, first_line, "bytes that are not UTF-8 text were replaced")
+    long = lines.str.len_bytes() > MAX_LINE_BYTES
+    if long.any():
+        notices = pl.concat([notices, _notices(lines, long, first_line, "line longer than 1 MiB")])
+        lines = lines.set(long, lines.str.slice(0, 2000))
+    return Block(lines, first_line, notices)
+
+
+def _split(data: bytes) -> pl.Series:
+    # A quote character or a separator must never be interpreted: scan_lines knows neither.
+    lines = pl.scan_lines(io.BytesIO(data)).collect().get_column("line")
+    if b"\r" in data:
+        lines = lines.str.strip_chars_end("\r")
+    return lines
+
+
+def _notices(lines: pl.Series, mask: pl.Series, first_line: int, reason: str) -> pl.DataFrame:
+    frame = pl.DataFrame({"excerpt": lines}).with_row_index("line", offset=first_line).filter(mask)
+    return frame.select(
+        pl.lit(reason).alias("reason"),
+        pl.col("excerpt").str.slice(0, 200),
+        pl.col("line").cast(pl.Int64),
+        pl.lit(None, dtype=pl.Int64).alias("byte"),
+    )
