@@ -1,16 +1,17 @@
 """KRaft's metadata log (``__cluster_metadata-0``) and its snapshots: what the controllers decided, in their order.
 
-A segment is an ordinary v2 log whose batches carry the controller epoch as leader epoch; a snapshot
-(``<end offset>-<epoch>.checkpoint``, ``bootstrap.checkpoint``) is the same between two control records and holds the state
-of all records below its end offset (KIP-630, KIP-631).
+A segment is an ordinary v2 log whose batches carry the controller epoch as leader epoch. A snapshot
+(``<end offset>-<epoch>.checkpoint``, ``bootstrap.checkpoint``) is the same between two control records, and holds the
+state of all records below its end offset (KIP-630, KIP-631).
 
-Times are the batch's highest timestamp, in UTC: the controller's clock, the same for all records of a batch. Only records
-below the quorum's high watermark are committed, and no file here holds that: the tail of a copied log may have been cut
-later.
+Times are the batch's highest timestamp, in UTC: the controller's clock, the same for all records of a batch. Only
+records below the quorum's high watermark are committed, and no file here holds that: the tail of a copied log may have
+been cut later.
 
-A change of a partition names only what it changes. The epochs are derived as Kafka does (``PartitionRegistration.merge``):
-``partition_epoch`` rises by one with each change, ``leader_epoch`` by one when the leader is named, even the same one. That
-needs a base, the partition's own record in the log or in a snapshot, and an unbroken log since; without it they are null.
+A change of a partition names only what it changes. The epochs are derived as Kafka does
+(``PartitionRegistration.merge``): ``partition_epoch`` rises by one with each change, ``leader_epoch`` by one when the
+leader is named, even the same one. That needs a base, the partition's own record in the log or in a snapshot, and an
+unbroken log since; without it they are null.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from parsers import compression, kraft_records
+from parsers.checkpoint_file import INT32_MAX
 from parsers.errors import NotThisFormat
 from parsers.formats.records import ControlRecord, Record, decode_batch
 from parsers.formats.segment import Data, SegmentScan, read_segment
@@ -41,13 +43,21 @@ _LAST_TIME: Final = 253_402_300_799_999  # end of the year 9999, in milliseconds
 
 
 class Partition(NamedTuple):
-    """A partition as the records so far leave it; an epoch is None where its base is not known."""
+    """A partition as the records so far leave it."""
 
     leader: int
     leader_epoch: int
     partition_epoch: int
     isr: tuple[int, ...]
     eligible: tuple[int, ...]  # eligible leader replicas (KIP-966): may lead without loss though not in the ISR
+
+
+class Pending(NamedTuple):
+    """A record of an open metadata transaction; ``byte`` is None once the file that holds it is behind."""
+
+    byte: int | None
+    time: int
+    record: MetadataRecord
 
 
 @dataclass(slots=True)
@@ -66,7 +76,7 @@ class MetadataState:
     topics: dict[str, str] = field(default_factory=dict)
     partitions: dict[tuple[str, int], Partition] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
-    pending: list[MetadataRecord] | None = None
+    pending: list[Pending] | None = None
 
     def copy(self) -> MetadataState:
         """A state that can go on on its own."""
@@ -80,8 +90,8 @@ class MetadataScan:
 
     Attributes:
         observations: rows of ``OBSERVATIONS``, in log order, with ``byte`` of their batch. ``message`` is this module's
-            ``NAME``, or ``SNAPSHOT`` for the state in a snapshot, where PARTITION_CREATED gives the partition as it was at
-            the snapshot's end.
+            ``NAME``, or ``SNAPSHOT`` for the state in a snapshot, where PARTITION_CREATED gives the partition as it was
+            at the snapshot's end.
         notices: rows of ``NOTICES``, those of the segment included.
         segment: the batches beneath.
         state: what to pass on to the next segment.
@@ -105,8 +115,8 @@ def read_metadata_log(
     Args:
         data: the whole file.
         base_offset: the base offset in its name, if it has one.
-        state: the state of the segment before this one, or of a snapshot that ends where it begins; not changed. Records
-            below its next offset are taken as read, so a segment may overlap a snapshot.
+        state: the state of the segment before this one, or of a snapshot; not changed. Records below its next offset
+            are taken as read, so a segment may overlap a snapshot.
         limit: decompressed bytes of one batch that are accepted.
 
     Raises:
@@ -148,40 +158,44 @@ class _Reader:
         self.rows: list[dict[str, Any]] = []
         self.times: list[int] = []
         self.controls: list[str] = []
-        self.byte = 0
+        self.byte: int | None = 0
         self.time = -1
         self.controller_epoch = -1
 
     def run(self) -> None:
         """Read every batch that its checksum vouches for."""
         understood = refused = 0
-        # Offsets in a snapshot are the file's own.
-        follows = self.state.next_offset if self.message == NAME else None
-        columns = ("byte", "size", "base_offset", "last_offset", "leader_epoch", "max_timestamp", "crc_ok", "magic")
-        for byte, size, first, last, epoch, time, crc_ok, magic in self.segment.batches.select(columns).iter_rows():
+        follows = self.state.next_offset or 0
+        columns = ("byte", "size", "base_offset", "last_offset", "leader_epoch", "max_timestamp", "crc_ok")
+        for byte, size, first, last, epoch, time, crc_ok in self.segment.batches.select(columns).iter_rows():
             if not crc_ok:
                 continue  # noted by the segment; the gap that it leaves is noted below
             self.byte, self.time, self.controller_epoch = byte, time, -1 if epoch is None else epoch
-            if follows is not None and first > follows:
+            if first > follows:
                 self._forget(f"records {follows} to {first - 1} are missing")
             decoded = decode_batch(self.data[byte : byte + size], limit=self.limit)
             for record in decoded.records:
-                if follows is not None and record.offset < follows:
+                if record.offset < follows:
                     continue
-                found = self._decode(record) if magic == 2 else None
+                found = self._decode(record)
                 if found is None:
                     refused += 1
                     continue
                 understood += 1
                 self._take(found)
             for control in decoded.controls:
-                self._control(control)
+                if control.offset >= follows:
+                    self._control(control)
             if decoded.problem is not None:
                 self._forget(decoded.problem)
-            follows = max(last + 1, follows or 0)
+            follows = max(last + 1, follows)
         if refused and not understood:
             raise NotThisFormat("the records in this log are not cluster metadata")
         self.state.next_offset = follows
+        if self.state.pending:
+            reason = f"a metadata transaction is open at the end: {len(self.state.pending)} records do not count yet"
+            self.notices.add(reason, byte=self.state.pending[0].byte)
+            self.state.pending = [kept._replace(byte=None) for kept in self.state.pending]
 
     def scan(self) -> MetadataScan:
         """What was found."""
@@ -236,7 +250,6 @@ class _Reader:
         except Unreadable as error:
             self.notices.add(f"record {control.offset}: LEADER_CHANGE: {error}", byte=self.byte)
             return
-        # A new leader voids a transaction that the old one left open (KIP-868).
         self._row(Kind.CONTROLLER_ACTIVE, replica=leader, detail=str(self.controller_epoch))
 
     def _take(self, record: MetadataRecord) -> None:
@@ -247,10 +260,12 @@ class _Reader:
             self.state.pending = None
         elif record.name == "EndTransactionRecord":
             pending, self.state.pending = self.state.pending or [], None
-            for kept in pending:
+            here = self.byte, self.time
+            for self.byte, self.time, kept in pending:
                 self._apply(kept)
+            self.byte, self.time = here
         elif self.state.pending is not None:
-            self.state.pending.append(record)
+            self.state.pending.append(Pending(self.byte, self.time, record))
         else:
             self._apply(record)
 
@@ -305,8 +320,8 @@ class _Reader:
         if before is not None:
             after = self.state.partitions[key] = Partition(
                 before.leader if leader is None else leader,
-                before.leader_epoch + (leader is not None),
-                before.partition_epoch + 1,
+                before.leader_epoch if leader is None else _above(before.leader_epoch),
+                _above(before.partition_epoch),
                 before.isr if isr is None else isr,
                 before.eligible if fields["eligible_leader_replicas"] is None else fields["eligible_leader_replicas"],
             )
@@ -364,7 +379,7 @@ class _Reader:
         self.state.features[fields["name"]] = fields["feature_level"]
 
     def _config(self, fields: dict[str, Any]) -> None:
-        key, value, resource = fields["name"] or "", fields["value"], fields["resource_name"]
+        key, value, resource = fields["name"] or "", fields["value"], fields["resource_name"] or ""
         if value is not None and any(word in key.lower() for word in _SECRET):
             value = "(hidden)"
         detail = key if value is None else f"{key}={value}"
@@ -403,12 +418,17 @@ def _unclean(leader: int, before: Partition, fields: dict[str, Any]) -> bool:
     return fields["replicas"] is None or fields["leader_recovery_state"] == _RECOVERING
 
 
+def _above(epoch: int) -> int:
+    return epoch + 1 if epoch < INT32_MAX else -INT32_MAX - 1  # as Java's int does
+
+
 def _ids(brokers: tuple[int, ...]) -> str:
     return ",".join(map(str, brokers))
 
 
 def _details(fields: dict[str, Any]) -> str | None:
-    """What has no column of its own, as far as the record has it."""
+    """What has no column of its own. A full record names everything, so what is empty there is left out."""
+    full = "leader_epoch" in fields
     parts = [
         f"{word}={_ids(fields[name])}"
         for word, name in (
@@ -418,9 +438,9 @@ def _details(fields: dict[str, Any]) -> str | None:
             ("elr", "eligible_leader_replicas"),
             ("last-known-elr", "last_known_elr"),
         )
-        if fields[name] is not None and (fields[name] or "leader_epoch" not in fields)
+        if fields[name] is not None and (fields[name] or not full)
     ]
     recovery = fields["leader_recovery_state"]
-    if recovery in (0, _RECOVERING) and (recovery or "leader_epoch" not in fields):
+    if recovery in (0, _RECOVERING) and (recovery or not full):
         parts.append("recovering" if recovery else "recovered")
     return " ".join(parts) or None

@@ -320,15 +320,17 @@ def wrapped_span(message: memoryview, *, limit: int = compression.LIMIT) -> tupl
     while place < len(inner):
         if len(inner) - place < _FRAME + _LEAST[0]:
             raise ValueError("the message set inside ends early")
-        first, length = struct.unpack_from(">qi", inner, place)
+        inside, length = struct.unpack_from(">qi", inner, place)
         if length < _LEAST[0] or length > len(inner) - place - _FRAME:
             raise ValueError(f"a message of length {length} stands inside")
-        offsets.append(first)
+        offsets.append(inside)
         place += _FRAME + length
     if not offsets:
         raise ValueError("no message is inside")
-    shift = offset - offsets[-1] if magic == 1 else 0
-    return offsets[0] + shift, len(offsets)
+    first = offsets[0] + (offset - offsets[-1] if magic == 1 else 0)
+    if not 0 <= first <= offset:
+        raise ValueError(f"the first message inside has offset {first}, the wrapper {offset}")
+    return first, len(offsets)
 
 
 def wrapped_messages(message: memoryview, *, limit: int = compression.LIMIT) -> tuple[int, int, bytes]:
