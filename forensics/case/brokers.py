@@ -1,0 +1,111 @@
+"""What is known of each broker: version, protocol, settings, when its processes ran."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from parsers.schema import Kind
+
+
+@dataclass(slots=True)
+class Broker:
+    """One broker of the case.
+
+    Attributes:
+        id: broker id.
+        cluster: cluster id, or None.
+        version: Kafka version it printed, e.g. "3.9.1", or None.
+        settings: settings that matter, last printed or from ``server.properties``.
+        starts: times at which its processes began, microseconds since 1970 UTC.
+    """
+
+    id: int
+    cluster: str | None = None
+    version: str | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    starts: list[int] = field(default_factory=list)
+
+    def number(self, *keys: str) -> tuple[int, int] | None:
+        """A setting that holds a version, as (major, minor); the first of the keys that is set."""
+        for key in keys:
+            found = version_of(self.settings.get(key))
+            if found is not None:
+                return found
+        return None
+
+    @property
+    def release(self) -> tuple[int, int] | None:
+        """Its release as (major, minor), for 0.x (0, x).
+
+        Up to 0.10.2 the version goes to standard output only; then the inter-broker protocol it starts with, which
+        defaults to its own version, stands for it.
+        """
+        return version_of(self.version) or self.number("inter.broker.protocol.version")
+
+    @property
+    def hw_protocol(self) -> bool | None:
+        """Whether its followers truncate to their high watermark (before KIP-101); None where nothing tells."""
+        known = [
+            v
+            for v in (
+                version_of(self.version),
+                self.number("inter.broker.protocol.version"),
+                self.number("log.message.format.version"),
+            )
+            if v is not None
+        ]
+        return min(known) < (0, 11) if known else None
+
+    @property
+    def initial_offset(self) -> str | None:
+        """What the offset in ``Added fetcher`` is (ReplicaManager.makeFollowers): to 1.0 the log end offset, 1.1 to 2.6
+        the high watermark, later either."""
+        release = self.release
+        if release is None:
+            return None
+        if release < (1, 1):
+            return "end"
+        return "hw" if release < (2, 7) else None
+
+
+def version_of(text: str | None) -> tuple[int, int] | None:
+    """(major, minor) of a printed version; ``0.10.2-IV0`` gives (0, 10).
+
+    >>> version_of("0.10.2-IV0"), version_of("3.9.1"), version_of("")
+    ((0, 10), (3, 9), None)
+    """
+    found = re.match(r"([0-9]+)\.([0-9]+)", text or "")
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def brokers(observations: pl.DataFrame, settings: dict[int, dict[str, str]], clusters: dict[int, str | None]) -> dict[int, Broker]:
+    """Collect the brokers of a case.
+
+    Args:
+        observations: the case's observations, ordered.
+        settings: settings from properties files, by broker.
+        clusters: cluster of each broker.
+    """
+    found = {number: Broker(number, cluster) for number, cluster in clusters.items()}
+    for number, values in settings.items():
+        found.setdefault(number, Broker(number)).settings.update(values)
+    rows = observations.filter(
+        pl.col("kind").is_in([Kind.BROKER_VERSION.value, Kind.BROKER_CONFIG.value]) & pl.col("broker").is_not_null()
+    ).select("broker", "kind", "detail")
+    for number, kind, detail in rows.unique(maintain_order=True).iter_rows():
+        broker = found.setdefault(number, Broker(number))
+        if detail is None:
+            continue
+        if kind == Kind.BROKER_VERSION.value:
+            broker.version = detail
+        else:
+            key, _, value = detail.partition("=")
+            broker.settings[key] = value
+    starts = observations.filter(pl.col("starts_run")).select("broker", "time")
+    for number, time in starts.with_columns(pl.col("time").cast(pl.Int64)).iter_rows():
+        if number in found and time is not None:
+            found[number].starts.append(time)
+    return dict(sorted(found.items()))

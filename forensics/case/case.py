@@ -1,0 +1,239 @@
+"""The case: every file's rows as one set of tables, with owner, order and run, ready for replay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from forensics.case.brokers import Broker, brokers
+from forensics.case.owners import owners
+from parsers.read import FileReading
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
+from parsers.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How printed times are read.
+
+    Attributes:
+        zone: zone of the logs' printed times.
+        skew: microseconds to add to a broker's times.
+    """
+
+    zone: str = "UTC"
+    skew: dict[int, int] = field(default_factory=dict)
+
+
+SOURCES: dict[str, pl.DataType] = {
+    "id": pl.UInt32(),
+    "path": pl.String(),
+    "broker": pl.Int32(),
+    "cluster": pl.String(),
+    "format": pl.String(),
+    "topic": pl.String(),
+    "partition": pl.Int32(),
+    "directory_state": pl.String(),
+    "bytes": pl.Int64(),
+    "sha256": pl.String(),
+    "first_time": pl.Datetime("us", "UTC"),
+    "last_time": pl.Datetime("us", "UTC"),
+    "lines": pl.Int64(),
+    "events": pl.Int64(),
+    "relevant": pl.Int64(),
+    "understood": pl.Int64(),
+    "notices": pl.Int64(),
+    "base_offset": pl.Int64(),
+    "log_end": pl.Int64(),
+    "magic": pl.Int8(),
+    "frame": pl.String(),
+}
+"""One row a file taken in."""
+
+
+@dataclass(slots=True)
+class Case:
+    """Everything taken in.
+
+    Attributes:
+        sources: schema ``SOURCES``.
+        observations: ``OBSERVATIONS`` plus ``row`` (its number), ``source``, ``broker`` (owner or printed witness),
+            ``run`` (process of that broker) and ``starts_run``; ordered by broker and, within one, as it happened.
+        batches: ``BATCHES`` plus ``source``, ``broker``, ``topic``, ``partition``.
+        notices: ``NOTICES`` plus ``source``.
+        brokers: by id.
+        reading: how times were read.
+    """
+
+    sources: pl.DataFrame
+    observations: pl.DataFrame
+    batches: pl.DataFrame
+    notices: pl.DataFrame
+    brokers: dict[int, Broker]
+    reading: Reading
+    files: list[Source] = field(default_factory=list)
+
+    def path(self, source: int) -> str:
+        """Path of a source."""
+        return str(self.sources.item(source, "path"))
+
+
+# Within one millisecond a role change is received (state-change.log) before the log layer acts on it (server.log).
+_FIRST = "state-change"
+
+
+def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | None = None) -> Case:
+    """Make a case of what was read.
+
+    Args:
+        files: sources with their rows, in the order in which they were found.
+        reading: zone and skew of printed times.
+    """
+    reading = reading or Reading()
+    owner, cluster = owners(files)
+    rows = []
+    for number, ((source, found), broker, name) in enumerate(zip(files, owner, cluster, strict=True)):
+        rows.append(
+            {
+                "id": number,
+                "path": source.path,
+                "broker": broker,
+                "cluster": name,
+                "format": found.format,
+                "topic": found.topic,
+                "partition": found.partition,
+                "directory_state": found.directory_state,
+                "bytes": source.size,
+                "sha256": None,
+                "first_time": _utc(found.first_time, reading, broker),
+                "last_time": _utc(found.last_time, reading, broker),
+                "lines": found.lines,
+                "events": found.events,
+                "relevant": found.relevant,
+                "understood": found.understood,
+                "notices": found.notices.height,
+                "base_offset": found.base_offset,
+                "log_end": found.log_end,
+                "magic": found.magic,
+                "frame": found.frame,
+            }
+        )
+    sources = pl.DataFrame(rows, schema=SOURCES)
+    settings: dict[int, dict[str, str]] = {}
+    for (_, found), broker in zip(files, owner, strict=True):
+        if found.format == "server-properties" and broker is not None:
+            settings.setdefault(broker, {}).update(found.properties)
+    clusters = {b: c for b, c in sorted(zip(owner, cluster, strict=True), key=repr) if b is not None}
+    observations = _observations(files, owner, reading)
+    return Case(
+        sources=sources,
+        observations=observations,
+        batches=_batches(files, owner),
+        notices=_notices(files),
+        brokers=brokers(observations, settings, clusters),
+        reading=reading,
+        files=[source for source, _ in files],
+    )
+
+
+def _utc(time: int | None, reading: Reading, broker: int | None) -> object:
+    if time is None:
+        return None
+    series = pl.Series([time]).cast(pl.Datetime("us"))
+    return _to_utc(series.to_frame("time"), reading).with_columns(
+        pl.col("time") + pl.duration(microseconds=reading.skew.get(broker if broker is not None else -1, 0))
+    )["time"][0]
+
+
+def _to_utc(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    ZoneInfo(reading.zone)  # an unknown zone fails here, by name
+    return frame.with_columns(
+        pl.col("time")
+        .dt.replace_time_zone(reading.zone, ambiguous="earliest", non_existent="null")
+        .dt.convert_time_zone("UTC")
+    )
+
+
+def _observations(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], reading: Reading
+) -> pl.DataFrame:
+    parts = []
+    for number, ((source, found), broker) in enumerate(zip(files, owner, strict=True)):
+        if found.observations.is_empty():
+            continue
+        rank = 0 if _FIRST in source.name else 1
+        part = found.observations.with_columns(
+            pl.lit(number, dtype=pl.UInt32).alias("source"),
+            pl.lit(broker, dtype=pl.Int32).alias("_owner"),
+            pl.lit(rank, dtype=pl.UInt8).alias("_rank"),
+            # The order of a file holds even where its clock goes back: a later line is never earlier.
+            pl.col("time").fill_null(strategy="forward").cum_max().alias("_when"),
+        )
+        parts.append(part)
+    if not parts:
+        schema = dict(OBSERVATIONS) | {
+            "source": pl.UInt32(),
+            "broker": pl.Int32(),
+            "run": pl.Int32(),
+            "starts_run": pl.Boolean(),
+        }
+        schema["time"] = pl.Datetime("us", "UTC")
+        return empty(schema).with_row_index("row")
+    rows = pl.concat(parts)
+    printed = [name for name in ("metadata-log",)]
+    rows = rows.with_columns(
+        pl.when(pl.col("message").is_in(printed)).then(pl.col("_owner"))
+        .otherwise(pl.coalesce("witness", "_owner")).alias("broker")
+    )
+    rows = _to_utc(rows, reading)
+    for broker, shift in sorted(reading.skew.items()):
+        rows = rows.with_columns(
+            pl.when(pl.col("broker") == broker)
+            .then(pl.col("time") + pl.duration(microseconds=shift))
+            .otherwise(pl.col("time"))
+            .alias("time")
+        )
+    rows = rows.sort(
+        "broker", "_when", "_rank", "source", "line", "byte", nulls_last=True, maintain_order=True
+    ).with_row_index("row")
+    about = pl.col("topic").is_not_null() & pl.col("line").is_not_null()
+    starting = pl.col("kind") == Kind.PROCESS_START.value
+    # Several lines tell of one start: a new run begins only once the one before has done something.
+    work = about.cum_sum().over("broker")
+    seen = pl.when(starting).then(work).otherwise(None).forward_fill().shift(1).over("broker")
+    rows = rows.with_columns((starting & ((seen != work) | seen.is_null())).fill_null(False).alias("starts_run"))
+    rows = rows.with_columns(pl.col("starts_run").cast(pl.Int32).cum_sum().over("broker").alias("run"))
+    return rows.drop("_owner", "_rank", "_when")
+
+
+def _batches(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> pl.DataFrame:
+    schema = {
+        **BATCHES,
+        "source": pl.UInt32(),
+        "broker": pl.Int32(),
+        "topic": pl.String(),
+        "partition": pl.Int32(),
+    }
+    parts = [
+        found.batches.with_columns(
+            pl.lit(number, dtype=pl.UInt32).alias("source"),
+            pl.lit(broker, dtype=pl.Int32).alias("broker"),
+            pl.lit(found.topic, dtype=pl.String).alias("topic"),
+            pl.lit(found.partition, dtype=pl.Int32).alias("partition"),
+        )
+        for number, ((_, found), broker) in enumerate(zip(files, owner, strict=True))
+        if found.batches.height
+    ]
+    return pl.concat(parts) if parts else empty(schema)
+
+
+def _notices(files: Sequence[tuple[Source, FileReading]]) -> pl.DataFrame:
+    parts = [
+        found.notices.with_columns(pl.lit(number, dtype=pl.UInt32).alias("source"))
+        for number, (_, found) in enumerate(files)
+        if found.notices.height
+    ]
+    return pl.concat(parts) if parts else empty({**NOTICES, "source": pl.UInt32()})

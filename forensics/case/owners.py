@@ -1,0 +1,104 @@
+"""Which broker a file belongs to: what it says of itself first, then what lies beside it, folder names last."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+import polars as pl
+
+from parsers.read import FileReading
+from parsers.schema import Kind
+from parsers.sources import Source
+
+_FOLDER = re.compile(r"(?:broker|kafka|node|controller|server)[-_.]?([0-9]{1,9})$", re.IGNORECASE)
+
+
+def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None], list[str | None]]:
+    """The broker and the cluster of each file; None where nothing tells.
+
+    Evidence, strongest first: ``meta.properties`` of the directory (KIP-78 cluster.id, broker.id or node.id), the ids a
+    log prints of its own broker, ``server.properties`` beside it, another log in the same folder, the folder's name.
+    """
+    own = [_own_word(reading) for _, reading in files]
+    meta: dict[str, tuple[int | None, str | None]] = {}
+    config: dict[str, set[int]] = {}
+    spoken: dict[str, set[int]] = {}
+    for (source, reading), word in zip(files, own, strict=True):
+        folder = str(PurePosixPath(source.path).parent)
+        if reading.format == "meta-properties":
+            meta[folder] = (_id(reading.properties), reading.properties.get("cluster.id"))
+        elif reading.format == "server-properties":
+            number = _id(reading.properties)
+            if number is not None:
+                config.setdefault(folder, set()).add(number)
+        elif word is not None:
+            spoken.setdefault(folder, set()).add(word)
+    brokers: list[int | None] = []
+    clusters: list[str | None] = []
+    for (source, reading), word in zip(files, own, strict=True):
+        above = [str(folder) for folder in PurePosixPath(source.path).parents]
+        broker, cluster = next((meta[folder] for folder in above if folder in meta), (None, None))
+        if reading.format == "server-properties":
+            broker = _id(reading.properties)
+        if broker is None:
+            broker = word
+        if broker is None:
+            broker = _nearest(above, config) if _nearest(above, config) is not None else _nearest(above[:1], spoken)
+        if broker is None:
+            broker = _nearest(above, spoken)
+        if broker is None:
+            broker = next((int(m[1]) for f in above if (m := _FOLDER.search(PurePosixPath(f).name))), None)
+        brokers.append(broker)
+        clusters.append(cluster)
+    return brokers, _spread(brokers, clusters)
+
+
+def _spread(brokers: Sequence[int | None], clusters: Sequence[str | None]) -> list[str | None]:
+    """A broker's logs belong to the cluster its data directories name; one cluster in the case is everyone's."""
+    known: dict[int | None, set[str]] = {}
+    for broker, cluster in zip(brokers, clusters, strict=True):
+        if cluster is not None:
+            known.setdefault(broker, set()).add(cluster)
+    everyone = set().union(*known.values()) if known else set()
+    single = next(iter(everyone)) if len(everyone) == 1 else None
+    result: list[str | None] = []
+    for broker, cluster in zip(brokers, clusters, strict=True):
+        mine = known.get(broker, set())
+        result.append(cluster or (next(iter(mine)) if len(mine) == 1 else single))
+    return result
+
+
+def _id(properties: dict[str, str]) -> int | None:
+    for key in ("node.id", "broker.id"):
+        value = properties.get(key, "").strip()
+        if value.isdigit():
+            return int(value)
+    return None
+
+
+def _own_word(reading: FileReading) -> int | None:
+    """The broker whose output a log is: the id in its lines' prefixes, or in its dump of the configuration."""
+    rows = reading.observations
+    if reading.format != "broker-log" or rows.is_empty():
+        return None
+    dumped = rows.filter(pl.col("kind") == Kind.BROKER_CONFIG.value).get_column("detail").to_list()
+    votes: Counter[int] = Counter()
+    for detail in dumped:
+        key, _, value = detail.partition("=")
+        if key in ("broker.id", "node.id") and value.strip().isdigit():
+            votes[int(value)] += 1
+    if votes:
+        return votes.most_common(1)[0][0]
+    printed = rows.get_column("witness").drop_nulls()
+    return int(printed.value_counts(sort=True).row(0)[0]) if printed.len() else None
+
+
+def _nearest(folders: Sequence[str], known: dict[str, set[int]]) -> int | None:
+    for folder in folders:
+        found = known.get(folder)
+        if found is not None:
+            return next(iter(found)) if len(found) == 1 else None
+    return None
