@@ -91,7 +91,7 @@ class Cluster:
             self._start(self.brokers[broker], clean=True)
         self._step(100)
 
-    # -- small things everybody needs ------------------------------------------------------------------------------------
+    # -- small things everybody needs ---------------------------------------------------------------------------------
 
     def replica(self, broker: int) -> Replica:
         """The broker's copy of the partition."""
@@ -142,7 +142,7 @@ class Cluster:
     def _step(self, ms: int = 1) -> None:
         self.now += ms
 
-    # -- topic and clients -----------------------------------------------------------------------------------------------
+    # -- topic and clients --------------------------------------------------------------------------------------------
 
     def create_topic(self) -> None:
         """Creates the topic; followers reconcile and fetch once, as they do at once."""
@@ -152,7 +152,9 @@ class Cluster:
         for broker in self.assigned[1:]:
             self.fetch(broker)
 
-    def produce(self, count: int = 1, acks: str = "all", *, to: int | None = None, producer: int = -1, marker: str = "") -> list[Batch]:
+    def produce(
+        self, count: int = 1, acks: str = "all", *, to: int | None = None, producer: int = -1, marker: str = ""
+    ) -> list[Batch]:
         """A producer writes ``count`` records in one request to the leader, or to the broker it takes for the leader.
 
         Returns:
@@ -201,7 +203,10 @@ class Cluster:
             if t.marker is not None and any(b.base == t.marker and b.marker == "abort" for b in batches)
         ]
         hidden = {b.base for b in batches if b.marker} | {
-            b.base for b in batches for producer, first, marker in aborted if b.producer == producer and first <= b.base <= (marker or 0)
+            b.base
+            for b in batches
+            for producer, first, marker in aborted
+            if b.producer == producer and first <= b.base <= (marker or 0)
         }
         return [
             Record(offset, b.epoch, value)
@@ -211,10 +216,10 @@ class Cluster:
             if offset < stable
         ]
 
-    # -- replication, a round at a time ----------------------------------------------------------------------------------
+    # -- replication, a round at a time -------------------------------------------------------------------------------
 
     def ask_epoch(self, broker: int) -> bool:
-        """One OffsetsForLeaderEpoch round of a follower that must reconcile. False if it had none to do or no answer."""
+        """One OffsetsForLeaderEpoch round of a follower that must reconcile. False if there was none or no answer."""
         replica = self.replica(broker)
         if replica.role != "follower" or not replica.truncating or replica.leader is None or not self.runs(broker):
             return False
@@ -231,7 +236,12 @@ class Cluster:
         """
         node = self.brokers[broker]
         replica = node.replica
-        if not self.runs(broker) or replica.role != "follower" or replica.leader is None or replica.leader not in self.brokers:
+        if (
+            not self.runs(broker)
+            or replica.role != "follower"
+            or replica.leader is None
+            or replica.leader not in self.brokers
+        ):
             return False
         if replica.truncating:
             return False
@@ -242,7 +252,14 @@ class Cluster:
         self._step()
         last_epoch = replica.epochs.latest if self.protocol.truncates_by == "fetch" else NO_EPOCH
         if self.trace.on:
-            self.emit("fetches", broker, leader=replica.leader, offset=replica.log.end, leader_epoch=replica.leader_epoch, last_epoch=last_epoch)
+            self.emit(
+                "fetches",
+                broker,
+                leader=replica.leader,
+                offset=replica.log.end,
+                leader_epoch=replica.leader_epoch,
+                last_epoch=last_epoch,
+            )
         leader = self.replica(replica.leader)
         node.answer = replication.serve(self, leader, broker, replica.log.end, replica.leader_epoch, last_epoch)
         return True
@@ -280,7 +297,9 @@ class Cluster:
             before = [(r.broker, r.log.end, r.hw, r.truncating) for r in (b.replica for b in self.brokers.values())]
             for broker in brokers or self.assigned:
                 self.fetch(broker)
-            if before == [(r.broker, r.log.end, r.hw, r.truncating) for r in (b.replica for b in self.brokers.values())]:
+            if before == [
+                (r.broker, r.log.end, r.hw, r.truncating) for r in (b.replica for b in self.brokers.values())
+            ]:
                 return
 
     def has_state(self, broker: int) -> None:
@@ -289,10 +308,10 @@ class Cluster:
         if node.checkpoints_from is None:
             node.checkpoints_from = self.now
 
-    # -- time ------------------------------------------------------------------------------------------------------------
+    # -- time ---------------------------------------------------------------------------------------------------------
 
     def wait(self, ms: int, *, fetching: bool = True) -> None:
-        """Lets time pass: idle followers fetch, HWs are checkpointed every 5 s, ISRs are checked every half lag limit."""
+        """Lets time pass: idle followers fetch, HWs are checkpointed every 5 s, ISRs checked every half lag limit."""
         until = self.now + ms
         while True:
             due = [self._next_isr_check]
@@ -307,7 +326,12 @@ class Cluster:
                 return
             self.now = max(self.now, at)
             for node in self.brokers.values():
-                if node.up and not node.paused and node.checkpoints_from is not None and self._next_checkpoint(node, closed=True) == at:
+                if (
+                    node.up
+                    and not node.paused
+                    and node.checkpoints_from is not None
+                    and self._next_checkpoint(node, closed=True) == at
+                ):
                     self.checkpoint(node.id)
             if at == self._next_isr_check:
                 self._next_isr_check += self.lag_ms // 2
@@ -344,7 +368,7 @@ class Cluster:
             replica.disk.recovery_point = replica.log.end
             self.emit("flushes", broker, to=replica.log.end)
 
-    # -- words from the controller ---------------------------------------------------------------------------------------
+    # -- words from the controller ------------------------------------------------------------------------------------
 
     def deliver(self, broker: int) -> None:
         """The controller's present state reaches a broker, if it can be reached."""
@@ -360,7 +384,7 @@ class Cluster:
             if self.brokers[broker].known:
                 self.deliver(broker)
 
-    # -- processes -------------------------------------------------------------------------------------------------------
+    # -- processes ----------------------------------------------------------------------------------------------------
 
     def process_ends(self, broker: int) -> None:
         """The broker's process is gone; the page cache stays with the operating system."""
@@ -376,11 +400,24 @@ class Cluster:
         replica = node.replica
         node.up, node.paused, node.known = True, False, True
         node.runs += 1
-        replica.epochs = EpochCache(replica.disk.epochs) if clean else replication.recover_epochs(replica, epochs=self.protocol.epochs)
+        replica.epochs = (
+            EpochCache(replica.disk.epochs)
+            if clean
+            else replication.recover_epochs(replica, epochs=self.protocol.epochs)
+        )
         replica.epochs.cut(replica.log.end)
         replica.disk.epochs = list(replica.epochs.entries)
         replica.disk.clean = False
-        self.emit("starts", node.id, clean=clean, first=node.runs == 1, runs=node.runs, leo=replica.log.end, found=replica.on_disk, recovery_point=replica.disk.recovery_point or 0)
+        self.emit(
+            "starts",
+            node.id,
+            clean=clean,
+            first=node.runs == 1,
+            runs=node.runs,
+            leo=replica.log.end,
+            found=replica.on_disk,
+            recovery_point=replica.disk.recovery_point or 0,
+        )
         self.controller.broker_started(node.id)
 
     def restart(self, broker: int) -> bool:

@@ -45,7 +45,7 @@ class Controller:
     offset: int = 10
     """KRaft: length of the metadata log."""
 
-    # -- brokers come and go ---------------------------------------------------------------------------------------------
+    # -- brokers come and go ------------------------------------------------------------------------------------------
 
     def broker_started(self, broker: int) -> None:
         """A broker registered: it is told the present state, and a leaderless partition may get a leader."""
@@ -68,7 +68,7 @@ class Controller:
             self.tell([broker])
 
     def broker_failed(self, broker: int) -> None:
-        """A broker's session ended: it loses its leadership and its place in the ISR, unless it is the last one there."""
+        """A broker's session ended: it loses its leadership and, unless it is the last one, its place in the ISR."""
         if broker not in self.live:
             return
         self.live = [b for b in self.live if b != broker]
@@ -112,7 +112,9 @@ class Controller:
         if not any(b in self.live for b in rest):
             return
         if self.cluster.protocol.mode == "kraft":
-            self._change(rest, self._choose(rest) if state.leader == broker else state.leader, "enterControlledShutdown")
+            self._change(
+                rest, self._choose(rest) if state.leader == broker else state.leader, "enterControlledShutdown"
+            )
             return
         leader = next(b for b in self._order(rest) if b in rest and b in self.live) if state.leader == broker else None
         if leader is not None:
@@ -123,7 +125,7 @@ class Controller:
             self.emit("isr_without", replica=broker, retained=False, **self._facts())
         self.tell([b for b in self.cluster.assigned if b in self.live])
 
-    # -- elections -------------------------------------------------------------------------------------------------------
+    # -- elections ----------------------------------------------------------------------------------------------------
 
     def _order(self, isr: tuple[int, ...]) -> tuple[int, ...]:
         """In which order candidates are looked at: up to 1.0 the ISR's own, since then the assignment's."""
@@ -137,7 +139,7 @@ class Controller:
         return next((b for b in self._order(isr) if b in isr and b in self.live), NO_LEADER)
 
     def elect_offline(self) -> bool:
-        """Elects a leader for the leaderless partition: from the ISR, or, where that is allowed, from any live replica."""
+        """Elects a leader for the leaderless partition: from the ISR, or where allowed from any live replica."""
         state = self.state
         assert state is not None
         leader = self._choose(state.isr)
@@ -171,7 +173,7 @@ class Controller:
         self.tell([b for b in self.cluster.assigned if b in self.live])
         return True
 
-    # -- ISR changes a leader proposes -----------------------------------------------------------------------------------
+    # -- ISR changes a leader proposes --------------------------------------------------------------------------------
 
     def alter_isr(self, leader: int, leader_epoch: int, partition_epoch: int, isr: tuple[int, ...]) -> bool:
         """A leader proposes an ISR. Refused unless it is the leader of this epoch and knows the newest version."""
@@ -189,7 +191,7 @@ class Controller:
         self.emit("isr_altered", by=leader, was_isr=list(was), **self._facts())
         return True
 
-    # -- bookkeeping -----------------------------------------------------------------------------------------------------
+    # -- bookkeeping --------------------------------------------------------------------------------------------------
 
     def create(self, replicas: tuple[int, ...]) -> None:
         """Creates the partition: the first live replica leads epoch 0, all live ones are in sync."""
@@ -214,7 +216,7 @@ class Controller:
         for broker in brokers:
             role = "leader" if state.leader == broker else "follower"
             self.emit("sends_state", to=broker, role=role, new=state.new, **self._facts())
-        self.emit("sends_metadata", to=[b for b in self.live], **self._facts())
+        self.emit("sends_metadata", to=list(self.live), **self._facts())
         for broker in brokers:
             self.cluster.deliver(broker)
 

@@ -1,7 +1,8 @@
-"""What goes wrong: crashes, power cuts, pauses, cut links, lost files, elections. Each fault is one function of a cluster.
+"""What goes wrong: crashes, power cuts, pauses, cut links, lost files, elections. Each fault is one function of a
+cluster.
 
-A fault that makes no sense in the present state (a crash of a broker that is down) does nothing and says so by False; random
-schedules rely on that.
+A fault that makes no sense in the present state (a crash of a broker that is down) does nothing and says so by False;
+random schedules rely on that.
 """
 
 from __future__ import annotations

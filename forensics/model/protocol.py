@@ -4,11 +4,11 @@
 |---|---|---|
 | ``hw`` | up to 0.10 | cuts its log to its own high watermark |
 | ``epoch`` | 0.11–1.1 (KIP-101) | asks where its newest epoch ended on the leader, cuts there |
-| ``epoch-279`` | 2.0–2.6 (KIP-279, KIP-320) | the same with (epoch, end offset) in the answer, repeated until both agree |
-| ``fetch`` | 2.7 on (KIP-595) | fetches with the epoch of its last record; the leader answers with the diverging epoch |
+| ``epoch-279`` | 2.0–2.6 (KIP-279, KIP-320) | the same with (epoch, end) in the answer, repeated until both agree |
+| ``fetch`` | 2.7 on (KIP-595) | fetches with the epoch of its last record; the answer names the diverging epoch |
 
-The wording of logs and the small rules (ISR, HW) follow the version named in the row. ``epoch-279`` is Kafka 2.8.2 with an
-inter-broker protocol below 2.7, which keeps the old request.
+The wording of logs and the small rules (ISR, HW) follow the version named in the row. ``epoch-279`` is Kafka 2.8.2 with
+an inter-broker protocol below 2.7, which keeps the old request.
 """
 
 from __future__ import annotations
@@ -163,15 +163,15 @@ def named(name: str) -> Protocol:
     raise KeyError(f"no protocol {name!r}; there are {', '.join(p.name for p in (*PROTOCOLS, *VARIANTS))}")
 
 
-# -- OffsetsForLeaderEpoch ------------------------------------------------------------------------------------------------
+# -- OffsetsForLeaderEpoch --------------------------------------------------------------------------------------------
 
 
 def answer(protocol: Protocol, cache: EpochCache, asked: int, leo: int) -> EpochEnd:
     """What a log says of the end of epoch ``asked``: a leader's reply, and from 2.0 a follower's look at its own log.
 
-    Up to 1.1 (``LeaderEpochFileCache.endOffsetFor`` of 1.1.1): the LEO for the newest epoch, else the start of the first
-    later epoch, undefined for epochs outside the cache. From 2.0 the answer names the largest epoch not above the asked
-    one, and an epoch older than the cache ends where the cache begins.
+    Up to 1.1 (``LeaderEpochFileCache.endOffsetFor`` of 1.1.1): the LEO for the newest epoch, else the start of the
+    first later epoch, undefined for epochs outside the cache. From 2.0 the answer names the largest epoch not above the
+    asked one, and an epoch older than the cache ends where the cache begins.
     """
     entries = cache.entries
     if asked == NO_EPOCH or not entries:
@@ -200,8 +200,8 @@ class Cut(NamedTuple):
 def cut_by_answer(protocol: Protocol, cache: EpochCache, reply: EpochEnd, leo: int, hw: int) -> Cut:
     """Where a follower with this cache and LEO truncates to, given its leader's reply.
 
-    The rules of ``ReplicaFetcherThread.maybeTruncate`` (0.11–1.1) and ``AbstractFetcherThread.getOffsetTruncationState``
-    (2.0 on, used by truncation on fetch as well).
+    The rules of ``ReplicaFetcherThread.maybeTruncate`` (0.11–1.1) and
+    ``AbstractFetcherThread.getOffsetTruncationState`` (2.0 on, used by truncation on fetch as well).
     """
     if reply.end == NO_OFFSET:
         return Cut(min(hw, leo), True, "unknown")

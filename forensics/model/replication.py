@@ -1,6 +1,7 @@
 """The two halves of replication: what a leader does with an append or a fetch, and what a follower does with an answer.
 
-Every function takes the cluster, as the rules differ by its protocol and each step is seen by its trace and its witness.
+Every function takes the cluster, as the rules differ by its protocol and each step is seen by its trace and its
+witness.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Answer:
     """Nothing to send yet: the leader holds the request, and fills the answer when it lets go of it."""
 
 
-# -- becoming something ---------------------------------------------------------------------------------------------------
+# -- becoming something -----------------------------------------------------------------------------------------------
 
 
 def told(cluster: Cluster, broker: int, state: PartitionState) -> None:
@@ -81,7 +82,13 @@ def _open(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
         cluster.emit("log_created", replica.broker)
     found = replica.disk.hw
     replica.hw = min(found or 0, replica.log.end)
-    cluster.emit("hw_loaded", replica.broker, hw=replica.hw, found=found, becomes="leader" if state.leader == replica.broker else "follower")
+    cluster.emit(
+        "hw_loaded",
+        replica.broker,
+        hw=replica.hw,
+        found=found,
+        becomes="leader" if state.leader == replica.broker else "follower",
+    )
 
 
 def _lead(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
@@ -93,7 +100,15 @@ def _lead(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
     replica.partition_epoch, replica.isr, replica.truncating = state.partition_epoch, state.isr, False
     cluster.brokers[replica.broker].answer = None
     if not fresh:
-        cluster.emit("leads_again", replica.broker, epoch=state.leader_epoch, hw=replica.hw, isr=list(state.isr), partition_epoch=state.partition_epoch, recovering=state.recovering)
+        cluster.emit(
+            "leads_again",
+            replica.broker,
+            epoch=state.leader_epoch,
+            hw=replica.hw,
+            isr=list(state.isr),
+            partition_epoch=state.partition_epoch,
+            recovering=state.recovering,
+        )
         raise_hw(cluster, replica)
         return
     replica.epoch_start = replica.log.end
@@ -161,7 +176,9 @@ def _follow(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
     cluster.brokers[replica.broker].answer = None
     if protocol.truncates_by == "hw":
         cut(cluster, replica, replica.hw, "hw")
-        cluster.emit("fetcher_added", replica.broker, leader=state.leader, epoch=state.leader_epoch, offset=replica.log.end)
+        cluster.emit(
+            "fetcher_added", replica.broker, leader=state.leader, epoch=state.leader_epoch, offset=replica.log.end
+        )
         return
     if state.leader == NO_LEADER:
         replica.truncating = False
@@ -186,13 +203,24 @@ def assign_epoch(cluster: Cluster, replica: Replica, epoch: int, start: int) -> 
         return
     replica.disk.epochs = list(replica.epochs.entries)
     if cluster.trace.on:
-        cluster.emit("epoch_assigned", replica.broker, epoch=epoch, start=start, before=before, size_before=size, size=len(replica.epochs.entries), dropped=dropped)
+        cluster.emit(
+            "epoch_assigned",
+            replica.broker,
+            epoch=epoch,
+            start=start,
+            before=before,
+            size_before=size,
+            size=len(replica.epochs.entries),
+            dropped=dropped,
+        )
 
 
-# -- the leader's half ----------------------------------------------------------------------------------------------------
+# -- the leader's half ------------------------------------------------------------------------------------------------
 
 
-def append(cluster: Cluster, replica: Replica, values: tuple[str, ...], acks: str, producer: int, marker: str) -> list[Batch]:
+def append(
+    cluster: Cluster, replica: Replica, values: tuple[str, ...], acks: str, producer: int, marker: str
+) -> list[Batch]:
     """A leader appends what a producer sent: one batch, or with message format 1 one entry a record."""
     log, protocol = replica.log, cluster.protocol
     groups = [(value,) for value in values] if protocol.magic == 1 else [values]
@@ -213,10 +241,11 @@ def append(cluster: Cluster, replica: Replica, values: tuple[str, ...], acks: st
 
 
 def counted(cluster: Cluster, replica: Replica) -> list[int]:
-    """The LEOs that hold back a leader's HW: of the ISR, and of replicas caught up within the lag limit though not in it.
+    """The LEOs that hold back a leader's HW: of the ISR, and of replicas caught up within the lag limit though not in
+    it.
 
-    Without the second half a replica about to enter the ISR could be overtaken, and the HW would exceed the LEO of an ISR
-    member (``Partition.maybeIncrementLeaderHW``). From 3.6 with KRaft a fenced replica does not count.
+    Without the second half a replica about to enter the ISR could be overtaken, and the HW would exceed the LEO of an
+    ISR member (``Partition.maybeIncrementLeaderHW``). From 3.6 with KRaft a fenced replica does not count.
     """
     leos = [replica.log.end]
     now, lag = cluster.now, cluster.lag_ms
@@ -271,8 +300,8 @@ def fail_pending(cluster: Cluster, replica: Replica, why: str) -> None:
 def serve(cluster: Cluster, leader: Replica, follower: int, offset: int, epoch: int, last_epoch: int) -> Answer:
     """A leader handles a follower's fetch: reads, learns the follower's LEO, may widen the ISR and raise its HW.
 
-    Data at hand goes out at once, with the HW as it was *before* this fetch was counted; that is why a follower's HW is one
-    round behind. A fetch at the log end is parked and answered later, with the HW of that moment.
+    Data at hand goes out at once, with the HW as it was *before* this fetch was counted; that is why a follower's HW is
+    one round behind. A fetch at the log end is parked and answered later, with the HW of that moment.
     """
     protocol = cluster.protocol
 
@@ -289,7 +318,9 @@ def serve(cluster: Cluster, leader: Replica, follower: int, offset: int, epoch: 
         except LookupError:
             return refuse("out-of-range")
         if cluster.trace.on and last_epoch != NO_EPOCH:
-            _emit_epoch_answer(cluster, leader, follower, last_epoch, rules.answer(protocol, leader.epochs, last_epoch, leader.log.end))
+            _emit_epoch_answer(
+                cluster, leader, follower, last_epoch, rules.answer(protocol, leader.epochs, last_epoch, leader.log.end)
+            )
         if reply is not None:
             return Answer(leader.broker, epoch, offset, [], leader.hw, diverging=reply)
     if offset > leader.log.end:
@@ -334,8 +365,8 @@ def release(cluster: Cluster, answer: Answer, follower: int) -> None:
 def expand_isr(cluster: Cluster, leader: Replica, follower: int) -> None:
     """A follower that has caught up enters the ISR.
 
-    Its LEO must have reached the HW and, since 2.1 (KAFKA-7128), the start of the leader's epoch: a new leader's own HW is a
-    late one, and up to 2.0 a replica that lacked committed records could enter below it.
+    Its LEO must have reached the HW and, since 2.1 (KAFKA-7128), the start of the leader's epoch: a new leader's own HW
+    is a late one, and up to 2.0 a replica that lacked committed records could enter below it.
     """
     if follower in leader.isr:
         return
@@ -364,13 +395,27 @@ def shrink_isr(cluster: Cluster, leader: Replica) -> None:
         raise_hw(cluster, leader)
 
 
-def propose_isr(cluster: Cluster, leader: Replica, isr: tuple[int, ...], *, joined: int | None = None, out: list[int] | None = None) -> None:
+def propose_isr(
+    cluster: Cluster, leader: Replica, isr: tuple[int, ...], *, joined: int | None = None, out: list[int] | None = None
+) -> None:
     """Asks for a changed ISR. It holds only once ZooKeeper or the controller has it."""
     if not cluster.reaches(leader.broker, cluster.CONTROLLER):
         return
     if cluster.trace.on:
         known = {b: (r.leo, r.caught_up_at) for b, r in leader.remote.items()}
-        cluster.emit("isr_proposed", leader.broker, was=list(leader.isr), isr=list(isr), joined=joined, out=out or [], known=known, hw=leader.hw, leo=leader.log.end, partition_epoch=leader.partition_epoch, leader_epoch=leader.leader_epoch)
+        cluster.emit(
+            "isr_proposed",
+            leader.broker,
+            was=list(leader.isr),
+            isr=list(isr),
+            joined=joined,
+            out=out or [],
+            known=known,
+            hw=leader.hw,
+            leo=leader.log.end,
+            partition_epoch=leader.partition_epoch,
+            leader_epoch=leader.leader_epoch,
+        )
     accepted = cluster.controller.alter_isr(leader.broker, leader.leader_epoch, leader.partition_epoch, isr)
     if not accepted:
         cluster.emit("isr_refused", leader.broker, partition_epoch=leader.partition_epoch, isr=list(isr))
@@ -379,16 +424,31 @@ def propose_isr(cluster: Cluster, leader: Replica, isr: tuple[int, ...], *, join
     leader.partition_epoch += 1
     if cluster.trace.on:
         known = {b: (r.leo, r.caught_up_at) for b, r in leader.remote.items()}
-        cluster.emit("isr_committed", leader.broker, isr=list(isr), partition_epoch=leader.partition_epoch, under_min=len(isr) < cluster.min_isr, known=known)
+        cluster.emit(
+            "isr_committed",
+            leader.broker,
+            isr=list(isr),
+            partition_epoch=leader.partition_epoch,
+            under_min=len(isr) < cluster.min_isr,
+            known=known,
+        )
     if cluster.protocol.mode == "kraft":
         cluster.deliver_metadata()
 
 
 def _emit_epoch_answer(cluster: Cluster, leader: Replica, follower: int, asked: int, reply: EpochEnd) -> None:
-    cluster.emit("answers_epoch", leader.broker, follower=follower, asked=asked, epoch=reply.epoch, end=reply.end, size=len(leader.epochs.entries))
+    cluster.emit(
+        "answers_epoch",
+        leader.broker,
+        follower=follower,
+        asked=asked,
+        epoch=reply.epoch,
+        end=reply.end,
+        size=len(leader.epochs.entries),
+    )
 
 
-# -- the follower's half --------------------------------------------------------------------------------------------------
+# -- the follower's half ----------------------------------------------------------------------------------------------
 
 
 def ask_epoch(cluster: Cluster, replica: Replica, leader: Replica) -> bool:
@@ -406,7 +466,19 @@ def ask_epoch(cluster: Cluster, replica: Replica, leader: Replica) -> bool:
     reply = rules.answer(protocol, leader.epochs, asked, leader.log.end)
     _emit_epoch_answer(cluster, leader, replica.broker, asked, reply)
     step = rules.cut_by_answer(protocol, replica.epochs, reply, replica.log.end, replica.hw)
-    cluster.emit("hears_epoch", replica.broker, leader=leader.broker, asked=asked, epoch=reply.epoch, end=reply.end, to=step.to, done=step.done, why=step.why, leo=replica.log.end, hw=replica.hw)
+    cluster.emit(
+        "hears_epoch",
+        replica.broker,
+        leader=leader.broker,
+        asked=asked,
+        epoch=reply.epoch,
+        end=reply.end,
+        to=step.to,
+        done=step.done,
+        why=step.why,
+        leo=replica.log.end,
+        hw=replica.hw,
+    )
     cut(cluster, replica, step.to, "epoch")
     replica.truncating = not step.done
     return True
@@ -420,7 +492,14 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
     if protocol.fenced and answer.leader_epoch != replica.leader_epoch:
         return
     if answer.error:
-        cluster.emit("fetch_refused", replica.broker, leader=answer.leader, error=answer.error, offset=answer.offset, leader_epoch=replica.leader_epoch)
+        cluster.emit(
+            "fetch_refused",
+            replica.broker,
+            leader=answer.leader,
+            error=answer.error,
+            offset=answer.offset,
+            leader_epoch=replica.leader_epoch,
+        )
         if answer.error == "out-of-range":
             _out_of_range(cluster, replica)
         return
@@ -428,7 +507,17 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
         if protocol.takes_hw_before_cut:
             _take_hw(cluster, replica, answer, 0)
         step = rules.cut_by_answer(protocol, replica.epochs, answer.diverging, log.end, replica.hw)
-        cluster.emit("diverges", replica.broker, leader=answer.leader, epoch=answer.diverging.epoch, end=answer.diverging.end, to=step.to, done=step.done, why=step.why, leo=log.end)
+        cluster.emit(
+            "diverges",
+            replica.broker,
+            leader=answer.leader,
+            epoch=answer.diverging.epoch,
+            end=answer.diverging.end,
+            to=step.to,
+            done=step.done,
+            why=step.why,
+            leo=log.end,
+        )
         cut(cluster, replica, step.to, "diverging")
         return
     before = log.end
@@ -437,7 +526,16 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
             if protocol.epochs:
                 assign_epoch(cluster, replica, batch.epoch, batch.base)
             log.append(batch)
-        cluster.emit("appends", replica.broker, role="follower", first=before, end=log.end, batches=answer.batches, leader_hw=answer.leader_hw, acks="")
+        cluster.emit(
+            "appends",
+            replica.broker,
+            role="follower",
+            first=before,
+            end=log.end,
+            batches=answer.batches,
+            leader_hw=answer.leader_hw,
+            acks="",
+        )
     else:
         for batch in answer.batches:
             if protocol.epochs:
@@ -451,7 +549,16 @@ def _take_hw(cluster: Cluster, replica: Replica, answer: Answer, before: int) ->
     was = replica.hw
     replica.hw = min(replica.log.end, max(answer.leader_hw, 0))
     if cluster.trace.on:
-        cluster.emit("hw_taken", replica.broker, leader=answer.leader, leader_hw=answer.leader_hw, hw=replica.hw, was=was, leo_before=before if answer.batches else replica.log.end, batches=answer.batches)
+        cluster.emit(
+            "hw_taken",
+            replica.broker,
+            leader=answer.leader,
+            leader_hw=answer.leader_hw,
+            hw=replica.hw,
+            was=was,
+            leo_before=before if answer.batches else replica.log.end,
+            batches=answer.batches,
+        )
 
 
 def _out_of_range(cluster: Cluster, replica: Replica) -> None:
@@ -462,7 +569,14 @@ def _out_of_range(cluster: Cluster, replica: Replica) -> None:
         return
     end = leader.log.end
     if end >= replica.log.end:
-        cluster.emit("fetch_reset", replica.broker, leader=replica.leader, offset=replica.log.end, to=replica.log.end, whole=False)
+        cluster.emit(
+            "fetch_reset",
+            replica.broker,
+            leader=replica.leader,
+            offset=replica.log.end,
+            to=replica.log.end,
+            whole=False,
+        )
         return
     if cluster.protocol.halts_on_short_leader and not cluster.unclean:
         cluster.emit("halts", replica.broker, leader=replica.leader, leader_end=end, leo=replica.log.end)
@@ -493,7 +607,7 @@ def cut(cluster: Cluster, replica: Replica, to: int, why: str) -> None:
 
 
 def recover_epochs(replica: Replica, *, epochs: bool) -> EpochCache:
-    """The cache after an unclean load: rebuilt from the batches at and after the recovery point, cut at the log's end."""
+    """The cache after an unclean load: rebuilt from the batches after the recovery point, cut at the log's end."""
     cache = EpochCache(replica.disk.epochs)
     for batch in replica.log.read(replica.disk.recovery_point or 0) if epochs else ():
         if batch.epoch > cache.latest:

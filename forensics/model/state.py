@@ -52,8 +52,8 @@ class Record(NamedTuple):
 class Log:
     """The log of one replica.
 
-    What was appended lies in the page cache; ``synced`` says how far it would survive a power cut. A crash of the process
-    alone loses nothing, as the operating system still has the pages.
+    What was appended lies in the page cache; ``synced`` says how far it would survive a power cut. A crash of the
+    process alone loses nothing, as the operating system still has the pages.
     """
 
     __slots__ = ("_bases", "batches", "end", "synced")

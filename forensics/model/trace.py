@@ -24,8 +24,8 @@ def epoch_ms(at: int) -> int:
 class Event(NamedTuple):
     """One state change.
 
-    ``broker`` is the one it happened on; None for what clients or the operator did. ``state`` is the broker's replica after
-    the event: role, leader_epoch, log_end_offset, high_watermark and, for a leader, isr; empty where it has none.
+    ``broker`` is the one it happened on; None for what clients or the operator did. ``state`` is the broker's replica
+    after the event: role, leader_epoch, log_end_offset, high_watermark and, for a leader, isr; empty where it has none.
     """
 
     at: int

@@ -1,7 +1,7 @@
 """What really happened to the records of a run, kept beside the brokers by an observer who sees everything.
 
-A record is *committed* once a leader's high watermark has passed it. The three questions are then plain set questions; no
-log line, checkpoint or epoch is consulted.
+A record is *committed* once a leader's high watermark has passed it. The three questions are then plain set questions;
+no log line, checkpoint or epoch is consulted.
 """
 
 from __future__ import annotations
@@ -89,11 +89,21 @@ class Witness:
 
 
 def diverged(replicas: Iterable[tuple[Log, int]]) -> list[int]:
-    """Offsets below the HW of two replicas at which their records differ. Each replica is a log and its HW."""
-    seen: dict[int, set[tuple[int, str]]] = {}
+    """Offsets below the HW of two replicas at which their records differ. Each replica is a log and its HW.
+
+    A hole counts as a difference: a cut inside a batch removes all of it, yet the log goes on at the target.
+    """
+    seen: dict[int, set[tuple[int, str] | None]] = {}
     for log, hw in replicas:
-        for record in log.records(0, min(hw, log.end)):
+        stop = min(hw, log.end)
+        expected = 0
+        for record in log.records(0, stop):
+            for hole in range(expected, record.offset):
+                seen.setdefault(hole, set()).add(None)
             seen.setdefault(record.offset, set()).add((record.epoch, record.value))
+            expected = record.offset + 1
+        for hole in range(expected, stop):
+            seen.setdefault(hole, set()).add(None)
     return sorted(offset for offset, versions in seen.items() if len(versions) > 1)
 
 

@@ -1,0 +1,13 @@
+"""The reference model: Kafka's replication in its old form and its new ones, written down so that it runs.
+
+It teaches (named scenarios, walk-through pages), writes traces (evidence as brokers of each version leave it) and is
+the oracle for replay and rules. It imports nothing of the tool it judges.
+"""
+
+from __future__ import annotations
+
+from forensics.model.protocol import PROTOCOLS, VARIANTS, Protocol
+from forensics.model.run import Run, Scenario
+from forensics.model.scenarios import SCENARIOS, Outcomes, scenario, what_if
+
+__all__ = ["PROTOCOLS", "SCENARIOS", "VARIANTS", "Outcomes", "Protocol", "Run", "Scenario", "scenario", "what_if"]

@@ -1,0 +1,214 @@
+"""Random fault schedules by seed, and the promises of a protocol checked on each.
+
+A schedule is a list of plain operations, so that a failing one can be shrunk and told as a story. An operation that
+makes no sense at its moment does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import NamedTuple
+
+from forensics.model import faults
+from forensics.model.cluster import Cluster
+from forensics.model.protocol import Protocol
+from forensics.model.run import Stage
+
+
+class Op(NamedTuple):
+    """One operation: its name, up to two brokers (0 is the controller in links) and a number."""
+
+    name: str
+    one: int = 0
+    two: int = 0
+    number: int = 0
+
+
+OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
+    "produce": lambda c, op: c.produce(1 + op.number % 3, "all"),
+    "produce-1": lambda c, op: c.produce(1 + op.number % 3, "1"),
+    "produce-zombie": lambda c, op: c.produce(1, "1", to=op.one),
+    "fetch": lambda c, op: c.fetch(op.one),
+    "send-fetch": lambda c, op: c.send_fetch(op.one),
+    "receive": lambda c, op: c.receive(op.one),
+    "ask-epoch": lambda c, op: c.ask_epoch(op.one),
+    "catch-up": lambda c, op: c.catch_up(),
+    "checkpoint": lambda c, op: c.checkpoint(op.one),
+    "flush": lambda c, op: c.flush(op.one),
+    "crash": lambda c, op: faults.crash(c, op.one),
+    "power-loss": lambda c, op: faults.power_loss(c, op.one, op.number),
+    "stop": lambda c, op: faults.stop(c, op.one),
+    "restart": lambda c, op: c.restart(op.one),
+    "notice": lambda c, op: faults.notice(c, op.one),
+    "pause": lambda c, op: faults.pause(c, op.one),
+    "resume": lambda c, op: faults.resume(c, op.one),
+    "reconnect": lambda c, op: faults.reconnect(c, op.one),
+    "cut": lambda c, op: faults.cut_link(c, op.one, op.two),
+    "heal": lambda c, op: faults.heal_link(c, op.one, op.two),
+    "slow": lambda c, op: faults.slow(c, op.one, op.number % 3),
+    "lag": lambda c, op: c.wait(c.lag_ms * 3 // 2 + 1, fetching=op.number % 2 == 0),
+    "prefer": lambda c, op: faults.prefer(c, op.one),
+    "controller": lambda c, op: faults.controller_failover(c),
+    "wipe": lambda c, op: faults.wipe(c, op.one),
+    "lose-hw": lambda c, op: faults.lose_hw_checkpoint(c, op.one),
+    "damage-epochs": lambda c, op: faults.damage_epochs(c, op.one, op.number % 3),
+}
+"""What a schedule is made of."""
+
+GENTLE: dict[str, int] = {
+    "produce": 16,
+    "produce-1": 6,
+    "fetch": 22,
+    "send-fetch": 6,
+    "receive": 6,
+    "ask-epoch": 4,
+    "checkpoint": 6,
+    "crash": 5,
+    "stop": 2,
+    "restart": 9,
+    "notice": 7,
+    "pause": 2,
+    "resume": 3,
+    "reconnect": 3,
+    "cut": 2,
+    "heal": 4,
+    "slow": 1,
+    "lag": 2,
+    "prefer": 3,
+    "controller": 1,
+    "catch-up": 2,
+    "produce-zombie": 1,
+}
+"""Faults under which committed records must survive clean elections: processes die, networks split, disks hold."""
+
+CRUEL: dict[str, int] = GENTLE | {"flush": 3, "power-loss": 3, "wipe": 1, "lose-hw": 1, "damage-epochs": 1}
+"""Those and what no protocol can heal: lost page caches, disks and files."""
+
+
+def schedule(seed: int, steps: int, brokers: tuple[int, ...] = (1, 2, 3), weights: dict[str, int] = CRUEL) -> list[Op]:
+    """A random schedule. The same arguments give the same schedule on every machine."""
+    random = Random(seed)
+    names = list(weights)
+    cumulative = []
+    total = 0
+    for name in names:
+        total += weights[name]
+        cumulative.append(total)
+    picked = random.choices(names, cum_weights=cumulative, k=steps)
+    nodes = (0, *brokers)
+    made = []
+    for name in picked:
+        one = random.choice(nodes if name in ("cut", "heal") else brokers)
+        two = random.choice(brokers) if name in ("cut", "heal") else 0
+        made.append(Op(name, one, two, random.randrange(8)))
+    return made
+
+
+def play(cluster: Cluster, ops: Iterable[Op]) -> None:
+    """Runs a schedule on a cluster."""
+    for op in ops:
+        OPERATIONS[op.name](cluster, op)
+
+
+def settle(cluster: Cluster) -> None:
+    """Ends all faults: links are whole, every broker is up and knows the state, followers have caught up, HWs are on
+    disk.
+    """
+    cluster.broken.clear()
+    for broker in cluster.assigned:
+        faults.resume(cluster, broker)
+    for broker in cluster.assigned:
+        faults.notice(cluster, broker)
+        cluster.restart(broker)
+        faults.reconnect(cluster, broker)
+        cluster.deliver(broker)
+    for broker in cluster.assigned:
+        faults.slow(cluster, broker, 0)
+    for _ in range(3):
+        cluster.catch_up()
+        for broker in cluster.assigned:  # one that had to halt is started once more
+            cluster.restart(broker)
+    cluster.catch_up()
+    for broker in cluster.assigned:
+        cluster.checkpoint(broker)
+
+
+class Setting(NamedTuple):
+    """The configuration of a random run, drawn from its seed."""
+
+    brokers: tuple[int, ...]
+    min_isr: int
+    unclean: bool
+
+
+def setting(seed: int, *, unclean: bool | None = None) -> Setting:
+    """Two or three replicas, min.insync.replicas of 1 or 2, unclean elections in one run of four."""
+    random = Random(seed ^ 0x5EED)
+    brokers = (1, 2, 3) if random.random() < 0.7 else (1, 2)
+    return Setting(brokers, random.choice((1, 1, 2)), random.random() < 0.25 if unclean is None else unclean)
+
+
+def random_cluster(
+    protocol: Protocol, seed: int, steps: int = 40, weights: dict[str, int] = CRUEL, *, unclean: bool | None = None
+) -> Cluster:
+    """Plays one random schedule without a trace and settles it: for promises on thousands of runs."""
+    drawn = setting(seed, unclean=unclean)
+    cluster = Cluster(protocol, drawn.brokers, min_isr=drawn.min_isr, unclean=drawn.unclean)
+    cluster.create_topic()
+    play(cluster, schedule(seed, steps, drawn.brokers, weights))
+    settle(cluster)
+    return cluster
+
+
+def tell(stage: Stage) -> None:
+    """The ``random`` scenario: each operation is a step of the story. ``steps`` sets the length of the schedule."""
+    drawn = setting(stage.seed)
+    length = stage.limit or 40
+    stage.limit = None
+    cluster = stage.cast(*drawn.brokers, min_isr=drawn.min_isr, unclean=drawn.unclean)
+    stage.note(f"{len(drawn.brokers)} replicas, min.insync.replicas={drawn.min_isr}, unclean elections {drawn.unclean}")
+    for op in schedule(stage.seed, length, drawn.brokers):
+        before = len(cluster.trace.events)
+        OPERATIONS[op.name](cluster, op)
+        if len(cluster.trace.events) > before:
+            stage.note(f"{op.name} {op.one or ''} {op.two or ''}".strip())
+    settle(cluster)
+    cluster.wait(5_500)
+    stage.note("all faults end")
+
+
+# -- promises ---------------------------------------------------------------------------------------------------------
+
+
+def broken_promises(cluster: Cluster) -> list[str]:
+    """Which of a protocol's promises a settled run broke. Empty when replication kept its word.
+
+    * what a leader had committed is in the log of every later leader that was elected cleanly;
+    * what acks=all acknowledged can be read afterwards;
+    * no two replicas differ below their HWs;
+    * no HW is beyond its log's end.
+    """
+    from forensics.model import truth
+
+    found = []
+    for lost in cluster.witness.losses:
+        if lost.clean:
+            found.append(
+                f"epoch {lost.epoch} on broker {lost.broker} begins without {len(lost.records)} committed records"
+            )
+    leader = cluster.leader()
+    if leader is not None:
+        gone = truth.lost_acked((b for b in cluster.witness.acked if b.acks == "all"), leader.log)
+        if gone and not any(not loss.clean for loss in cluster.witness.losses):
+            found.append(f"acknowledged by all, now gone: {truth.ranges(gone)}")
+    forked = truth.diverged((n.replica.log, n.replica.hw) for n in cluster.brokers.values())
+    if forked:
+        found.append(f"replicas differ at {truth.ranges(forked)}")
+    if not cluster.protocol.hw_survives_cut:
+        found += [
+            f"broker {n.id}: HW {n.replica.hw} beyond end {n.replica.log.end}"
+            for n in cluster.brokers.values()
+            if n.replica.hw > n.replica.log.end
+        ]
+    return found

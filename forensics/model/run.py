@@ -1,0 +1,231 @@
+"""A run: a cluster that was driven through a story, what was said at each step, and the truth about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from forensics.model import truth as facts
+from forensics.model.cluster import PARTITION, TOPIC, Cluster
+from forensics.model.protocol import Protocol, named
+from forensics.model.state import Log
+from forensics.model.trace import Trace
+
+Logging = Literal["default", "replication"]
+
+
+class ReplicaView(NamedTuple):
+    """One replica at one step, as a reader of the walk-through sees it."""
+
+    broker: int
+    up: bool
+    role: str
+    leader_epoch: int
+    log_end_offset: int
+    high_watermark: int | None
+    """None while the process is down."""
+    checkpointed_hw: int | None
+    isr: tuple[int, ...]
+    remote_leo: dict[int, int]
+    epochs: tuple[tuple[int, int], ...]
+    values: tuple[str, ...]
+
+
+class Step(NamedTuple):
+    """One sentence of a story and the state after it."""
+
+    text: str
+    at: int
+    replicas: tuple[ReplicaView, ...]
+    first_event: int
+    after_event: int
+
+
+class StoryEnds(Exception):
+    """Raised by a stage that has told as many steps as it may."""
+
+
+def view(cluster: Cluster, broker: int) -> ReplicaView:
+    """What a replica looks like now."""
+    node = cluster.brokers[broker]
+    replica = node.replica
+    return ReplicaView(
+        broker,
+        node.up,
+        replica.role,
+        replica.leader_epoch,
+        replica.log.end,
+        replica.hw if node.up else None,
+        replica.disk.hw,
+        replica.isr if replica.role == "leader" else (),
+        {b: r.leo for b, r in replica.remote.items()},
+        tuple(replica.epochs.entries if node.up else replica.disk.epochs),
+        tuple(record.value for record in replica.log.records()),
+    )
+
+
+class Stage:
+    """Where a story is told: it sets up the cluster and says what each step was."""
+
+    def __init__(self, protocol: Protocol, seed: int, steps: int | None) -> None:
+        self.protocol = protocol
+        self.seed = seed
+        self.limit = steps
+        self.told: list[Step] = []
+        self._cluster: Cluster | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster of the story."""
+        if self._cluster is None:
+            raise RuntimeError("the story has not set up its cluster")
+        return self._cluster
+
+    def cast(self, *brokers: int, **settings: Any) -> Cluster:
+        """Sets up the cluster and its topic."""
+        self._cluster = Cluster(self.protocol, brokers, trace=Trace(), **settings)
+        self._cluster.create_topic()
+        return self._cluster
+
+    def note(self, text: str) -> None:
+        """Says what the last step was.
+
+        Raises:
+            StoryEnds: As many steps were told as were asked for.
+        """
+        cluster = self.cluster
+        after = len(cluster.trace.events)
+        first = self.told[-1].after_event if self.told else 0
+        views = tuple(view(cluster, broker) for broker in cluster.assigned)
+        self.told.append(Step(text, cluster.now, views, first, after))
+        if self.limit is not None and len(self.told) >= self.limit:
+            raise StoryEnds
+
+
+@dataclass(frozen=True)
+class Run:
+    """One story run under one protocol. Everything about it follows from (name, protocol, seed, steps)."""
+
+    name: str
+    protocol: Protocol
+    seed: int
+    steps: tuple[Step, ...]
+    cluster: Cluster = field(repr=False)
+
+    def final_log(self) -> Log:
+        """What a reader would get: the leader's log, or with no leader the longest one."""
+        leader = self.cluster.leader()
+        if leader is not None:
+            return leader.log
+        return max((b.replica.log for b in self.cluster.brokers.values()), key=lambda log: log.end)
+
+    def final_hws(self) -> dict[int, int]:
+        """The last HW of each replica: in memory where its broker runs, else the checkpointed one."""
+        return {
+            b.id: b.replica.hw if b.up and b.replica.role else (b.replica.disk.hw or 0)
+            for b in self.cluster.brokers.values()
+        }
+
+    def truth(self) -> dict[str, Any]:
+        """What a correct reader of the evidence must conclude, in the shape of the recorded cases' ``truth.json``.
+
+        ``expect`` answers the three questions. ``lost_acked*`` and ``diverged_offsets`` are what clients and dumps of
+        the logs see at the end; ``lost_committed_offsets`` and ``truncations`` come from the observer who knows what
+        was committed.
+        """
+        cluster, witness = self.cluster, self.cluster.witness
+        final = self.final_log()
+        hws = self.final_hws()
+        logs = {b.id: b.replica.log for b in cluster.brokers.values()}
+        forked = facts.diverged((logs[b], hw) for b, hw in hws.items())
+        lost = facts.lost_acked(witness.acked, final)
+        lost_all = facts.lost_acked((b for b in witness.acked if b.acks == "all"), final)
+        leader = cluster.leader()
+        expect: dict[str, Any] = {
+            "truncated_below_hw": bool(witness.cuttings),
+            "lost_committed": bool(witness.losses),
+            "diverged": bool(forked),
+        }
+        above = {b.id: (b.replica.disk.hw or 0, b.replica.log.end) for b in cluster.brokers.values() if not b.up}
+        if any(hw > end for hw, end in above.values()):
+            expect["hw_above_leo"] = True
+        return {
+            "scenario": self.name,
+            "protocol": self.protocol.name,
+            "seed": self.seed,
+            "kafka": self.protocol.kafka,
+            "mode": self.protocol.mode,
+            "topic": f"{TOPIC}-{PARTITION}",
+            "acked": sum(b.end - b.base for b in witness.acked),
+            "acked_all": sum(b.end - b.base for b in witness.acked if b.acks == "all"),
+            "lost_acked": facts.ranges(lost),
+            "lost_acked_all": facts.ranges(lost_all),
+            "lost_count": len(lost),
+            "diverged_offsets": facts.ranges(facts.unlike(logs.values())),
+            "diverged_below_hw": facts.ranges(forked),
+            "lost_committed_offsets": facts.ranges(record.offset for record in witness.lost()),
+            "losses": [
+                {
+                    "broker": loss.broker,
+                    "leader_epoch": loss.epoch,
+                    "start": loss.start,
+                    "clean": loss.clean,
+                    "offsets": facts.ranges(record.offset for record in loss.records),
+                }
+                for loss in witness.losses
+            ],
+            "truncations": [
+                {
+                    "broker": cutting.broker,
+                    "from": cutting.end,
+                    "to": cutting.to,
+                    "committed_offsets": facts.ranges(record.offset for record in cutting.records),
+                    "fetched_again": all(logs[cutting.broker].has(record) for record in cutting.records),
+                }
+                for cutting in witness.cuttings
+            ],
+            "replica_ends": {str(b): log.end for b, log in logs.items()},
+            "replica_hws": {str(b): hw for b, hw in hws.items()},
+            "leader": leader.broker if leader else None,
+            "readable": len(list(final.records(0, max(leader.hw, 0)))) if leader else final.end,
+            "expect": expect,
+            "actions": [{**action, "at": action["at"] / 1000} for action in cluster.actions],
+        }
+
+    def write(self, directory: Path | str, logging: Logging = "default") -> None:
+        """Writes the evidence the brokers would have left, the trace (``trace.jsonl``) and ``truth.json``.
+
+        Args:
+            directory: Created if absent; files of the same names are replaced.
+            logging: ``default`` for the version's stock log levels, ``replication`` for those of the replication
+            loggers.
+        """
+        from forensics.model.evidence import write_run
+
+        write_run(self, Path(directory), logging)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A named story. ``tell`` drives a stage through it."""
+
+    name: str
+    summary: str
+    tell: Callable[[Stage], None] = field(repr=False)
+    about: str = ""
+    """What to look at, for the page of the docs."""
+
+    def run(self, protocol: Protocol | str, seed: int = 0, steps: int | None = None) -> Run:
+        """Tells the story under a protocol, at most ``steps`` steps of it.
+
+        Raises:
+            KeyError: No protocol of that name.
+        """
+        rules = named(protocol) if isinstance(protocol, str) else protocol
+        stage = Stage(rules, seed, steps)
+        with suppress(StoryEnds):
+            self.tell(stage)
+        return Run(self.name, rules, seed, tuple(stage.told), stage.cluster)

@@ -1,0 +1,563 @@
+"""The known stories of Kafka's replication, each a short script. Registration is the tuple at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forensics.model import faults, random_runs
+from forensics.model.protocol import PROTOCOLS
+from forensics.model.run import Run, Scenario, Stage
+
+
+def two_replicas(stage: Stage) -> None:
+    """One record takes two fetch rounds to be committed on both sides."""
+    cluster = stage.cast(1, 2)
+    stage.note("start")
+    cluster.produce(1)
+    stage.note("a producer writes record 0")
+    cluster.fetch(2)
+    stage.note("the follower fetches at 0, gets record 0 with HW 0, appends")
+    cluster.send_fetch(2)
+    stage.note("the follower fetches at 1: the leader learns LEO 1 and raises its HW")
+    cluster.receive(2)
+    stage.note("the response carries HW 1")
+    cluster.wait(5_000)
+    stage.note("five seconds later both have checkpointed their HW")
+
+
+def three_replicas(stage: Stage) -> None:
+    """Followers learn the HW in the order in which they fetch."""
+    cluster = stage.cast(1, 2, 3)
+    stage.note("start")
+    cluster.produce(1)
+    stage.note("a producer writes record 0: LEO 1, HW 0")
+    cluster.fetch(2)
+    stage.note("F1 fetches at 0 and appends: its LEO is 1, which the leader does not know yet")
+    cluster.fetch(2)
+    stage.note("F1 fetches at 1: remote LEOs {1, 0}, the HW stays 0")
+    cluster.fetch(3)
+    stage.note("F2 fetches at 0 and appends")
+    cluster.fetch(3)
+    stage.note("F2 fetches at 1: remote LEOs {1, 1}, the leader's HW is 1, F2 learns it in that response")
+    cluster.fetch(2)
+    stage.note("F1 learns HW 1 in its next response only")
+    cluster.wait(5_000)
+    stage.note("five seconds later all have checkpointed their HW")
+
+
+def loss(stage: Stage) -> None:
+    """A follower cuts to its late HW, then leads: a committed record is gone."""
+    cluster = stage.cast(2, 1, min_isr=1)
+    stage.note("A is broker 1, a follower; B is broker 2, the leader; min.insync.replicas is 1")
+    cluster.produce(1)
+    cluster.fetch(1, rounds=2)
+    cluster.produce(1)
+    cluster.fetch(1)
+    cluster.send_fetch(1)
+    for broker in (1, 2):
+        cluster.checkpoint(broker)
+    stage.note("both hold m1 and m2; B's HW is 2, A's still 1: the second round has not come back")
+    faults.crash(cluster, 1)
+    stage.note("A's process dies")
+    cluster.restart(1)
+    cluster.ask_epoch(1)
+    stage.note("A is back before its session ended, so it is still in the ISR; it hears that B leads")
+    faults.crash(cluster, 2)
+    faults.notice(cluster, 2)
+    stage.note("before A fetches again B dies; A leads")
+    cluster.restart(2)
+    cluster.catch_up()
+    stage.note("B returns as a follower and may not be above its leader")
+    cluster.produce(1)
+    cluster.catch_up()
+    cluster.wait(6_000)
+    stage.note("life goes on with one more record")
+
+
+def fork(stage: Stage) -> None:
+    """Both die, the one with less returns first: the same offset holds two records."""
+    cluster = stage.cast(1, 2, min_isr=1)
+    cluster.produce(1)
+    cluster.catch_up()
+    cluster.flush(2)
+    stage.note("A is broker 1, the leader; B is broker 2; both hold m1, on disk")
+    cluster.produce(1)
+    cluster.catch_up()
+    for broker in (1, 2):
+        cluster.checkpoint(broker)
+    stage.note("m2 is committed: on A, and on B in the page cache only")
+    faults.crash(cluster, 1)
+    faults.power_loss(cluster, 2)
+    stage.note("both die; B's machine lost power, and with it m2")
+    faults.notice(cluster, 1)
+    cluster.restart(2)
+    stage.note("A's session ends, so B is leader of the ISR {B}; B returns and leads from offset 1")
+    cluster.produce(1)
+    stage.note("B takes m3 at offset 1: LEO 2, HW 2")
+    cluster.restart(1)
+    cluster.catch_up()
+    stage.note("A returns as a follower and reconciles as its version does")
+    cluster.produce(1)
+    cluster.catch_up()
+    cluster.wait(6_000)
+    stage.note("life goes on with one more record")
+
+
+def failover_truncation(stage: Stage) -> None:
+    """The leader dies, a follower cuts to its late HW under a new leader, which dies too; the cut follower leads."""
+    cluster = stage.cast(1, 2, 3, min_isr=2, unclean=False)
+    cluster.produce(50)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("50 records are committed everywhere, HW 50 is checkpointed")
+    cluster.produce(30)
+    cluster.fetch(2)
+    cluster.fetch(3)
+    cluster.send_fetch(2)
+    cluster.send_fetch(3)
+    cluster.checkpoint(1)
+    stage.note("30 more are on all three and acknowledged; the followers have not yet heard of HW 80")
+    faults.crash(cluster, 1)
+    faults.crash(cluster, 2)
+    faults.notice(cluster, 1)
+    stage.note("1 dies; 2 is elected, but is dead as well, which nobody knows yet; 3 is to follow 2")
+    faults.notice(cluster, 2)
+    stage.note("2's session ends: 3 is all that is left of the ISR, and leads")
+    cluster.restart(2)
+    cluster.catch_up()
+    cluster.produce(40)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("2 returns; 40 records are written and committed")
+    cluster.restart(1)
+    cluster.catch_up()
+    cluster.produce(5)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("1 returns; 5 more records")
+
+
+def isr_member_below_hw(stage: Stage) -> None:
+    """A replica that lost its tail is still in the ISR: the leader's HW is above its LEO until the lag limit passes."""
+    cluster = stage.cast(1, 2, min_isr=1)
+    cluster.produce(1)
+    cluster.catch_up()
+    cluster.flush(2)
+    cluster.produce(1)
+    cluster.catch_up()
+    for broker in (1, 2):
+        cluster.checkpoint(broker)
+    stage.note("m1 and m2 are committed; the follower has m2 in its page cache only")
+    faults.power_loss(cluster, 2)
+    cluster.restart(2)
+    stage.note(
+        "the follower's machine loses power and is back before its session ended: in the ISR, LEO 1, HW 2 at the leader"
+    )
+    faults.crash(cluster, 1)
+    faults.notice(cluster, 1)
+    stage.note("the leader dies before the follower fetched; the election is clean, as 2 is in the ISR")
+    cluster.produce(1)
+    cluster.restart(1)
+    cluster.catch_up()
+    cluster.produce(1)
+    cluster.catch_up()
+    cluster.wait(6_000)
+    stage.note("writes go on, the old leader returns")
+
+
+def unclean_election(stage: Stage) -> None:
+    """The ISR shrinks to the leader, which takes writes and dies; a replica from outside the ISR is elected."""
+    cluster = stage.cast(1, 2, 3, min_isr=1, unclean=True)
+    cluster.produce(30)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("30 records are committed on all three")
+    for broker in (2, 3):
+        faults.crash(cluster, broker)
+        faults.notice(cluster, broker)
+    cluster.produce(20)
+    cluster.wait(5_500)
+    stage.note("2 and 3 die, the ISR is {1}; 20 records are acknowledged by 1 alone")
+    faults.crash(cluster, 1)
+    faults.notice(cluster, 1)
+    stage.note("1 dies: no leader")
+    cluster.restart(2)
+    stage.note("2 returns and is elected although it is not in the ISR")
+    cluster.produce(10)
+    cluster.wait(5_500)
+    stage.note("2 takes 10 records")
+    cluster.restart(1)
+    cluster.restart(3)
+    cluster.catch_up()
+    cluster.produce(5)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("1 and 3 return; 5 more records")
+
+
+def acks1_failover(stage: Stage) -> None:
+    """The leader acknowledges records no follower has (acks=1) and dies: the tail is cut. Legal."""
+    cluster = stage.cast(1, 2, 3, min_isr=2, unclean=False)
+    cluster.produce(30)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("30 records are committed on all three")
+    for broker in (2, 3):
+        faults.pause(cluster, broker)
+    cluster.produce(12, acks="1")
+    faults.crash(cluster, 1)
+    stage.note("the followers stand still; 12 records are acknowledged by the leader alone, which dies")
+    for broker in (2, 3):
+        faults.resume(cluster, broker)
+    faults.notice(cluster, 1)
+    cluster.catch_up()
+    cluster.produce(10)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("2 leads; 10 records are written and committed")
+    cluster.restart(1)
+    cluster.catch_up()
+    cluster.produce(5)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("1 returns and cuts its tail, none of which was committed")
+
+
+def power_loss(stage: Stage) -> None:
+    """All replicas go down, one without its unflushed tail. It is up first and leads."""
+    cluster = stage.cast(1, 2, min_isr=1, unclean=False)
+    cluster.produce(10)
+    cluster.catch_up()
+    cluster.flush(2)
+    cluster.wait(5_500)
+    cluster.produce(5)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("15 records are committed and HW 15 is checkpointed; on 2 the last 5 are in the page cache only")
+    faults.crash(cluster, 1)
+    faults.power_loss(cluster, 2)
+    faults.notice(cluster, 1)
+    faults.notice(cluster, 2)
+    stage.note("both go down; 2, the last of the ISR, lost its tail")
+    cluster.restart(2)
+    cluster.produce(10, acks="1")
+    cluster.wait(5_500)
+    stage.note("2 returns, leads, and takes 10 records")
+    cluster.restart(1)
+    cluster.catch_up()
+    cluster.produce(5)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("1 returns with all 15; 5 more records")
+
+
+def crash_scene(stage: Stage) -> None:
+    """The same, seen before anything is restarted: a checkpointed HW above the end of its log."""
+    cluster = stage.cast(1, 2, min_isr=1, unclean=False)
+    cluster.produce(10)
+    cluster.catch_up()
+    cluster.flush(2)
+    cluster.produce(5)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("15 records are committed and HW 15 is checkpointed; on 2 the last 5 are in the page cache only")
+    faults.crash(cluster, 1)
+    faults.power_loss(cluster, 2)
+    stage.note("both go down; nothing has been restarted: 1 still has everything")
+
+
+def premature_isr(stage: Stage) -> None:
+    """A replica that lacks committed records enters the ISR of a leader whose own HW is late (up to 2.0)."""
+    cluster = stage.cast(1, 2, 3, min_isr=1, unclean=False)
+    cluster.produce(10)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    faults.cut_link(cluster, 1, 3)
+    cluster.wait(cluster.lag_ms * 2)
+    stage.note("10 records are committed; 3 is cut off from the leader and drops out of the ISR")
+    cluster.produce(5)
+    cluster.fetch(2)
+    cluster.send_fetch(2)
+    cluster.checkpoint(1)
+    stage.note("5 more are committed by 1 and 2; 2 has not yet heard of HW 15")
+    faults.prefer(cluster, 2)
+    stage.note("leadership moves to 2: LEO 15, but its own HW is 10, and 1 has not fetched yet")
+    cluster.ask_epoch(3)
+    cluster.send_fetch(3)
+    stage.note("3 fetches at 10 first: up to 2.0 that is enough to enter the ISR, since 2.1 it must reach 15")
+    faults.cut_link(cluster, 2, 3)
+    stage.note("the link from 2 to 3 fails, the answer is lost")
+    faults.crash(cluster, 1)
+    faults.notice(cluster, 1)
+    faults.crash(cluster, 2)
+    faults.notice(cluster, 2)
+    stage.note("1 dies, then 2: is 3 in the ISR, and leads?")
+    faults.heal_link(cluster, 2, 3)
+    faults.heal_link(cluster, 1, 3)
+    cluster.produce(3)
+    cluster.restart(2)
+    cluster.restart(1)
+    cluster.catch_up()
+    cluster.produce(3)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("all return and write on")
+
+
+def zombie_leader(stage: Stage) -> None:
+    """A leader cut off from the controller goes on leading for those who still ask it."""
+    cluster = stage.cast(1, 2, 3, min_isr=2, unclean=False)
+    cluster.produce(10)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("10 records are committed on all three")
+    faults.cut_link(cluster, cluster.CONTROLLER, 1)
+    faults.notice(cluster, 1)
+    stage.note("1 loses the controller; its session ends, 2 is elected, 3 follows 2; 1 knows nothing of it")
+    cluster.produce(4, acks="1", to=1)
+    cluster.produce(2, acks="all", to=1)
+    stage.note("1 still takes writes: acks=1 is acknowledged, acks=all never, as nobody fetches")
+    cluster.produce(6)
+    cluster.catch_up(2, 3)
+    stage.note("2 takes writes for the same offsets in its epoch and commits them with 3")
+    faults.heal_link(cluster, cluster.CONTROLLER, 1)
+    cluster.catch_up()
+    cluster.produce(2)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("1 hears of its fall and cuts the tail that was never committed")
+
+
+def fast_failover(stage: Stage) -> None:
+    """Leadership moves away and back before anybody fetched: the answer of KIP-101 names a wrong end."""
+    cluster = stage.cast(1, 2, min_isr=1, unclean=False)
+    cluster.produce(10)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("10 records of epoch 0 are on both")
+    cluster.produce(2, acks="1")
+    stage.note("1 takes 2 more that 2 does not fetch")
+    faults.prefer(cluster, 2)
+    for _ in range(5):
+        cluster.produce(1, acks="1")
+    stage.note(
+        "leadership moves to 2, which writes 5 records at the same offsets; 1 is in the ISR but has not fetched them"
+    )
+    faults.crash(cluster, 2)
+    faults.notice(cluster, 2)
+    cluster.produce(3)
+    stage.note("2 dies; 1 leads again, with records of epoch 0 where 2 has epoch 1, and writes 3")
+    cluster.restart(2)
+    cluster.catch_up()
+    cluster.produce(2)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("2 returns and asks for the end of epoch 1, which 1 never had")
+
+
+def rolling_restart(stage: Stage) -> None:
+    """Healthy: every broker is stopped and started in turn under load, one is killed, one pauses."""
+    cluster = stage.cast(1, 2, 3, min_isr=2, unclean=False)
+    cluster.produce(20)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("20 records are committed on all three")
+    for broker in (1, 2, 3):
+        faults.stop(cluster, broker)
+        cluster.catch_up()
+        cluster.produce(10)
+        cluster.catch_up()
+        cluster.wait(5_500)
+        cluster.restart(broker)
+        cluster.catch_up()
+        cluster.wait(5_500)
+        stage.note(f"{broker} is stopped, 10 records are written, {broker} is back")
+    faults.crash(cluster, 2)
+    faults.notice(cluster, 2)
+    cluster.produce(10)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    cluster.restart(2)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("2 is killed, 10 records are written, 2 is back")
+    faults.pause(cluster, 3)
+    cluster.wait(cluster.lag_ms * 2)
+    cluster.produce(10)
+    cluster.catch_up()
+    faults.resume(cluster, 3)
+    cluster.catch_up()
+    cluster.produce(5)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("3 pauses beyond the lag limit, drops out of the ISR and comes back")
+
+
+def open_transaction(stage: Stage) -> None:
+    """The last stable offset: what a transactional reader sees stops at the first open transaction."""
+    cluster = stage.cast(1, 2, min_isr=1)
+    cluster.produce(3)
+    cluster.catch_up()
+    stage.note("3 records outside transactions: HW 3, LSO 3")
+    cluster.produce(2, producer=7)
+    cluster.produce(1)
+    cluster.catch_up()
+    stage.note("a transaction of 2 records is open, one plain record follows: the HW is 6, the LSO stays 3")
+    cluster.end_transaction(7, commit=True)
+    stage.note("the commit marker is appended but not committed itself: the LSO is still 3")
+    cluster.catch_up()
+    stage.note("the HW passes the marker: the LSO moves to the HW")
+    cluster.produce(2, producer=8)
+    cluster.end_transaction(8, commit=False)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("an aborted transaction: its records are below the LSO, yet no transactional reader sees them")
+
+
+def controller_failover(stage: Stage) -> None:
+    """The controller dies: a new one with a higher controller epoch takes over and repeats the state."""
+    cluster = stage.cast(1, 2, 3, min_isr=2, unclean=False)
+    cluster.produce(10)
+    cluster.catch_up()
+    stage.note("10 records are committed on all three")
+    faults.controller_failover(cluster)
+    stage.note("a new controller takes over and tells all brokers what they know already")
+    faults.crash(cluster, 1)
+    faults.notice(cluster, 1)
+    cluster.produce(5)
+    cluster.catch_up()
+    stage.note("1 dies; the new controller elects 2")
+    cluster.restart(1)
+    cluster.catch_up()
+    cluster.produce(5)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("1 returns as a follower")
+
+
+def lost_disk(stage: Stage) -> None:
+    """The last replica of the ISR returns with an empty disk and leads: no protocol can prevent that."""
+    cluster = stage.cast(1, 2, min_isr=1, unclean=False)
+    cluster.produce(10)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    faults.crash(cluster, 2)
+    faults.notice(cluster, 2)
+    cluster.produce(5)
+    cluster.wait(5_500)
+    stage.note("2 is down, the ISR is {1}; 15 records are committed")
+    faults.crash(cluster, 1)
+    faults.notice(cluster, 1)
+    faults.wipe(cluster, 1)
+    cluster.restart(1)
+    stage.note("1 dies, gets a new disk, returns, and leads from offset 0: it was the ISR")
+    cluster.produce(4)
+    cluster.restart(2)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("2 returns with 10 records and follows")
+
+
+def slow_follower(stage: Stage) -> None:
+    """A follower falls behind, leaves the ISR when the lag limit passes, and returns when it has caught up."""
+    cluster = stage.cast(1, 2, 3, min_isr=1)
+    cluster.produce(10)
+    cluster.catch_up()
+    stage.note("10 records are committed on all three")
+    faults.slow(cluster, 3)
+    for _ in range(6):
+        cluster.produce(5)
+        cluster.fetch(2, rounds=2)
+        cluster.fetch(3)
+    stage.note("3 takes one batch a fetch: the HW waits for it as long as it is in the ISR")
+    faults.pause(cluster, 3)
+    cluster.wait(cluster.lag_ms * 2)
+    stage.note("3 stands still; the lag limit passes, the ISR shrinks, the HW moves on")
+    faults.resume(cluster, 3)
+    faults.slow(cluster, 3, 0)
+    cluster.catch_up()
+    cluster.wait(5_500)
+    stage.note("3 catches up and is in the ISR again")
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario("two-replicas", "one record, two replicas, step by step", two_replicas),
+    Scenario("three-replicas", "one record, three replicas: who learns the high watermark when", three_replicas),
+    Scenario("loss", "data loss by truncation to the high watermark, min.insync.replicas=1", loss),
+    Scenario("fork", "two records at one offset after both replicas crashed", fork),
+    Scenario("failover-truncation", "a follower cuts to its late high watermark, then leads", failover_truncation),
+    Scenario(
+        "isr-member-below-hw", "an ISR member lost its tail: the high watermark is above its end", isr_member_below_hw
+    ),
+    Scenario("unclean-election", "a replica from outside the ISR is elected", unclean_election),
+    Scenario("acks1-failover", "an uncommitted tail is cut at a failover: legal", acks1_failover),
+    Scenario("power-loss", "all replicas go down, one without its unflushed tail", power_loss),
+    Scenario("crash-scene", "the same before any restart: checkpointed high watermark above the log end", crash_scene),
+    Scenario("premature-isr", "a replica enters the ISR below committed records (up to 2.0)", premature_isr),
+    Scenario("zombie-leader", "a leader that does not know of its successor", zombie_leader),
+    Scenario("fast-failover", "leadership moves away and back: why KIP-279", fast_failover),
+    Scenario("rolling-restart", "healthy restarts under load", rolling_restart),
+    Scenario("open-transaction", "the last stable offset of an open transaction", open_transaction),
+    Scenario("controller-failover", "a new controller takes over", controller_failover),
+    Scenario("lost-disk", "the last ISR member returns with an empty disk", lost_disk),
+    Scenario("slow-follower", "a follower leaves and re-enters the ISR", slow_follower),
+    Scenario("random", "a random schedule of faults, by seed", random_runs.tell),
+)
+
+
+def scenario(name: str) -> Scenario:
+    """The scenario of that name.
+
+    Raises:
+        KeyError: There is none; the message lists those there are.
+    """
+    for one in SCENARIOS:
+        if one.name == name:
+            return one
+    raise KeyError(f"no scenario {name!r}; there are {', '.join(one.name for one in SCENARIOS)}")
+
+
+class Outcomes(list[dict[str, Any]]):
+    """What one scenario came to under each protocol: a list of rows with the keys of ``COLUMNS``; ``str`` draws the
+    table.
+    """
+
+    COLUMNS = ("protocol", "committed data lost", "fork", "cut below committed", "acked by all, then lost", "log ends")
+
+    def __str__(self) -> str:
+        rows = [self.COLUMNS, *(tuple(str(row[column]) for column in self.COLUMNS) for row in self)]
+        widths = [max(len(row[n]) for row in rows) for n in range(len(self.COLUMNS))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def spans(ranges: list[list[int]]) -> str:
+    """Offset ranges for a reader: ``[50, 80)``, or ``-`` for none."""
+    return ", ".join(f"[{first}, {end})" for first, end in ranges) or "-"
+
+
+def outcome(run: Run) -> dict[str, Any]:
+    """One row of ``Outcomes``."""
+    truth = run.truth()
+    return {
+        "protocol": run.protocol.name,
+        "committed data lost": spans(truth["lost_committed_offsets"]),
+        "fork": spans(truth["diverged_below_hw"]),
+        "cut below committed": "; ".join(
+            f"broker {cut['broker']}: {cut['from']} to {cut['to']}{' (fetched again)' if cut['fetched_again'] else ''}"
+            for cut in truth["truncations"]
+        )
+        or "-",
+        "acked by all, then lost": spans(truth["lost_acked_all"]),
+        "log ends": " ".join(f"{broker}:{end}" for broker, end in truth["replica_ends"].items()),
+    }
+
+
+def what_if(name: str, seed: int = 0) -> Outcomes:
+    """Runs a scenario under every protocol and puts the outcomes side by side.
+
+    Raises:
+        KeyError: No scenario of that name.
+    """
+    story = scenario(name)
+    return Outcomes(outcome(story.run(protocol, seed)) for protocol in PROTOCOLS)
