@@ -28,29 +28,13 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Updated PartitionLeaderEpoch. New: {epoch:2, offset:112}, Current: {epoch:0, offset0} for "
                         "Partition: orders-0. Cache now contains 1 entries.",
-                        (
-                            {
-                                "leader_epoch": 2,
-                                "offset": 112,
-                                "previous_epoch": 0,
-                                "topic": "orders",
-                                "partition": 0,
-                            },
-                        ),
+                        ({"leader_epoch": 2, "offset": 112, "previous_epoch": 0, "topic": "orders", "partition": 0},),
                         "real",
                     ),
                     Example(
                         "Updated PartitionLeaderEpoch. New: {epoch:1, offset:25}, Current: {epoch:0, offset:0} for "
                         "Partition: orders-2. Cache now contains 1 entries.",
-                        (
-                            {
-                                "leader_epoch": 1,
-                                "offset": 25,
-                                "previous_epoch": 0,
-                                "topic": "orders",
-                                "partition": 2,
-                            },
-                        ),
+                        ({"leader_epoch": 1, "offset": 25, "previous_epoch": 0, "topic": "orders", "partition": 2},),
                         "real",
                     ),
                 ),
@@ -126,7 +110,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.11",
                 until="1.1",
                 regex=(
-                    r"^Received a PartitionLeaderEpoch assignment for an (?:epoch < latestEpoch|offset < latest offset) ?"
+                    r"^Received a PartitionLeaderEpoch assignment for an (?:epoch < latestEpoch|offset < latest "
+                    r"offset) ?"
                     rf".*?{_NEW}{_CURRENT} for Partition: {TP}"
                 ),
                 source_ref="0.11.0.2 LeaderEpochFileCache:188",
@@ -177,7 +162,10 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="E-07",
         kind=Kind.EPOCH_CUT,
-        literal=(" entries from epoch cache based on passed offset ", " from epoch cache after truncating to end offset "),
+        literal=(
+            " entries from epoch cache based on passed offset ",
+            " from epoch cache after truncating to end offset ",
+        ),
         level="INFO",
         stock=True,
         variants=(
@@ -185,7 +173,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.11",
                 until="1.1",
                 regex=(
-                    r"^Cleared latest (?P<detail>.*) entries from epoch cache based on passed offset (?P<offset>[0-9]+) "
+                    r"^Cleared latest (?P<detail>.*) entries from epoch cache based on passed offset "
+                    r"(?P<offset>[0-9]+) "
                     rf"leaving [0-9]+ in EpochFile for partition {TP}"
                 ),
                 source_ref="0.11.0.2 LeaderEpochFileCache:121",
@@ -286,7 +275,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="2.0",
                 until=None,
                 regex=(
-                    rf"^{EPOCH_CACHE}Cleared entries .* and rewrote first entry {_ENTRY} after truncating to start offset "
+                    rf"^{EPOCH_CACHE}Cleared entries .* and rewrote first entry {_ENTRY} after truncating to start "
+                    rf"offset "
                     r"(?P<log_start>[0-9]+)"
                 ),
                 source_ref="2.4.1 LeaderEpochFileCache:206",
@@ -323,7 +313,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.11",
                 until="1.1",
                 regex=(
-                    rf"^Processed offset for epoch request for partition {TP} epoch:{number('leader_epoch')} and returning "
+                    rf"^Processed offset for epoch request for partition {TP} epoch:{number('leader_epoch')} and "
+                    rf"returning "
                     rf"offset {number('offset')} "
                 ),
                 source_ref="0.11.0.2 LeaderEpochFileCache:105",
@@ -348,15 +339,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[LeaderEpochCache orders-0] Processed end offset request for epoch 0 and returning epoch 0 "
                         "with end offset 10 from epoch cache of size 2}",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "epoch 0",
-                                "leader_epoch": 0,
-                                "offset": 10,
-                            },
-                        ),
+                        ({"topic": "orders", "partition": 0, "detail": "epoch 0", "leader_epoch": 0, "offset": 10},),
                         "real",
                     ),
                 ),

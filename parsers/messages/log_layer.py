@@ -1,4 +1,4 @@
-"""``kafka.log.Log`` (up to 3.0), ``UnifiedLog`` and ``LocalLog`` (since 3.1): end, truncation, high watermark, appends."""
+"""``kafka.log.Log`` (up to 3.0), ``UnifiedLog``, ``LocalLog``: end, truncation, high watermark, appends."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="L-15",
         kind=Kind.MESSAGE_FORMAT,
-        literal="Loading producer state ",
+        literal=("Loading producer state from offset ", "Loading producer state till offset "),
         level="INFO",
         stock=True,
         variants=(

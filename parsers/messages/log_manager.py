@@ -1,4 +1,4 @@
-"""``kafka.log.LogManager``: clean or unclean start, logs loaded, made and removed, directories and checkpoints that fail."""
+"""``kafka.log.LogManager``: clean or unclean start, logs loaded, made and removed, directories that fail."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="2.6",
                 until=None,
                 regex=(
-                    rf"^Skipping recovery (?:for all logs in|of [0-9]+ logs from) {_DIRECTORY} since clean shutdown file "
+                    rf"^Skipping recovery (?:for all logs in|of [0-9]+ logs from) {_DIRECTORY} since clean shutdown "
+                    rf"file "
                     r"was found"
                 ),
                 source_ref="2.8.2 LogManager:318, 3.6.2 LogManager:429",
@@ -67,7 +68,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="2.6",
                 until=None,
                 regex=(
-                    rf"^(?:Attempting recovery for all logs in|Recovering [0-9]+ logs from) {_DIRECTORY} since no clean "
+                    rf"^(?:Attempting recovery for all logs in|Recovering [0-9]+ logs from) {_DIRECTORY} since no "
+                    rf"clean "
                     r"shutdown file was found"
                 ),
                 source_ref="2.8.2 LogManager:325, 3.6.2 LogManager:432",
@@ -187,7 +189,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="2.7",
                 until=None,
-                regex=rf"^Disk error (?P<detail>while writing [a-z ]+ checkpoint) in directory (?P<log_dir>[^ :]+)",
+                regex=r"^Disk error (?P<detail>while writing [a-z ]+ checkpoint) in directory (?P<log_dir>[^ :]+)",
                 source_ref="2.8.2 LogManager:645",
                 examples=(
                     Example(
@@ -248,26 +250,230 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # A move between directories also ends with the old log renamed: its directory tells.
     Message(
         id="M-09",
         kind=Kind.LOG_DELETED,
-        literal="Log for partition ",
+        literal=" is scheduled for deletion",
         level="INFO",
         stock=True,
         variants=(
             Variant(
                 since="0.10",
+                until="1.0",
+                regex=r"^Log for partition \[(?P<bracketed>[^\]]+)\] is renamed to (?P<log_dir>[^ ]*)[/\\][^ /\\]+ "
+                r"and is ",
+                source_ref="0.10.2.2 LogManager",
+                fixed={"detail": "renamed"},
+                examples=(
+                    Example(
+                        "Log for partition [orders,0] is renamed to /data/orders-0.c7d1fa9df20c45be9acd4c915f764f90-"
+                        "delete and is scheduled for deletion",
+                        ({"topic": "orders", "partition": 0, "log_dir": "/data", "detail": "renamed"},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.1",
                 until=None,
-                regex=(
-                    rf"^Log for partition (?:\[[^\]]+\]|{NAME}) is (?:marked as stray and )?renamed to [^ ]*"
-                    r"-future\.?[^ ]*(?: |$)"
-                ).replace("(?: |$)", " "),
+                regex=rf"^Log for partition {TP} is renamed to (?P<log_dir>[^ ]*)[/\\][^ /\\]+ and is ",
                 source_ref="2.4.1 LogManager:929",
+                fixed={"detail": "renamed"},
+                examples=(
+                    Example(
+                        "Log for partition orders-0 is renamed to /srv/kafka/broker-3/data/orders-0."
+                        "c7d1fa9df20c45be9acd4c915f764f90-delete and is scheduled for deletion",
+                        (
+                            {
+                                "topic": "orders",
+                                "partition": 0,
+                                "log_dir": "/srv/kafka/broker-3/data",
+                                "detail": "renamed",
+                            },
+                        ),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="M-09a",
+        kind=Kind.LOG_DELETED,
+        literal="Deleted log for partition ",
+        level="INFO",
+        stock=True,
+        variants=(
+            # A minute after the renaming; by then the topic may be another one.
+            Variant(
+                since="0.10",
+                until=None,
+                regex=r"^Deleted log for partition [^ ]+ in [^ ]*-delete",
+                source_ref="2.4.1 LogManager:827",
                 own_row=False,
                 examples=(
                     Example(
-                        "Log for partition orders-0 is renamed to /data2/orders-0.3e6562b5baf34ee9b5a3cba2bb0a3d5b-"
-                        "future.7bd7-delete and is scheduled for deletion",
+                        "Deleted log for partition orders-0 in /srv/kafka/broker-3/data/orders-0."
+                        "c7d1fa9df20c45be9acd4c915f764f90-delete.",
+                        (),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="0.10",
+                regex=r"^Deleted log for partition \[(?P<bracketed>[^\]]+)\] in ",
+                source_ref="0.9.0.1 LogManager",
+                examples=(
+                    Example(
+                        "Deleted log for partition [orders,0] in /data/orders-0.",
+                        ({"topic": "orders", "partition": 0},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="M-10",
+        kind=Kind.LOG_DELETED,
+        literal=(" is marked as stray and renamed to ", "Found stray log dir Log(dir="),
+        level="WARN",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.6",
+                until=None,
+                regex=rf"^Log for partition {TP} is marked as stray and renamed to (?P<log_dir>[^ ]*)[/\\][^ /\\]+",
+                source_ref="3.6.2 LogManager:1200",
+                fixed={"detail": "stray"},
+                examples=(
+                    Example(
+                        "Log for partition orders-0 is marked as stray and renamed to "
+                        "/data/orders-0.c7d1fa9df20c45be9acd4c915f764f90-stray",
+                        ({"topic": "orders", "partition": 0, "log_dir": "/data", "detail": "stray"},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.0",
+                until=None,
+                regex=rf"^Found stray log dir {_LOADED}: ",
+                source_ref="3.6.2 LogManager:1482",
+                fixed={"detail": "stray"},
+                examples=(
+                    Example(
+                        "Found stray log dir Log(dir=/data/orders-0, topicId=gVALHyhWRNOLVG3R7J71Bg, topic=orders, "
+                        "partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=50): the "
+                        "topic does not exist in the new metadata image",
+                        (
+                            {
+                                "log_dir": "/data",
+                                "topic_id": "gVALHyhWRNOLVG3R7J71Bg",
+                                "topic": "orders",
+                                "partition": 0,
+                                "log_start": 0,
+                                "leo": 50,
+                                "detail": "stray",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="M-12",
+        kind=Kind.DIR_FAILED,
+        literal=(
+            "Stopping serving logs in dir ",
+            " due to failure on log directory ",
+            "Shutdown broker because all log dirs in ",
+        ),
+        level="WARN",
+        stock=True,
+        variants=(
+            Variant(
+                since="1.0",
+                until=None,
+                regex=r"^Stopping serving logs in dir (?P<log_dir>[^ ]+)",
+                source_ref="2.4.1 LogManager:199",
+                examples=(Example("Stopping serving logs in dir /data", ({"log_dir": "/data"},)),),
+            ),
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    r"^Logs for partitions (?P<detail>.*) are offline and logs for future partitions .* are offline "
+                    r"due to "
+                    r"failure on log directory (?P<log_dir>[^ ]+)"
+                ),
+                source_ref="2.4.1 LogManager:234",
+                examples=(
+                    Example(
+                        "Logs for partitions orders-0,orders-1 are offline and logs for future partitions  are offline "
+                        "due to failure on log directory /data",
+                        ({"detail": "orders-0,orders-1", "log_dir": "/data"},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until=None,
+                regex=r"^Shutdown broker because all log dirs in (?P<log_dir>.*) have failed",
+                source_ref="2.4.1 LogManager:203",
+                examples=(
+                    Example("Shutdown broker because all log dirs in /data have failed", ({"log_dir": "/data"},)),
+                ),
+            ),
+        ),
+    ),
+    # Both logs are in use: their high watermarks are real here. Afterwards the second one is the replica's.
+    Message(
+        id="M-13",
+        kind=Kind.LOG_LOADED,
+        literal="Attempting to replace current log Log(",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.4",
+                until=None,
+                regex=r"^Attempting to replace current log Log\(dir=",
+                source_ref="2.4.1 LogManager:864",
+                fixed={"detail": "moved between directories"},
+                each=(Each(rf" with {_RUNNING}"),),
+                own_row=False,
+                examples=(
+                    Example(
+                        "Attempting to replace current log Log(dir=/data1/orders-0, topic=orders, partition=0, "
+                        "highWatermark=40, lastStableOffset=40, logStartOffset=0, logEndOffset=42) with "
+                        "Log(dir=/data2/orders-0.3e6562b5baf34ee9b5a3cba2bb0a3d5b-future, topic=orders, partition=0, "
+                        "highWatermark=40, lastStableOffset=40, logStartOffset=0, logEndOffset=42) for orders-0",
+                        (
+                            {
+                                "detail": "moved between directories",
+                                "log_dir": "/data2",
+                                "topic": "orders",
+                                "partition": 0,
+                                "hw": 40,
+                                "log_start": 0,
+                                "leo": 42,
+                            },
+                        ),
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.1",
+                until="2.3",
+                regex=r"^Attempting to replace current log Log\((?P<log_dir>[^ ]*)\) with Log\([^ ]*\) for ",
+                source_ref="2.3.1 LogManager",
+                own_row=False,
+                examples=(
+                    Example(
+                        "Attempting to replace current log Log(/data1/orders-0) with Log(/data2/orders-0."
+                        "3e6562b5baf34ee9b5a3cba2bb0a3d5b-future) for orders-0",
                         (),
                     ),
                 ),
@@ -275,3 +481,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
+"""What happens to logs as a whole."""

@@ -98,7 +98,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="0.11",
                 regex=(
-                    rf"^Found invalid offset during recovery for log (?P<log_dir>[^ ]*)[/\\]{TP}\. Deleting the corrupt "
+                    rf"^Found invalid offset during recovery for log (?P<log_dir>[^ ]*)[/\\]{TP}\. Deleting the "
+                    rf"corrupt "
                     r"segment and creating an empty one with starting offset (?P<offset>(?P<leo>[0-9]+))"
                 ),
                 source_ref="0.10.2.2 Log:309",
@@ -114,7 +115,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="1.0",
                 until=None,
                 regex=(
-                    rf"^{LOG_PREFIX}Found invalid offset during recovery\. Deleting the corrupt segment and creating an "
+                    rf"^{LOG_PREFIX}Found invalid offset during recovery\. Deleting the corrupt segment and creating "
+                    rf"an "
                     r"empty one with starting offset (?P<offset>(?P<leo>[0-9]+))"
                 ),
                 source_ref="3.6.2 LogLoader:434",
@@ -249,7 +251,8 @@ MESSAGES: tuple[Message, ...] = (
                 fixed={"detail": "index rebuilt"},
                 examples=(
                     Example(
-                        "[Log partition=orders-0, dir=/data] Could not find offset index file corresponding to log file "
+                        "[Log partition=orders-0, dir=/data] Could not find offset index file corresponding to log "
+                        "file "
                         "/data/orders-0/00000000000000000000.log, rebuilding index...",
                         ({**_PLACE, "offset": 0, "detail": "index rebuilt"},),
                     ),
@@ -313,14 +316,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[LocalLog partition=compacted-0, dir=/srv/kafka/broker-3/data] Rolled new log segment at "
                         "offset 40 in 5 ms.",
-                        (
-                            {
-                                "topic": "compacted",
-                                "partition": 0,
-                                "log_dir": "/srv/kafka/broker-3/data",
-                                "offset": 40,
-                            },
-                        ),
+                        ({"topic": "compacted", "partition": 0, "log_dir": "/srv/kafka/broker-3/data", "offset": 40},),
                         "real",
                     ),
                 ),
@@ -499,7 +495,8 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="2.8.2 Log:2847, 3.6.2 UnifiedLog:2279",
                 examples=(
                     Example(
-                        "[UnifiedLog partition=orders-0, dir=/data] Deleting segment LogSegment(baseOffset=7, size=490, "
+                        "[UnifiedLog partition=orders-0, dir=/data] Deleting segment LogSegment(baseOffset=7, "
+                        "size=490, "
                         "lastModifiedTime=1700000000000, largestRecordTimestamp=1700000000000) due to log retention "
                         "time 604800000ms breach based on the largest record timestamp in the segment",
                         (

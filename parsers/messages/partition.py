@@ -7,15 +7,7 @@ recorded log end offset last: a high watermark line comes *before* the line that
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import (
-    LIST,
-    NAME,
-    PARTITION,
-    PARTITION_OLD,
-    known,
-    metadata,
-    number,
-)
+from parsers.messages.patterns import LIST, NAME, PARTITION, PARTITION_OLD, known, metadata, number
 from parsers.schema import Kind
 
 _REPLICA_LEO = Each(rf"replica (?P<replica>[0-9]+): {metadata('leo')}", Kind.REMOTE_LEO)
@@ -36,7 +28,8 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="0.10.2.2 Partition:113",
                 examples=(
                     Example(
-                        "Partition [orders,0] on broker 3: No checkpointed highwatermark is found for partition orders-0",
+                        "Partition [orders,0] on broker 3: No checkpointed highwatermark is found for partition "
+                        "orders-0",
                         ({"topic": "orders", "partition": 0, "witness": 3},),
                         "real",
                     ),
@@ -374,15 +367,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Partition orders-0 broker=1] Skipping update high watermark since new hw -1 [0 : 0] is not "
                         "larger than old hw 0 [0 : 0].All LEOs are 0 [0 : 0],-1 [0 : 0]",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 1,
-                                "hw": 0,
-                                "detail": "0 [0 : 0],-1 [0 : 0]",
-                            },
-                        ),
+                        ({"topic": "orders", "partition": 0, "witness": 1, "hw": 0, "detail": "0 [0 : 0],-1 [0 : 0]"},),
                         "real",
                     ),
                 ),

@@ -12,7 +12,9 @@ from parsers.schema import Kind
 _IDS = r"[0-9,]*"
 _LAGGING = Each(r"\(brokerId: (?P<replica>[0-9]+), endOffset: (?:-1|unknown|(?P<leo>[0-9]+))", Kind.REMOTE_LEO)
 _REASON = r"(?P<detail>(?:since|because|due to) [^.]*)"
-_SUBMITTED = rf"sentLeaderAndIsr={LEADER_AND_ISR}.*lastCommittedState=CommittedPartitionState\(isr=(?P<isr_before>[^)]*)\)"
+_SUBMITTED = (
+    rf"sentLeaderAndIsr={LEADER_AND_ISR}.*lastCommittedState=CommittedPartitionState\(isr=(?P<isr_before>[^)]*)\)"
+)
 
 MESSAGES: tuple[Message, ...] = (
     Message(
@@ -289,7 +291,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="2.7",
                 until=None,
                 regex=(
-                    rf"^{PARTITION}ISR updated (?:from AlterIsr )?to (?P<isr>{_IDS}) *(?:\(under-min-isr\))? *and version "
+                    rf"^{PARTITION}ISR updated (?:from AlterIsr )?to (?P<isr>{_IDS}) *(?:\(under-min-isr\))? *and "
+                    rf"version "
                     rf"updated to \[?{number('partition_epoch')}\]?"
                 ),
                 source_ref="2.7.2 Partition:1462, 2.8.2 Partition:1431, 3.1.2 Partition:1449, 3.6.2 Partition:1907",

@@ -1,8 +1,8 @@
 """Building blocks of the message patterns: how brokers print partitions, offsets, leaders and in-sync replicas.
 
 All of them stay in what Python's ``re`` and Rust's ``regex`` both take. A pattern names a group after a column of
-``OBSERVATIONS``, or ``tp`` (a directory name), ``bracketed`` ("topic,partition"), or ``last`` (the last offset held, one
-less than ``leo``).
+``OBSERVATIONS``, or ``tp`` (a directory name), ``bracketed`` ("topic,partition"), or ``last`` (the last offset held,
+one less than ``leo``).
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ BROKER_END_POINT = (
 """``BrokerEndPoint(1,h,9092)`` up to 2.0, ``BrokerEndPoint(id=1, host=h:9092)`` up to 3.9, ``[..]`` since 4.0."""
 
 LOG = (
-    r"Log\(dir=(?P<log_dir>[^,]*)[/\\][^/\\,]+, (?:topicId=[^,]+, )?topic=(?P<topic>[^,]+), "
+    r"Log\(dir=(?P<log_dir>[^,]*)[/\\][^/\\,]+, (?:topicId=(?P<topic_id>[^,]+), )?topic=(?P<topic>[^,]+), "
     r"partition=(?P<partition>[0-9]+), highWatermark={hw}, lastStableOffset=-?[0-9]+, "
     r"logStartOffset=(?P<log_start>[0-9]+), logEndOffset=(?P<leo>[0-9]+)\)"
 )
-"""Log.toString since 2.4, to be formatted with a pattern for its high watermark."""
+"""Log.toString since 2.4, with ``{hw}`` to be replaced by a pattern for its high watermark."""
 
 # -- prefixes of the classes that print (LogContext, logIdent) --------------------------------------------------------
 
@@ -123,6 +123,9 @@ BROKER_OLD = r"Broker (?P<witness>[0-9]+) "
 
 BROKER = r"\[Broker id=(?P<witness>[0-9]+)\] "
 """state.change.logger of a broker since 1.0."""
+
+ANY_BROKER = r"(?:Broker |\[Broker id=)(?P<witness>[0-9]+)\]? "
+"""Either of the two."""
 
 STATE_CHANGE_CONTROLLER_OLD = r"Controller (?P<witness>[0-9]+) epoch [0-9]+ "
 """state.change.logger of a ZooKeeper-mode controller up to 0.11."""
