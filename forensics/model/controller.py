@@ -219,6 +219,19 @@ class Controller:
         self.emit("sends_metadata", to=list(self.live), **self._facts())
         for broker in brokers:
             self.cluster.deliver(broker)
+        if self.cluster.trace.on and self.cluster.protocol.mode == "zk":
+            for broker in self.live:
+                if self.cluster.reaches(broker, self.cluster.CONTROLLER):
+                    correlation = self.next_correlation(broker)
+                    self.cluster.emit(
+                        "caches",
+                        broker,
+                        controller=self.id,
+                        controller_epoch=self.epoch,
+                        correlation=correlation,
+                        live=list(self.live),
+                        **self._facts(),
+                    )
 
     def next_correlation(self, broker: int) -> int:
         """Numbers the requests sent to one broker in one of its runs."""

@@ -157,6 +157,15 @@ def _follow(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
     replica.role, replica.leader, replica.leader_epoch = "follower", state.leader, state.leader_epoch
     replica.partition_epoch, replica.isr = state.partition_epoch, state.isr
     if same_epoch and same_leader:
+        cluster.emit(
+            "follows_again",
+            replica.broker,
+            epoch=state.leader_epoch,
+            leader=state.leader,
+            isr=list(state.isr),
+            partition_epoch=state.partition_epoch,
+            recovering=state.recovering,
+        )
         return
     skipped = same_leader and protocol.skips_same_leader
     cluster.emit(
@@ -505,7 +514,16 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
         return
     if answer.diverging is not None:
         if protocol.takes_hw_before_cut:
-            _take_hw(cluster, replica, answer, 0)
+            if cluster.trace.on:
+                cluster.emit(
+                    "receives",
+                    replica.broker,
+                    leader=answer.leader,
+                    leo=log.end,
+                    leader_hw=answer.leader_hw,
+                    batches=[],
+                )
+            _take_hw(cluster, replica, answer)
         step = rules.cut_by_answer(protocol, replica.epochs, answer.diverging, log.end, replica.hw)
         cluster.emit(
             "diverges",
@@ -521,11 +539,19 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
         cut(cluster, replica, step.to, "diverging")
         return
     before = log.end
+    if answer.batches and answer.batches[0].base < before:
+        # forked logs whose batches do not line up: the append throws, the follower tries again and again
+        cluster.emit("stuck", replica.broker, leader=answer.leader, offset=before, base=answer.batches[0].base)
+        return
+    if cluster.trace.on:
+        cluster.emit(
+            "receives", replica.broker, leader=answer.leader, leo=before, leader_hw=answer.leader_hw, batches=answer.batches
+        )
+    for batch in answer.batches:
+        if protocol.epochs:
+            assign_epoch(cluster, replica, batch.epoch, batch.base)
+        log.append(batch)
     if cluster.trace.on and answer.batches:
-        for batch in answer.batches:
-            if protocol.epochs:
-                assign_epoch(cluster, replica, batch.epoch, batch.base)
-            log.append(batch)
         cluster.emit(
             "appends",
             replica.broker,
@@ -536,15 +562,10 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
             leader_hw=answer.leader_hw,
             acks="",
         )
-    else:
-        for batch in answer.batches:
-            if protocol.epochs:
-                assign_epoch(cluster, replica, batch.epoch, batch.base)
-            log.append(batch)
-    _take_hw(cluster, replica, answer, before)
+    _take_hw(cluster, replica, answer)
 
 
-def _take_hw(cluster: Cluster, replica: Replica, answer: Answer, before: int) -> None:
+def _take_hw(cluster: Cluster, replica: Replica, answer: Answer) -> None:
     """The follower's HW: the leader's as the answer gave it, but not beyond the follower's own end. It may fall."""
     was = replica.hw
     replica.hw = min(replica.log.end, max(answer.leader_hw, 0))
@@ -556,7 +577,6 @@ def _take_hw(cluster: Cluster, replica: Replica, answer: Answer, before: int) ->
             leader_hw=answer.leader_hw,
             hw=replica.hw,
             was=was,
-            leo_before=before if answer.batches else replica.log.end,
             batches=answer.batches,
         )
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from forensics.replay.lineage import Lineage, Range
+
+if TYPE_CHECKING:
+    from forensics.replay.tenures import Tenure
 
 
 class Confidence(StrEnum):
@@ -38,6 +43,44 @@ class Ref:
     source: int | None = None
     byte: int | None = None
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """What the files of one replica say.
+
+    Attributes:
+        lineage: leader epochs of its batches (message format v2), else empty.
+        end: log end offset read from its segments, or None where there are none.
+        log_start: first offset.
+        checkpoint: high watermark in ``replication-offset-checkpoint``, with its evidence.
+        entries: ``leader-epoch-checkpoint``: (epoch, start offset, evidence).
+        magic: highest message format of its batches, or None when it has none.
+        directory: where it lies in the evidence.
+        refs: batch with which each epoch begins, by epoch.
+    """
+
+    lineage: Lineage = field(default_factory=Lineage)
+    end: int | None = None
+    log_start: int = 0
+    checkpoint: tuple[int, Ref] | None = None
+    entries: tuple[tuple[int, int, Ref], ...] = ()
+    magic: int | None = None
+    directory: str | None = None
+    refs: Mapping[int, Ref] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerFacts:
+    """What is known of a broker that changes how its lines are read.
+
+    Attributes:
+        hw_protocol: followers truncate to their high watermark.
+        initial_offset: meaning of the offset in ``Added fetcher``: "end", "hw" or None.
+    """
+
+    hw_protocol: bool = False
+    initial_offset: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +145,14 @@ class Shrunk:
 
     Attributes:
         replica: broker id.
-        epoch: leader epoch of the tenure before.
+        epoch: leader epoch in which it was so long.
         end: log end offset it had (at least).
         target: log end offset it came back with.
         lineage: the log before.
+        time: when it came back, microseconds since 1970 UTC.
         refs: evidence.
+        confidence: proven where its own lines give both ends, inferred where its ISR membership gives the first.
+        cause: "loaded" (shorter when loaded), "corrupt" (recovery cut it), "created" (an empty log in its place).
     """
 
     replica: int
@@ -117,7 +163,7 @@ class Shrunk:
     time: int | None
     refs: tuple[Ref, ...]
     confidence: Confidence
-    corrupt: bool = False
+    cause: str = "loaded"
 
 
 @dataclass(slots=True)
@@ -135,9 +181,10 @@ class Epoch:
         time: when it began, microseconds since 1970 UTC.
         refs: evidence of its leader and start.
         served: whether any evidence shows that the leader took it up.
-        leader_sets: other leaders stated for the same epoch.
+        other_leaders: other leaders stated for the same epoch.
         unclean: evidence that the election went outside the ISR.
-        end_low: greatest offset known to have been written in or before it by its leader.
+        isr_own: the leader itself states the ISR, so every change of it is known.
+        isr_told: controllers or metadata caches state it.
     """
 
     epoch: int
@@ -152,7 +199,8 @@ class Epoch:
     served: bool = False
     other_leaders: dict[int, Ref] = field(default_factory=dict)
     unclean: list[Ref] = field(default_factory=list)
-    end_low: int = 0
+    isr_own: bool = False
+    isr_told: bool = False
 
     @property
     def first_isr(self) -> frozenset[int] | None:
@@ -224,6 +272,7 @@ class History:
     partition: int
     topic_id: str | None = None
     cluster: str | None = None
+    incarnation: int = 0  # 0 the last life of a topic of this name, 1 the one before
     protocol: str = "epoch"  # "hw": followers truncate to their high watermark; "epoch": to the leader's epochs
     replicas: dict[int, Replica] = field(default_factory=dict)
     assigned: frozenset[int] = frozenset()
@@ -233,6 +282,7 @@ class History:
     statements: list[Statement] = field(default_factory=list)
     forks: list[Fork] = field(default_factory=list)
     compared: frozenset[tuple[int, int]] = frozenset()
+    tenures: dict[int, list[Tenure]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -128,12 +128,13 @@ class Reader:
         self.initial_offset = initial_offset
         self.tenures: list[Tenure] = []
         self.now = Tenure(replica, -1, -1, Role.OFFLINE)
-        self.run = -1
+        self.reloaded = False  # a new process has read the log back and not yet learned its role
         self.loaded_hw: Sample | None = None
         self.end: int | None = None  # exact log end offset at this point of the evidence
         self.end_ref: Ref | None = None
         self.low = 0  # the least it can be
         self.growing = False  # records may have been appended since `end` was exact
+        self.sampled = False  # `end` comes from a logger that prints every append
         self.planned: Step | None = None
         self.starts_empty = False
         self.first_time: int | None = None
@@ -158,7 +159,7 @@ class Reader:
         if epoch is None:
             return
         now = self.now
-        if epoch < now.epoch and event.run == now.run:
+        if epoch < now.epoch and event.run == now.run and not self.reloaded:
             return  # a stale request: what it says was never acted upon
         if event.kind == Kind.BECOME_LEADER or event.leader == self.replica:
             role = Role.LEADER
@@ -168,7 +169,7 @@ class Reader:
             role = Role.FOLLOWER
         leader = self.replica if role is Role.LEADER else event.leader
         ref = Ref(row=event.row, note=f"{role} at leader epoch {epoch}")
-        if epoch > now.epoch or event.run != now.run:
+        if epoch > now.epoch or event.run != now.run or self.reloaded:
             self._begin(event, epoch, role, leader, ref)
             now = self.now
         else:
@@ -189,8 +190,11 @@ class Reader:
 
     def _begin(self, event: Event, epoch: int, role: Role, leader: int | None, ref: Ref) -> None:
         self._close()
-        if self.growing:
+        before = self.now
+        served = before.role is not Role.OFFLINE and (before.leader is None or before.leader >= 0)
+        if self.growing or (served and not self.sampled and not self.reloaded):
             self.end = None
+        self.sampled = self.reloaded = False
         now = Tenure(self.replica, epoch, event.run, role, leader, event.time, event.time, [ref])
         now.start_end, now.start_ref = self.end, self.end_ref
         now.start_low = now.end_low = self.end if self.end is not None else self.low
@@ -205,8 +209,8 @@ class Reader:
 
     # -- the log ----------------------------------------------------------------------------------------------------
 
-    def _exact(self, end: int, ref: Ref) -> None:
-        self.end, self.end_ref, self.low = end, ref, end
+    def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
+        self.end, self.end_ref, self.low, self.sampled = end, ref, end, sampled
         self.now.end_low = max(self.now.end_low, end)
 
     def _step(self, what: str, target: int, reason: str, event: Event, note: str) -> None:
@@ -218,21 +222,30 @@ class Reader:
         self.growing = False
 
     def _loaded(self, event: Event) -> None:
-        if event.leo is not None:
+        if event.leo is None:
+            return
+        if event.leo == 0 and event.run == self.now.run:
+            self._created(event)  # to 2.5 a new, empty log is told as a load, after the role that called for it
+        else:
             self._step("loaded", event.leo, "", event, f"log end offset {event.leo} when loaded")
+            self.reloaded = True
 
     def _corrupt(self, event: Event) -> None:
         if event.offset is not None:
             self._step("corrupt", event.offset, "recovery", event, f"recovery cut the log to {event.offset}")
 
     def _created(self, event: Event) -> None:
-        if self.now.epoch == -1 and not self.tenures:
-            self.starts_empty = True
-        if self.end == 0:
+        now = self.now
+        if self.end == 0 and not self.growing:
             return  # the same creation, told by another line
-        self._step("created", 0, "new log", event, "a new, empty log")
-        if self.now.start_end is None:
-            self.now.start_end, self.now.start_ref = 0, self.end_ref
+        if not self.tenures and not now.steps and self.low == 0:
+            self.starts_empty = True
+            self._exact(0, Ref(row=event.row, note="a new, empty log"))
+        else:
+            self._step("created", 0, "new log", event, "a new, empty log")
+        if now.start_end is None:
+            now.start_end, now.start_ref, now.start_low = 0, self.end_ref, 0
+        self.growing = now.role is Role.LEADER and now.epoch >= 0
 
     def _deleted(self, event: Event) -> None:
         self._step("deleted", 0, "deleted", event, "replica deleted")
@@ -310,7 +323,7 @@ class Reader:
 
     def _appended(self, event: Event) -> None:
         if event.leo is not None and event.leo >= 0:
-            self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"))
+            self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=True)
             self.growing = False  # every append is printed at this level, so the end stays exact
         self._hw(event)
 
@@ -326,7 +339,7 @@ class Reader:
     def _loaded_hw(self, event: Event) -> None:
         if event.hw is None or (event.detail == "ambiguous" and event.hw == 0):
             return
-        if event.run != self.now.run:
+        if event.run != self.now.run or self.reloaded:
             # Read back before the broker learned its role: it belongs to the tenure that follows.
             self.loaded_hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
         else:
@@ -363,7 +376,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.LEADER_AND_ISR: Reader._role,
     Kind.BECOME_LEADER: Reader._role,
     Kind.BECOME_FOLLOWER: Reader._role,
-    Kind.ROLE_UNCHANGED: Reader._hw,
+    Kind.ROLE_UNCHANGED: Reader._isr,
     Kind.LOG_LOADED: Reader._loaded,
     Kind.CORRUPTION_CUT: Reader._corrupt,
     Kind.LOG_CREATED: Reader._created,

@@ -1,0 +1,3 @@
+"""Rows to histories: one timeline a replica, one committed bound a lineage."""
+
+from __future__ import annotations

@@ -1,0 +1,73 @@
+"""Who led a partition in each leader epoch, and with which ISR, from everyone who says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from forensics.replay.history import Disk, Epoch, Ref, Role
+from forensics.replay.tenures import Event, Tenure, broker_set
+from parsers.schema import Kind
+
+
+def collect(
+    tenures: Mapping[int, list[Tenure]], cluster: Sequence[Event], disks: Mapping[int, Disk]
+) -> dict[int, Epoch]:
+    """Every epoch that any evidence names, by number.
+
+    The leader's own word on its ISR comes first. Controllers and the metadata caches of all brokers (UpdateMetadata)
+    fill in where the leader's log is missing.
+    """
+    epochs: dict[int, Epoch] = {}
+
+    def at(number: int) -> Epoch:
+        return epochs.setdefault(number, Epoch(number))
+
+    for event in cluster:
+        if event.leader_epoch is not None and event.leader_epoch >= 0:
+            _told(at(event.leader_epoch), event)
+    for broker in sorted(tenures):
+        for tenure in tenures[broker]:
+            if tenure.epoch >= 0:
+                _served(at(tenure.epoch), broker, tenure)
+    for disk in disks.values():
+        for number in {*(entry[0] for entry in disk.entries), *(entry[0] for entry in disk.lineage.entries)}:
+            if number >= 0:
+                at(number).served = True
+    return dict(sorted(epochs.items()))
+
+
+def _told(epoch: Epoch, event: Event) -> None:
+    ref = Ref(row=event.row, note=f"leader {event.leader} at leader epoch {event.leader_epoch}")
+    if event.leader is not None:
+        _leader(epoch, event.leader, ref)
+    if epoch.time is None:
+        epoch.time = event.time
+    isr = broker_set(event.isr)
+    if isr is not None and all(known != isr for known, _ in epoch.isr):
+        epoch.isr.append((isr, ref))
+        epoch.isr_told = True
+    if event.kind in (Kind.UNCLEAN_ELECTION, Kind.RECOVERING):
+        epoch.unclean.append(ref)
+
+
+def _served(epoch: Epoch, broker: int, tenure: Tenure) -> None:
+    if epoch.time is None:
+        epoch.time = tenure.time
+    if tenure.role is Role.LEADER:
+        _leader(epoch, broker, tenure.refs[0])
+        epoch.served = True
+        if tenure.isr:
+            epoch.isr = list(tenure.isr) if not epoch.isr_own else epoch.isr + list(tenure.isr)
+            epoch.isr_own = True
+    elif tenure.leader is not None:
+        _leader(epoch, tenure.leader, tenure.refs[0])
+        if tenure.isr and not epoch.isr:
+            epoch.isr = list(tenure.isr)
+
+
+def _leader(epoch: Epoch, leader: int, ref: Ref) -> None:
+    if epoch.leader is None or (epoch.leader < 0 <= leader):
+        epoch.leader = leader
+        epoch.refs.append(ref)
+    elif leader >= 0 and leader != epoch.leader:
+        epoch.other_leaders.setdefault(leader, ref)

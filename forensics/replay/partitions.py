@@ -1,0 +1,252 @@
+"""From the case's tables to one history a partition: selection, order and incarnations, then the fold.
+
+Everything up to the fold is an expression over frames. What a logger at TRACE prints a million times (progress of high
+watermark and log end offset) is thinned first: between two events that change a role or a log only its last and its
+greatest values can matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.case.brokers import Broker
+from forensics.replay import disks as on_disk
+from forensics.replay.fold import fold
+from forensics.replay.history import BrokerFacts, Disk, History
+from forensics.replay.tenures import COLUMNS, Event
+from parsers.schema import Kind
+
+OWN = (
+    Kind.LEADER_AND_ISR,
+    Kind.BECOME_LEADER,
+    Kind.BECOME_FOLLOWER,
+    Kind.LOG_LOADED,
+    Kind.CORRUPTION_CUT,
+    Kind.LOG_CREATED,
+    Kind.LOG_DELETED,
+    Kind.HW_LOADED,
+    Kind.TRUNCATE,
+    Kind.TRUNCATE_NOOP,
+    Kind.TRUNCATE_FULL,
+    Kind.TRUNCATE_PLAN,
+    Kind.FETCHER_ADDED,
+    Kind.FETCH_RESET,
+    Kind.ISR_SHRINK,
+    Kind.ISR_EXPAND,
+    Kind.ISR_COMMIT,
+    Kind.ROLE_UNCHANGED,
+)
+"""What a broker says of its own replica that changes a role or a log, or bounds a committed offset."""
+
+PROGRESS = (
+    Kind.APPEND,
+    Kind.LEO,
+    Kind.FOLLOWER_FETCHED,
+    Kind.LEADER_HW,
+    Kind.ROLLED,
+    Kind.HW,
+    Kind.HW_HELD,
+)
+"""What moves all the time."""
+
+CLUSTER = (
+    Kind.ELECTION,
+    Kind.UNCLEAN_ELECTION,
+    Kind.PARTITION_CREATED,
+    Kind.PARTITION_CHANGED,
+    Kind.METADATA_CACHED,
+    Kind.RECOVERING,
+)
+"""What is said of a partition's leader and ISR by others than its replicas."""
+
+
+def histories(case: Case, *, internal: bool = False) -> list[History]:
+    """Replay every partition of a case.
+
+    Args:
+        case: what was taken in.
+        internal: include the metadata quorum's own log, whose rules are others (KIP-595).
+
+    Returns:
+        One history for each incarnation of each partition, ordered by cluster, topic, partition and incarnation.
+    """
+    rows = case.observations.filter(pl.col("topic").is_not_null() & pl.col("broker").is_not_null())
+    if not internal:
+        rows = rows.filter(pl.col("topic") != "__cluster_metadata")
+    rows = _incarnations(rows, case)
+    disk = on_disk.disks(case.sources, case.batches, case.observations)
+    forks, compared = on_disk.forks(case.sources, case.batches, disk)
+    own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS)])))
+    cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]))
+    cluster = _first_told(cluster)
+    own_events = _events(own)
+    cluster_events = _events(cluster)
+    ids = _topic_ids(rows)
+    keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)}
+    keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
+    result = []
+    for topic, partition, incarnation in sorted(keys):
+        live = incarnation == 0
+        replicas = disk.get((topic, partition), {}) if live else {}
+        history = History(
+            topic,
+            partition,
+            topic_id=ids.get((topic, partition, incarnation)),
+            cluster=_cluster(case),
+            incarnation=incarnation,
+            compared=compared.get((topic, partition), frozenset()) if live else frozenset(),
+        )
+        events = {
+            broker: found
+            for broker in case.brokers
+            if (found := own_events.get((topic, partition, incarnation, broker)))
+        }
+        told = [
+            event
+            for broker in case.brokers
+            for event in cluster_events.get((topic, partition, incarnation, broker), ())
+        ]
+        facts = {broker: _facts(case.brokers.get(broker), replicas) for broker in {*events, *replicas}}
+        fold(history, events, told, replicas, forks.get((topic, partition), []) if live else [], facts)
+        result.append(history)
+    return result
+
+
+def _cluster(case: Case) -> str | None:
+    names = {broker.cluster for broker in case.brokers.values() if broker.cluster is not None}
+    return next(iter(names)) if len(names) == 1 else None
+
+
+def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
+    """Which protocol a replica follows: the batches say it best, then the version and the inter-broker protocol."""
+    magics = {disk.magic for disk in replicas.values() if disk.magic is not None}
+    if magics:
+        old = max(magics) < 2
+    else:
+        old = bool(broker is not None and broker.hw_protocol)
+    return BrokerFacts(hw_protocol=old, initial_offset=broker.initial_offset if broker is not None else None)
+
+
+def _incarnations(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """Number a topic's lives from the last (0) backwards.
+
+    A topic deleted and created again starts over at leader epoch 0: a broker that hears of a lower epoch, after its
+    replica was deleted or created, hears of another topic of the same name (KIP-516 gave it another id).
+    """
+    place = ["topic", "partition", "broker"]
+    epoch = pl.when(pl.col("kind").is_in([k.value for k in _EPOCH_KINDS])).then(pl.col("leader_epoch"))
+    gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.LOG_CREATED.value, Kind.TOPIC_REMOVED.value])
+    rows = rows.with_columns(epoch.alias("_epoch")).with_columns(
+        pl.col("_epoch").cum_max().shift(1).over(place).alias("_before"),
+    )
+    known_id = pl.col("topic_id").is_not_null() & (pl.col("topic_id") != "")
+    rows = rows.with_columns(
+        pl.when(known_id).then(pl.col("topic_id")).otherwise(None).alias("_id"),
+        gone.alias("_gone"),
+    )
+    rows = rows.with_columns(
+        pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"),
+    )
+    other_id = (pl.col("_id") != pl.col("_id_before")).fill_null(False)
+    fell_to = (pl.col("_epoch") < pl.col("_before")).fill_null(False) & pl.col("_id_before").is_null()
+    rows = rows.with_columns((other_id | (fell_to & (pl.col("_epoch") == 0))).alias("_break"))
+    if not rows.get_column("_break").any():
+        return rows.drop("_epoch", "_before", "_id", "_gone", "_id_before", "_break").with_columns(
+            pl.lit(0, dtype=pl.Int32).alias("incarnation")
+        )
+    # A fall is seen at the first epoch heard; the log was created just before it, within the same life.
+    rows = rows.with_columns(pl.col("_break").cast(pl.Int32).cum_sum().over(place).alias("_life"))
+    rows = _created_with(rows, place)
+    lives = rows.with_columns((pl.col("_life").max().over(place) - pl.col("_life")).alias("incarnation"))
+    return lives.drop("_epoch", "_before", "_id", "_gone", "_id_before", "_break", "_life")
+
+
+_EPOCH_KINDS = (
+    Kind.LEADER_AND_ISR,
+    Kind.BECOME_LEADER,
+    Kind.BECOME_FOLLOWER,
+    Kind.ELECTION,
+    Kind.PARTITION_CREATED,
+    Kind.METADATA_CACHED,
+)
+
+
+def _created_with(rows: pl.DataFrame, place: list[str]) -> pl.DataFrame:
+    """Rows between a deletion and the first epoch of the next life (its creation) belong to that next life."""
+    rows = rows.with_columns(
+        pl.when(pl.col("_break")).then(pl.lit(1)).when(pl.col("_gone")).then(pl.lit(2)).otherwise(None).alias("_mark"),
+    )
+    created = pl.col("kind").is_in([Kind.LOG_CREATED.value, Kind.HW_MISSING.value, Kind.HW_LOADED.value])
+    following = pl.col("_break").cast(pl.Int32).reverse().cum_sum().reverse().over(place)
+    next_break = pl.when(pl.col("_break")).then(pl.col("row")).otherwise(None).backward_fill().over(place)
+    deleted = (
+        pl.when(pl.col("kind") == Kind.LOG_DELETED.value).then(pl.col("row")).otherwise(None).forward_fill().over(place)
+    )
+    first_created = pl.when(created).then(pl.col("row")).otherwise(None)
+    rows = rows.with_columns(next_break.alias("_next"), deleted.alias("_deleted"), following.alias("_following"))
+    after = (
+        created
+        & pl.col("_next").is_not_null()
+        & pl.col("_deleted").is_not_null()
+        & (first_created > pl.col("_deleted"))
+        & (pl.col("row") < pl.col("_next"))
+    ).fill_null(False)
+    rows = rows.with_columns(pl.when(after).then(pl.col("_life") + 1).otherwise(pl.col("_life")).alias("_life"))
+    return rows.drop("_mark", "_next", "_deleted", "_following")
+
+
+def _topic_ids(rows: pl.DataFrame) -> dict[tuple[str, int, int], str]:
+    known = rows.filter(pl.col("topic_id").is_not_null() & (pl.col("topic_id") != "")).select(
+        "topic", "partition", "incarnation", "topic_id"
+    )
+    return {(t, p, i): name for t, p, i, name in known.unique(maintain_order=True).iter_rows()}
+
+
+def _thin(rows: pl.DataFrame) -> pl.DataFrame:
+    """Leave out progress that cannot matter, and repeats of one and the same truncation."""
+    place = ["topic", "partition", "incarnation", "broker"]
+    progress = pl.col("kind").is_in([k.value for k in PROGRESS])
+    moving = rows.filter(progress)
+    if moving.is_empty():
+        return rows
+    stretch = (~progress).cast(pl.UInt32).cum_sum().over(place)
+    rows = rows.sort(*place, "row").with_columns(stretch.alias("_stretch"), progress.alias("_moves"))
+    span = [*place, "_stretch", "kind"]
+    last = pl.col("row") == pl.col("row").max().over(span)
+    peak = pl.col("hw") == pl.col("hw").max().over(span)
+    first_peak = peak & (pl.col("row") == pl.col("row").filter(peak).min().over(span))
+    keep = ~pl.col("_moves") | last | first_peak.fill_null(False)
+    return rows.filter(keep).drop("_stretch", "_moves")
+
+
+def _first_told(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of what many brokers say again and again about one epoch and ISR, the first time each says it."""
+    return rows.unique(
+        subset=["topic", "partition", "incarnation", "broker", "kind", "leader", "leader_epoch", "partition_epoch", "isr"],
+        keep="first",
+        maintain_order=True,
+    )
+
+
+def _events(rows: pl.DataFrame) -> dict[tuple[str, int, int, int], list[Event]]:
+    place = ["topic", "partition", "incarnation", "broker"]
+    wanted = rows.sort(*place, "row").select(
+        "topic",
+        "partition",
+        "incarnation",
+        *[pl.col("time").cast(pl.Int64) if name == "time" else pl.col(name) for name in COLUMNS],
+    )
+    found: dict[tuple[str, int, int, int], list[Event]] = {}
+    position = COLUMNS.index("broker")
+    for topic, partition, incarnation, values in _rows(wanted):
+        event = Event._make(values)
+        found.setdefault((topic, partition, incarnation, values[position]), []).append(event)
+    return found
+
+
+def _rows(frame: pl.DataFrame) -> Iterator[tuple[str, int, int, tuple]]:  # type: ignore[type-arg]
+    for row in frame.iter_rows():
+        yield row[0], row[1], row[2], row[3:]
