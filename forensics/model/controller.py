@@ -88,12 +88,16 @@ class Controller:
                 return
             isr = state.isr if len(state.isr) == 1 else tuple(b for b in state.isr if b != broker)
             self._commit(PartitionState(NO_LEADER, state.leader_epoch + 1, isr, state.partition_epoch + 1))
-            self.emit("isr_without", replica=broker, retained=len(state.isr) == 1, **self._facts())
+            self.emit(
+                "isr_without", replica=broker, retained=len(state.isr) == 1, was_isr=list(state.isr), **self._facts()
+            )
             self.tell([b for b in self.cluster.assigned if b in self.live])
         elif broker in state.isr:
             isr = state.isr if len(state.isr) == 1 else tuple(b for b in state.isr if b != broker)
             self._commit(PartitionState(state.leader, state.leader_epoch + 1, isr, state.partition_epoch + 1))
-            self.emit("isr_without", replica=broker, retained=len(state.isr) == 1, **self._facts())
+            self.emit(
+                "isr_without", replica=broker, retained=len(state.isr) == 1, was_isr=list(state.isr), **self._facts()
+            )
             self.tell([b for b in self.cluster.assigned if b in self.live])
 
     def _failed_kraft(self, broker: int, state: PartitionState) -> None:
@@ -122,7 +126,7 @@ class Controller:
             self.emit("partition_online", before="OnlinePartition", unclean=False, **self._facts())
         else:
             self._commit(PartitionState(state.leader, state.leader_epoch + 1, rest, state.partition_epoch + 1))
-            self.emit("isr_without", replica=broker, retained=False, **self._facts())
+            self.emit("isr_without", replica=broker, retained=False, was_isr=list(state.isr), **self._facts())
         self.tell([b for b in self.cluster.assigned if b in self.live])
 
     # -- elections ----------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ def disks(
         pl.col("crc_ok").is_null() | pl.col("crc_ok")
     )
     epochs = _epochs(sound)
+    lasts = sound.sort(*_PLACE, "last_offset", "source", "byte").group_by(*_PLACE, maintain_order=True).last()
     files = observations.filter(
         pl.col("kind").is_in(
             [Kind.HW_CHECKPOINT.value, Kind.LOG_START_CHECKPOINT.value, Kind.EPOCH_ENTRY.value]
@@ -63,6 +64,8 @@ def disks(
             continue  # batches that overlap: the rule on damage reports them
         one.lineage.append((epoch, start))
         one.refs.setdefault(epoch, Ref(source=source, byte=byte, note=f"first batch of leader epoch {epoch}"))
+    for topic, partition, broker, source, byte, last in lasts.select(*_PLACE, "source", "byte", "last_offset").iter_rows():
+        at(topic, partition, broker).last = Ref(source=source, byte=byte, note=f"last batch, to offset {last}")
     for row, topic, partition, broker, kind, _, epoch, offset, hw, log_start, _ in files.iter_rows():
         one = at(topic, partition, broker)
         if kind == Kind.HW_CHECKPOINT.value:
@@ -87,6 +90,7 @@ class _Files:
         self.directory: str | None = None
         self.checkpoint: tuple[int, Ref] | None = None
         self.entries: list[tuple[int, int, Ref]] = []
+        self.last: Ref | None = None
 
     def disk(self) -> Disk:
         """The finished thing."""
@@ -99,6 +103,7 @@ class _Files:
             magic=self.magic,
             directory=self.directory,
             refs=self.refs,
+            end_ref=self.last,
         )
 
 

@@ -70,6 +70,7 @@ def fold(
             directory=disk.directory,
             starts_empty=reader.starts_empty,
             magic=disk.magic,
+            end_refs=(disk.end_ref,) if disk.end_ref is not None else (),
         )
     if any(facts.get(broker, _NO_FACTS).hw_protocol for broker in history.replicas):
         history.protocol = "hw"

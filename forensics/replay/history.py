@@ -58,6 +58,7 @@ class Disk:
         magic: highest message format of its batches, or None when it has none.
         directory: where it lies in the evidence.
         refs: batch with which each epoch begins, by epoch.
+        end_ref: its last sound batch.
     """
 
     lineage: Lineage = field(default_factory=Lineage)
@@ -68,6 +69,7 @@ class Disk:
     magic: int | None = None
     directory: str | None = None
     refs: Mapping[int, Ref] = field(default_factory=dict)
+    end_ref: Ref | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,7 @@ class Replica:
     directory: str | None = None
     starts_empty: bool = False
     magic: int | None = None
-    torn: bool = False
+    end_refs: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,15 +77,17 @@ def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[li
     Returns:
         Ranges that differ, and ranges where one side's epoch is unknown.
     """
-    bounds = sorted({first, *(s for _, s in (*left.entries, *right.entries) if first < s < end), end})
+    common = set(left.entries) & set(right.entries)
+    # One epoch that began at one offset had one leader with one log: below that start both are the same, even where
+    # the evidence no longer dates the records.
+    shared = max((start for epoch, start in common if epoch != UNKNOWN), default=0)
+    bounds = sorted({first, *(s for _, s in (*left.entries, *right.entries) if first < s < end), end} | ({shared} if first < shared < end else set()))
     differ: list[Range] = []
     unknown: list[Range] = []
     for start, stop in zip(bounds, bounds[1:], strict=False):
         a, b = left.epoch_at(start), right.epoch_at(start)
         if UNKNOWN in (a, b):
-            if left is not right and a != b:
-                unknown.append((start, stop))
-            elif a == b == UNKNOWN:
+            if start >= shared:
                 unknown.append((start, stop))
         elif a != b:
             differ.append((start, stop))

@@ -88,16 +88,13 @@ class Scene:
             self.logs[broker] = [batch for batch in self.logs[broker] if batch.end <= event.facts["leo"]]
 
 
-Render = Callable[[Any, Event], Iterator[Line]]
-
-
 class Words:
     """One version's words: a method for each kind of event that brokers of that version print something about."""
 
     version: ClassVar[str]
     commit: ClassVar[str]
-    lines_for: ClassVar[dict[str, Render]]
-    """Which method words which kind of event. Kinds that are absent leave no line."""
+    kinds: ClassVar[tuple[str, ...]] = ()
+    """Events that leave lines, each worded by the method of that name. Other kinds leave none."""
     defaults: ClassVar[tuple[Threshold, ...]]
     """Stock log levels of the version."""
     more: ClassVar[tuple[Threshold, ...]] = (
@@ -135,12 +132,12 @@ class Words:
 
     def words(self, event: Event) -> Iterator[tuple[str, Line]]:
         """The lines that this event leaves in the broker's files, at the levels in force: (file, line)."""
-        render = self.lines_for.get(event.kind)
+        render: Callable[[Event], Iterator[Line]] | None = getattr(self, event.kind) if event.kind in self.kinds else None
         early = event.kind != "cut"  # a cut's lines name positions before and after
         if early:
             self.scene.follow(event)
         if render is not None and event.broker is not None:
-            for line in render(self, event):
+            for line in render(event):
                 rule = self.threshold(line.logger)
                 if LEVELS.index(line.level) >= LEVELS.index(rule.level):
                     yield rule.file, line
@@ -165,7 +162,6 @@ class Words:
             "listeners": host,
             "zookeeper.connect": "127.0.0.1:19000",
             "replica.lag.time.max.ms": str(scene.lag_ms),
-            "min.insync.replicas": str(scene.min_isr),
             "unclean.leader.election.enable": str(scene.unclean).lower(),
         }
 
@@ -174,6 +170,7 @@ class Words:
         shown = self.values(broker) | {
             "inter.broker.protocol.version": scene_protocol(self.scene),
             "log.message.format.version": message_format(self.scene),
+            "min.insync.replicas": "1",
             "replica.fetch.wait.max.ms": "500",
             "replica.high.watermark.checkpoint.interval.ms": "5000",
         }

@@ -1,0 +1,242 @@
+"""The committed bound: which records are known to have been committed, and which can be known not to have been.
+
+A record is (offset, leader epoch). A high watermark ``h`` that came from the leader of epoch ``e`` says that the records
+``[0, h)`` of that leader's log are committed; it says nothing of other records at the same offsets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forensics.replay.history import Confidence, Cut, Epoch, History, Statement
+from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Committed records and the statement that proves most of them.
+
+    Attributes:
+        ranges: offsets whose records are known to have been committed.
+        statements: statements that prove them, the farthest-reaching first.
+    """
+
+    ranges: tuple[Range, ...]
+    statements: tuple[Statement, ...]
+
+    @property
+    def confidence(self) -> Confidence:
+        """The confidence of what they prove together."""
+        weak = any(s.confidence is Confidence.INFERRED for s in self.statements[:1])
+        return Confidence.INFERRED if weak else Confidence.PROVEN
+
+
+def committed(
+    history: History, lineage: Lineage, first: int, end: int, *, replica: int | None = None, before: int | None = None
+) -> Proof:
+    """Which records ``[first, end)`` of a log are known to have been committed.
+
+    Args:
+        history: the partition.
+        lineage: the log they are in.
+        first: first offset.
+        end: end offset, not included.
+        replica: whose log it is; its own statements hold for it even where its epochs are not known.
+        before: count only high watermarks reached in an epoch below this one.
+    """
+    ranges: list[Range] = []
+    used: list[Statement] = []
+    for statement in history.statements:
+        if before is not None and statement.epoch >= before:
+            continue
+        stop = min(end, statement.high_watermark)
+        if stop <= first:
+            continue
+        differ, unknown = differences(lineage, statement.lineage, first, stop)
+        if statement.epoch == UNKNOWN and statement.replica == replica:
+            unknown = []
+        same = subtract([(first, stop)], [*differ, *unknown])
+        if same:
+            ranges.extend(same)
+            used.append(statement)
+    used.sort(key=lambda s: (-s.high_watermark, s.confidence is Confidence.INFERRED, s.replica))
+    return Proof(tuple(merge(ranges)), tuple(used))
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Committed records that are not in the log of the partition's current leader.
+
+    Attributes:
+        ranges: their offsets.
+        epoch: first epoch whose leader lacked them.
+        statements: high watermarks that prove they were committed, the farthest-reaching first.
+        holders: replicas that still hold all or some of them, with the offsets.
+        lineage: the log they were in.
+    """
+
+    ranges: tuple[Range, ...]
+    epoch: Epoch
+    statements: tuple[Statement, ...]
+    holders: dict[int, tuple[Range, ...]]
+    lineage: Lineage
+
+
+def losses(history: History) -> tuple[list[Loss], list[Range]]:
+    """Committed records that are gone from the partition, and offsets where the evidence cannot tell."""
+    current = history.current
+    if current is None:
+        return [], []
+    by_epoch: dict[int, tuple[list[Range], list[Statement]]] = {}
+    unclear: list[Range] = []
+    for statement in history.statements:
+        gone, unknown = differences(statement.lineage, current.lineage, 0, statement.high_watermark)
+        unclear.extend(unknown)
+        for piece in gone:
+            epoch = _first_without(history, statement, piece[0])
+            if epoch is not None:
+                ranges, statements = by_epoch.setdefault(epoch.epoch, ([], []))
+                ranges.append(piece)
+                statements.append(statement)
+    found = []
+    for number, (ranges, statements) in sorted(by_epoch.items()):
+        statements.sort(key=lambda s: (-s.high_watermark, s.confidence is Confidence.INFERRED, s.replica, s.epoch))
+        lineage = statements[0].lineage
+        whole = merge(ranges)
+        found.append(Loss(tuple(whole), history.epochs[number], tuple(statements), _holders(history, lineage, whole), lineage))
+    proven = [piece for loss in found for piece in loss.ranges]
+    return found, subtract(unclear, proven)
+
+
+def _first_without(history: History, statement: Statement, offset: int) -> Epoch | None:
+    """The first later epoch whose leader did not have the record."""
+    for number in sorted(history.epochs):
+        epoch = history.epochs[number]
+        if number <= statement.epoch or not epoch.served or epoch.leader is None or epoch.leader < 0:
+            continue
+        if not epoch.lineage.entries:
+            continue
+        there, mine = epoch.lineage.epoch_at(offset), statement.lineage.epoch_at(offset)
+        if there != UNKNOWN and there != mine:
+            return epoch
+    return None
+
+
+def _holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int, tuple[Range, ...]]:
+    """Replicas whose log still gives the offsets the same epochs."""
+    holders: dict[int, tuple[Range, ...]] = {}
+    for broker, replica in sorted(history.replicas.items()):
+        end = replica.end
+        if end is None:
+            continue
+        kept: list[Range] = []
+        for first, stop in ranges:
+            stop = min(stop, end)
+            first = max(first, replica.log_start)
+            if first >= stop:
+                continue
+            differ, unknown = differences(lineage, replica.lineage, first, stop)
+            kept.extend(subtract([(first, stop)], [*differ, *unknown]))
+        if kept:
+            holders[broker] = tuple(merge(kept))
+    return holders
+
+
+def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
+    """Whether the leader of a later epoch had every record committed in an earlier one.
+
+    True where the protocol says so: it was in the ISR, and nothing shortened its log since. None where the evidence
+    does not tell.
+    """
+    leader = after.leader
+    if leader is None or leader == before.leader:
+        shortened = _shortened(history, leader, before.epoch, after.epoch) if leader is not None else True
+        return None if shortened else True
+    if leader is None or _shortened(history, leader, before.epoch, after.epoch):
+        return None
+    if after.unclean:
+        return None
+    last = before.last_isr
+    if last is not None and leader in last and (before.isr_own or before.isr_told):
+        return True
+    first = after.first_isr
+    # An election from outside the ISR leaves the new leader alone in it (OfflinePartitionLeaderElectionStrategy,
+    # PartitionChangeBuilder): company proves that it was in sync.
+    if first is not None and len(first) > 1:
+        return True
+    return None
+
+
+def _shortened(history: History, broker: int | None, after: int, until: int) -> bool:
+    """Whether a replica's log lost records at its end between two epochs."""
+    return any(c.replica == broker and after <= c.epoch <= until for c in history.cuts) or any(
+        s.replica == broker and after <= s.epoch <= until for s in history.shrunk
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Records that are gone and of which it cannot be said whether they were committed.
+
+    Attributes:
+        ranges: their offsets; an end of None where it is not known how far the log reached.
+        before: epoch they were written in or before.
+        after: epoch whose leader lacked them.
+    """
+
+    first: int
+    end: int | None
+    before: Epoch
+    after: Epoch
+
+
+def doubts(history: History) -> list[Doubt]:
+    """Changes of leader at which committed records may have gone though no high watermark proves it."""
+    led = [
+        e
+        for _, e in sorted(history.epochs.items())
+        if e.served and e.leader is not None and e.leader >= 0 and e.lineage.entries
+    ]
+    found = []
+    for before, after in zip(led, led[1:], strict=False):
+        if after.start is None:
+            found.append(Doubt(after.start_low, None, before, after))
+            continue
+        end = _reached(history, before)
+        if end is not None and end <= after.start:
+            continue
+        if carried_over(history, before, after):
+            continue
+        known = committed(history, before.lineage, after.start, end if end is not None else after.start)
+        if end is not None and known.ranges == ((after.start, end),):
+            continue  # all of it proven: the rule on loss has it
+        found.append(Doubt(after.start, end, before, after))
+    return found
+
+
+def _reached(history: History, epoch: Epoch) -> int | None:
+    """Log end offset the leader of an epoch reached in it, where something gives it exactly; None otherwise."""
+    if epoch.leader is None:
+        return None
+    spans = history.tenures.get(epoch.leader, [])
+    for position, tenure in enumerate(spans):
+        if tenure.epoch == epoch.epoch:
+            if position + 1 < len(spans):
+                return spans[position + 1].start_end
+            replica = history.replicas.get(epoch.leader)
+            return replica.end if replica is not None else None
+    return None
+
+
+def refetched(history: History, cut: Cut, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
+    """Which of a cut's records the leader it followed still had, so that they were fetched again; and those unknown."""
+    epoch = history.epochs.get(cut.epoch)
+    if epoch is None or not epoch.lineage.entries or epoch.leader == cut.replica:
+        return [], list(ranges)
+    have: list[Range] = []
+    unknown: list[Range] = []
+    for first, stop in ranges:
+        differ, unsure = differences(cut.lineage, epoch.lineage, first, stop)
+        unknown.extend(unsure)
+        have.extend(subtract([(first, stop)], [*differ, *unsure]))
+    return merge(have), intersect(merge(unknown), list(ranges))

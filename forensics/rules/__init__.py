@@ -1,0 +1,32 @@
+"""Timelines to findings and verdicts: one invariant a file, all of them in one ordered tuple."""
+
+from __future__ import annotations
+
+from forensics.rules import (
+    committed_data_lost,
+    evidence_gap,
+    hw_above_leo,
+    leo_regression,
+    replica_divergence,
+    truncation_below_committed,
+    two_leaders_one_epoch,
+    unclean_election,
+    uncommitted_truncation,
+)
+from forensics.rules.finding import Rule
+
+RULES: tuple[Rule, ...] = (
+    # What an operator asks first: is something gone, is something forked, who cut it.
+    committed_data_lost.RULE,
+    replica_divergence.RULE,
+    truncation_below_committed.RULE,
+    two_leaders_one_epoch.RULE,
+    # What may lead there.
+    hw_above_leo.RULE,
+    leo_regression.RULE,
+    unclean_election.RULE,
+    # What is good to know.
+    uncommitted_truncation.RULE,
+    evidence_gap.RULE,
+)
+"""Every rule, in the order in which verdicts are shown."""

@@ -1,0 +1,74 @@
+"""Why records go: a closed list, each with its source and what would have prevented it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One cause.
+
+    Attributes:
+        id: its name.
+        text: what it is, in one sentence.
+        reference: KIP or KAFKA issue.
+        versions: versions affected.
+        prevention: configuration or upgrade that would have prevented it.
+    """
+
+    id: str
+    text: str
+    reference: str
+    versions: str
+    prevention: str
+
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        "hw-truncation",
+        "truncation to the high watermark on becoming a follower",
+        "KIP-101, KAFKA-1211",
+        "brokers before 0.11, or an inter-broker protocol or message format before it",
+        "run 0.11 or later with inter.broker.protocol.version and log.message.format.version at 0.11 or later",
+    ),
+    Cause(
+        "unclean-election",
+        "a replica from outside the ISR was elected",
+        "KIP-106",
+        "all; enabled by default up to 0.10.2",
+        "unclean.leader.election.enable=false, and min.insync.replicas of 2 or more with acks=all",
+    ),
+    Cause(
+        "unflushed-tail",
+        "a replica came back without the end of its log: power loss or a crash of the host before the records were flushed",
+        "KIP-966",
+        "all; Kafka relies on replication, not on fsync",
+        "replicas in independent failure domains, min.insync.replicas of 2 or more",
+    ),
+    Cause(
+        "wiped-disk",
+        "a replica came back with an empty log in the place of its old one: a wiped, replaced or unmounted disk",
+        "KIP-903, KIP-966",
+        "all; KRaft refuses ISR members of a stale broker epoch from 3.6 on",
+        "never start a broker on an empty disk while it is the only member of an ISR",
+    ),
+    Cause(
+        "lagging-isr-member",
+        "a member of the ISR that did not have the committed records was elected",
+        "KAFKA-7128, KIP-207",
+        "an ISR that admits a replica before it has reached the leader epoch's start: up to 2.0",
+        "run 2.1 or later",
+    ),
+    Cause(
+        "acks1-failover",
+        "the leader failed before followers had fetched what it had acknowledged to acks=0 or acks=1 producers",
+        "Kafka documentation, producer setting acks",
+        "all; legal",
+        "acks=all with min.insync.replicas of 2 or more",
+    ),
+    Cause("unknown", "the evidence does not show the cause", "", "", ""),
+)
+"""Every cause a finding may name."""
+
+BY_ID = {cause.id: cause for cause in CAUSES}

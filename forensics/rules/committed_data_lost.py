@@ -1,0 +1,170 @@
+"""Committed records are in no log that the partition serves any more.
+
+## What it finds
+Records (offset, leader epoch) below a reached high watermark that the log of the partition's current leader does not
+hold: a later leader began to write at a lower offset, so other records took their place, or nothing did.
+
+## Why it matters
+Producers with acks=all were told that these records are safe, and consumers may have read them. They are gone for every
+reader from then on, wherever copies still lie. A replica that still holds them loses them the moment it follows the
+current leader with leader epochs, so copies must be saved before anything is started.
+
+## Evidence
+High watermarks with the log they speak of; the log end offset each leader began its epoch with (role lines, epoch
+entries, first batch of an epoch; before 0.11 the point where the leader's segments part from an older log).
+
+## Not a finding when
+A leader's uncommitted tail was cut after a failover (acks=0/1). A record was cut on one replica while its leader still
+had it. Records went by retention, compaction, delete-records or with a deleted topic of the same name.
+
+## Versions
+All. Before 0.11 a clean election can lose committed records (KIP-101); with leader epochs an unclean election, a lost
+disk or a power failure still can.
+
+## What to do
+Stop; copy the directory of the replica that the finding says to keep, before any broker is started or reassigned.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.committed import Loss, doubts, losses
+from forensics.replay.history import Confidence, History
+from forensics.replay.lineage import size
+from forensics.rules.finding import (
+    Fact,
+    Finding,
+    Judgement,
+    Rule,
+    Severity,
+    Verdict,
+    brokers_text,
+    count_text,
+    span_text,
+)
+from forensics.rules.story import cut_fact, leader_fact, loss_cause, shrunk_fact, statement_fact
+
+ID = "committed-data-lost"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Compare every committed record with the current leader's log."""
+    found, unclear = losses(history)
+    findings = tuple(_finding(history, loss) for loss in found)
+    missing: list[str] = []
+    if history.current is None:
+        missing.append(f"who leads {history.name}: a replica's state-change.log, the controller's log, or its segments")
+    if not history.statements:
+        missing.append(f"any high watermark of {history.name}: replication-offset-checkpoint or server.log of its replicas")
+    for doubt in doubts(history):
+        before, after = doubt.before, doubt.after
+        what = f"offset {after.start}" if after.start is not None else "which its log end offset"
+        missing.append(
+            f"how far leader {before.leader} of epoch {before.epoch} had committed when leader {after.leader} began epoch "
+            f"{after.epoch} at {what}: broker {before.leader}'s server.log, replication-offset-checkpoint and segments"
+            if after.start is not None
+            else f"the log end offset with which leader {after.leader} began epoch {after.epoch}: its server.log and segments"
+        )
+    if unclear:
+        missing.append(f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica")
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _finding(history: History, loss: Loss) -> Finding:
+    statement, epoch = loss.statements[0], loss.epoch
+    first = loss.ranges[0][0]
+    cause = loss_cause(history, epoch, first, statement.epoch)
+    holders = tuple(loss.holders)
+    written = tuple(sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0}))
+    facts = [statement_fact(statement)]
+    since = statement.epoch
+    facts += [
+        shrunk_fact(s)
+        for s in history.shrunk
+        if s.replica == epoch.leader and since <= s.epoch <= epoch.epoch and s.target <= first < s.end
+    ]
+    facts += [
+        cut_fact(c)
+        for c in history.cuts
+        if c.replica == epoch.leader and since < c.epoch <= epoch.epoch and c.target <= first < c.end
+    ]
+    facts.append(leader_fact(epoch, loss.ranges))
+    facts += [
+        cut_fact(c)
+        for c in history.cuts
+        if c.replica != epoch.leader and c.epoch >= epoch.epoch and c.target <= first < c.end
+    ]
+    for broker, ranges in loss.holders.items():
+        facts.append(_holder_fact(history, broker, ranges))
+    keep, next_steps, do_not = _advice(history, holders)
+    inferred = statement.confidence is Confidence.INFERRED or epoch.start_confidence is Confidence.INFERRED
+    number = size(loss.ranges)
+    return Finding(
+        rule=ID,
+        severity=Severity.CRITICAL,
+        confidence=Confidence.INFERRED if inferred else Confidence.PROVEN,
+        topic=history.topic,
+        partition=history.partition,
+        topic_id=history.topic_id,
+        cluster=history.cluster,
+        incarnation=history.incarnation,
+        replicas=holders,
+        epochs=tuple(sorted({*written, epoch.epoch})),
+        offsets=loss.ranges,
+        records=(number, number),
+        summary=(
+            f"committed offsets {span_text(loss.ranges)} ({count_text(loss.ranges)}) of leader epoch "
+            f"{', '.join(map(str, written)) or 'unknown'} are gone: leader {epoch.leader} began epoch {epoch.epoch}"
+            + (f" at offset {epoch.start}" if epoch.start is not None else "")
+            + (f"; still held by {brokers_text(holders)}" if holders else "; no replica in the evidence still holds them")
+        ),
+        facts=tuple(facts),
+        before={"high_watermark": statement.high_watermark},
+        after={"log_end_offset": epoch.start} if epoch.start is not None else {},
+        not_because=("the records were below a high watermark in the very log that wrote them, so they were not an uncommitted tail",),
+        cause=cause,
+        keep=keep,
+        next_steps=next_steps,
+        do_not=do_not,
+    )
+
+
+def _epochs(loss: Loss, first: int, end: int) -> set[int]:
+    inside = {epoch for epoch, start in loss.lineage.entries if first <= start < end}
+    return inside | {loss.lineage.epoch_at(first)}
+
+
+def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], ...]) -> Fact:
+    forks = [f for f in history.forks if broker in (f.left, f.right)]
+    refs = tuple(dict.fromkeys(f.left_ref if broker == f.left else f.right_ref for f in forks))
+    others = tuple(sorted({f.right if broker == f.left else f.left for f in forks}))
+    differs = f", where it differs from {brokers_text(others)}" if others else ""
+    return Fact(f"still holds {span_text(ranges)}{differs}", broker=broker, refs=refs)
+
+
+def _advice(history: History, holders: tuple[int, ...]) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
+    name = history.name
+    if not holders:
+        return (
+            None,
+            (
+                f"look for other copies of {name}: backups, disk snapshots, mirrored clusters, consumers that read them",
+                "ask the producers for the records of that time",
+            ),
+            ("do not delete the evidence: it is the only account of what was lost",),
+        )
+    broker = holders[0]
+    folder = history.replicas[broker].directory or f"its directory {name}"
+    return (
+        f"broker {broker}'s copy of {name}"
+        + (", the only one with the records" if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
+        (
+            f"stop broker {broker} and copy {folder} to another disk",
+            f"read the records from the copy: kafka-dump-log --print-data-log --files <copy of {name}>/*.log",
+        ),
+        (f"do not wipe, reassign or restart broker {broker} before that: following the current leader removes the records",),
+    )
+
+
+RULE = Rule(ID, Severity.CRITICAL, "COMMITTED DATA LOST", judge, __doc__ or "")

@@ -1,0 +1,227 @@
+"""What a rule says: findings with their proof, and a verdict of three values."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, History, Ref
+from forensics.replay.lineage import Range, size
+
+
+class Severity(StrEnum):
+    """How bad a finding is, worst first."""
+
+    CRITICAL = "critical"
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(Severity).index(self)
+
+
+class Verdict(StrEnum):
+    """The answer of a rule for one partition. No evidence is never ``clean``."""
+
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+    CLEAN = "clean"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One place that proves something.
+
+    Attributes:
+        path: file.
+        sha256: its hash.
+        line: 1-based line, or None.
+        byte: 0-based byte, or None.
+        text: what stands there.
+        note: what it shows.
+    """
+
+    path: str
+    sha256: str | None
+    line: int | None
+    byte: int | None
+    text: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One step of a finding's story.
+
+    Attributes:
+        text: what happened.
+        broker: where, or None.
+        time: when, microseconds since 1970 UTC, or None.
+        refs: the proof.
+    """
+
+    text: str
+    broker: int | None = None
+    time: int | None = None
+    refs: tuple[Ref, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One violation, or one thing worth knowing.
+
+    Attributes:
+        rule: id of the rule.
+        severity: how bad.
+        confidence: proven by lines or bytes, or inferred from the protocol.
+        topic, partition, topic_id, cluster: where.
+        replicas: brokers it concerns.
+        epochs: leader epochs it concerns.
+        offsets: half-open ranges.
+        records: least and greatest number of records, or None where it does not apply.
+        summary: one sentence.
+        facts: the story, in causal order.
+        before, after: values that changed, by name.
+        inferences: what was concluded from the protocol and not read.
+        not_because: legal look-alikes that were ruled out, and why.
+        cause: id in ``causes.CAUSES``, or None.
+        keep: which copy to keep, or None.
+        next_steps: safe commands or actions, first first.
+        do_not: what would destroy evidence or the last copy.
+        count: how many times the same happened.
+    """
+
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    topic: str
+    partition: int
+    summary: str
+    topic_id: str | None = None
+    cluster: str | None = None
+    incarnation: int = 0
+    replicas: tuple[int, ...] = ()
+    epochs: tuple[int, ...] = ()
+    offsets: tuple[Range, ...] = ()
+    records: tuple[int, int] | None = None
+    facts: tuple[Fact, ...] = ()
+    before: dict[str, int] = field(default_factory=dict)
+    after: dict[str, int] = field(default_factory=dict)
+    inferences: tuple[str, ...] = ()
+    not_because: tuple[str, ...] = ()
+    cause: str | None = None
+    keep: str | None = None
+    next_steps: tuple[str, ...] = ()
+    do_not: tuple[str, ...] = ()
+    count: int = 1
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Stable between scans of the same incident: rule, place, replicas, epochs and offsets, nothing else."""
+        parts = (
+            self.rule,
+            self.cluster,
+            self.topic_id or self.topic,
+            self.partition,
+            self.incarnation,
+            self.replicas,
+            self.epochs,
+            self.offsets,
+        )
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+    @property
+    def refs(self) -> tuple[Ref, ...]:
+        """All proof, in the order of the facts, each piece once."""
+        return tuple(dict.fromkeys(ref for fact in self.facts for ref in fact.refs))
+
+    @property
+    def span(self) -> tuple[int | None, int | None]:
+        """First and last time of the facts."""
+        times = [fact.time for fact in self.facts if fact.time is not None]
+        return (min(times), max(times)) if times else (None, None)
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """A total order: worst first, then by place."""
+        return (
+            self.severity.rank,
+            self.topic,
+            self.partition,
+            self.incarnation,
+            self.rule,
+            self.offsets,
+            self.replicas,
+            self.epochs,
+            self.summary,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A rule's answer for one partition.
+
+    Attributes:
+        rule: its id.
+        verdict: violated, clean or unknown.
+        findings: what it found; warnings and infos may stand beside ``clean``.
+        missing: for ``unknown``, the evidence that would settle it, in words an operator can act on.
+    """
+
+    rule: str
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One invariant.
+
+    Attributes:
+        id: its name, the bad pattern in words.
+        severity: of its worst finding.
+        title: what a violation is called in a headline.
+        judge: gives the answer for one partition.
+        doc: the module's docstring, which ``forensics explain`` prints.
+    """
+
+    id: str
+    severity: Severity
+    title: str
+    judge: Callable[[History, Case], Judgement]
+    doc: str
+
+
+def span_text(ranges: tuple[Range, ...] | list[Range]) -> str:
+    """Offsets in words.
+
+    >>> span_text([(50, 80), (90, 91)])
+    '[50, 80), [90, 91)'
+    """
+    return ", ".join(f"[{first}, {end})" for first, end in ranges)
+
+
+def brokers_text(brokers: tuple[int, ...] | list[int]) -> str:
+    """Brokers in words.
+
+    >>> brokers_text([1]), brokers_text([2, 3]), brokers_text([1, 2, 3])
+    ('broker 1', 'brokers 2 and 3', 'brokers 1, 2 and 3')
+    """
+    names = [str(b) for b in brokers]
+    if len(names) == 1:
+        return f"broker {names[0]}"
+    return f"brokers {', '.join(names[:-1])} and {names[-1]}"
+
+
+def count_text(ranges: tuple[Range, ...] | list[Range]) -> str:
+    """How many offsets, in words."""
+    number = size(ranges)
+    return f"{number:,} offset{'' if number == 1 else 's'}"

@@ -1,0 +1,112 @@
+"""A replica's high watermark lies above the end of its own log.
+
+## What it finds
+A checkpointed high watermark greater than the log end offset read from the same replica's segments: the end of the log
+is missing, and what is missing was committed.
+
+## Why it matters
+The high watermark file is flushed to disk, records are not: after a power failure a replica can come back without its
+tail. If it leads next, committed records are gone; seen before any restart, another replica can still be chosen.
+
+## Evidence
+``replication-offset-checkpoint`` of the directory and the record batches of the same directory.
+
+## Not a finding when
+Up to 2.3 a high watermark stays in memory after a truncation until the next fetch. The checkpoint is at most as old as
+the segments if the copy was taken from a stopped broker; a copy of a running broker's directory can show a checkpoint
+newer than the copied segment, which the finding says.
+
+## Versions
+All. From 2.4 a loaded high watermark is clamped to the log, so it shows on disk alone, before the broker restarts.
+
+## What to do
+Do not start this replica first. Start one that has the records, and let it lead.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.committed import committed
+from forensics.replay.history import Confidence, History, Ref
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text
+from forensics.rules.story import missing_data
+
+ID = "hw-above-leo"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Compare checkpoint and segments of each replica."""
+    findings = []
+    compared = 0
+    for broker, replica in sorted(history.replicas.items()):
+        if replica.checkpoint is None or replica.end is None:
+            continue
+        compared += 1
+        high_watermark, ref = replica.checkpoint
+        if high_watermark <= replica.end:
+            continue
+        findings.append(_finding(history, case, broker, high_watermark, ref))
+    missing = missing_data(history, case)
+    if not compared:
+        missing.append(f"replication-offset-checkpoint and segments of {history.name} from one directory")
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+
+
+def _finding(history: History, case: Case, broker: int, high_watermark: int, ref: Ref) -> Finding:
+    replica = history.replicas[broker]
+    end = replica.end
+    assert end is not None
+    whole = tuple(
+        other
+        for other, r in sorted(history.replicas.items())
+        if other != broker and r.end is not None and r.end >= high_watermark
+    )
+    proof = committed(history, replica.lineage, end, high_watermark, replica=broker)
+    name = history.name
+    facts = [
+        Fact(f"high watermark {high_watermark} in its checkpoint", broker=broker, refs=(ref,)),
+        Fact(f"log end offset {end}", broker=broker, refs=tuple(replica.end_refs)),
+    ]
+    facts += [
+        Fact(f"log end offset {history.replicas[other].end}: has the records", broker=other,
+             refs=tuple(history.replicas[other].end_refs))
+        for other in whole
+    ]
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        confidence=Confidence.PROVEN,
+        topic=history.topic,
+        partition=history.partition,
+        topic_id=history.topic_id,
+        cluster=history.cluster,
+        incarnation=history.incarnation,
+        replicas=(broker,),
+        epochs=tuple(e.epoch for e in [history.current] if e is not None),
+        offsets=((end, high_watermark),),
+        records=(high_watermark - end, high_watermark - end),
+        summary=(
+            f"broker {broker} lacks committed offsets [{end}, {high_watermark}): its checkpointed high watermark is above "
+            "the end of its log"
+            + (f"; {brokers_text(whole)} still {'has' if len(whole) == 1 else 'have'} them" if whole else "")
+        ),
+        facts=tuple(facts),
+        before={"high_watermark": high_watermark},
+        after={"log_end_offset": end},
+        inferences=() if proof.ranges else ("the checkpoint belongs to the log beside it",),
+        not_because=(
+            "the segments were read to their end; if the directory was copied while the broker ran, copy it again",
+        ),
+        cause="unflushed-tail",
+        keep=f"{brokers_text(whole)}'s copy of {name}" if whole else None,
+        next_steps=(
+            (f"start {brokers_text(whole)} before broker {broker} and let {'it' if len(whole) == 1 else 'one of them'} lead",)
+            if whole
+            else (f"look for another copy of {name} before broker {broker} is started",)
+        ),
+        do_not=(f"do not start broker {broker} first: it would lead without the records",),
+    )
+
+
+RULE = Rule(ID, Severity.ERROR, "HIGH WATERMARK ABOVE LOG END", judge, __doc__ or "")

@@ -1,0 +1,74 @@
+"""A replica's log came back shorter than it was, and no truncation explains it.
+
+## What it finds
+A log end offset at load, or after log recovery, below one that the replica is known to have reached, or an empty log in
+the place of one that had records.
+
+## Why it matters
+The end of a log lost this way was acknowledged by this replica: as leader or as a member of the ISR. If the replica is
+elected next, committed records go.
+
+## Evidence
+Load lines (``Completed load of``), recovery lines (``Corruption found in segment``), lines of new logs; the log end offset
+before, from its own lines, or from a high watermark reached while the replica was in the ISR.
+
+## Not a finding when
+A truncation, a deletion of the topic or of the replica, a move to another directory or tiered storage explains it.
+
+## Versions
+All. A process killed alone loses nothing: the operating system still has its pages. A host that loses power does.
+
+## What to do
+Look at the host (power, kernel, disk, mounts) before trusting the replica again.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, History, Shrunk
+from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict
+from forensics.rules.story import missing_logs, shrunk_fact
+
+ID = "leo-regression"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Report each log that came back shorter."""
+    findings = tuple(_finding(history, shrunk) for shrunk in history.shrunk)
+    missing = missing_logs(history, case)
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, findings, tuple(missing))
+
+
+def _finding(history: History, shrunk: Shrunk) -> Finding:
+    inferences: tuple[str, ...] = ()
+    if shrunk.confidence is Confidence.INFERRED:
+        inferences = (f"broker {shrunk.replica} held everything below {shrunk.end}: that was committed with it in the ISR",)
+    how = {"loaded": "loaded", "corrupt": "recovered", "created": "created anew"}[shrunk.cause]
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        confidence=shrunk.confidence,
+        topic=history.topic,
+        partition=history.partition,
+        topic_id=history.topic_id,
+        cluster=history.cluster,
+        incarnation=history.incarnation,
+        replicas=(shrunk.replica,),
+        epochs=(shrunk.epoch,) if shrunk.epoch >= 0 else (),
+        offsets=((shrunk.target, shrunk.end),),
+        records=(shrunk.end - shrunk.target, shrunk.end - shrunk.target),
+        summary=(
+            f"broker {shrunk.replica}'s log was {how} with log end offset {shrunk.target}; it had reached {shrunk.end}, "
+            "and nothing explains the difference"
+        ),
+        facts=(shrunk_fact(shrunk),),
+        before={"log_end_offset": shrunk.end},
+        after={"log_end_offset": shrunk.target},
+        inferences=inferences,
+        cause="wiped-disk" if shrunk.cause == "created" else "unflushed-tail",
+        next_steps=(f"check broker {shrunk.replica}'s host for a power failure, a kernel crash or a disk error at that time",),
+    )
+
+
+RULE = Rule(ID, Severity.ERROR, "LOG CAME BACK SHORTER", judge, __doc__ or "")

@@ -1,0 +1,139 @@
+"""Two replicas hold different records at the same committed offsets.
+
+## What it finds
+Offsets at which the segments of two replicas hold different records (other leader epoch, or another checksum for the
+same span), below the high watermark of both.
+
+## Why it matters
+Readers get one record or the other, depending on who leads. At least one of the two was committed and is lost to some
+reader. Kafka does not notice: a follower compares offsets or epochs at the end of its log only.
+
+## Evidence
+Record batch headers of both replicas: base and last offset, leader epoch (message format v2) and checksum. Followers
+append their leader's batches unchanged, so equal spans must be equal batches.
+
+## Not a finding when
+One side has no batch there (compaction, retention, delete-records, a replica that has not caught up), compaction rewrote
+a batch of the same epoch, or the difference lies above the high watermark of one side: an old leader's tail that it will
+cut when it follows the new one.
+
+## Versions
+Mostly before 0.11, where a returning leader keeps its tail (KIP-101). With leader epochs only if epoch files are lost.
+
+## What to do
+Keep both copies. The side that the finding names as committed first has what producers were promised.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, Fork, History, Ref
+from forensics.replay.lineage import Range, intersect, size
+from forensics.rules.finding import (
+    Fact,
+    Finding,
+    Judgement,
+    Rule,
+    Severity,
+    Verdict,
+    brokers_text,
+    count_text,
+    span_text,
+)
+from forensics.rules.story import missing_data
+
+ID = "replica-divergence"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Judge the differences between the replicas' segments."""
+    groups: dict[tuple[Range, ...], list[Fork]] = {}
+    unclear: list[str] = []
+    for fork in history.forks:
+        bounds = {broker: _bound(history, broker) for broker in (fork.left, fork.right)}
+        unknown = [broker for broker, hw in bounds.items() if hw is None]
+        if unknown:
+            unclear.append(
+                f"the high watermark of {brokers_text(unknown)}, whose segments differ from the other's at "
+                f"{span_text(fork.ranges)}: replication-offset-checkpoint"
+            )
+            continue
+        both = min(hw for hw in bounds.values() if hw is not None)
+        inside = tuple(intersect(fork.ranges, [(0, both)]))
+        if inside:
+            groups.setdefault(inside, []).append(fork)
+    findings = tuple(_finding(history, ranges, forks) for ranges, forks in sorted(groups.items()))
+    missing = [*unclear, *missing_data(history, case)]
+    on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]
+    if not on_disk:
+        missing.append(f"the segments of {history.name} of two replicas or more")
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _bound(history: History, broker: int) -> int | None:
+    """The replica's high watermark: its checkpoint, or the highest it stated."""
+    replica = history.replicas[broker]
+    stated = [s.high_watermark for s in history.statements if s.replica == broker]
+    if replica.checkpoint is not None:
+        stated.append(replica.checkpoint[0])
+    return max(stated, default=None)
+
+
+def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
+    current = history.current
+    leader = current.leader if current is not None else None
+    sides = _sides(forks)
+    odd = tuple(sorted(broker for broker, side in sides.items() if side == 1))
+    even = tuple(sorted(broker for broker, side in sides.items() if side == 0))
+    if leader in odd:
+        odd, even = even, odd
+    facts = []
+    for broker in sorted(sides):
+        fork = next(f for f in forks if broker in (f.left, f.right))
+        base, last, epoch = fork.left_batch if broker == fork.left else fork.right_batch
+        ref: Ref = fork.left_ref if broker == fork.left else fork.right_ref
+        dated = f" of leader epoch {epoch}" if epoch is not None and epoch >= 0 else ""
+        span = f"[{base}, {last + 1})"
+        facts.append(Fact(f"first differing batch: offsets {span}{dated}", broker=broker, refs=(ref,)))
+    follows = f"; {brokers_text(even)} hold{'s' if len(even) == 1 else ''} what the current leader serves" if leader in even else ""
+    return Finding(
+        rule=ID,
+        severity=Severity.CRITICAL,
+        confidence=Confidence.PROVEN,
+        topic=history.topic,
+        partition=history.partition,
+        topic_id=history.topic_id,
+        cluster=history.cluster,
+        incarnation=history.incarnation,
+        replicas=tuple(sorted(sides)),
+        epochs=tuple(sorted({e for f in forks for e in (f.left_batch[2], f.right_batch[2]) if e is not None and e >= 0})),
+        offsets=ranges,
+        records=(size(ranges), size(ranges)),
+        summary=(
+            f"{brokers_text(odd)} and {brokers_text(even)} hold different records at committed offsets {span_text(ranges)} "
+            f"({count_text(ranges)}){follows}"
+        ),
+        facts=tuple(facts),
+        not_because=("both sides have a sound batch there, below the high watermark of both",),
+        cause="hw-truncation" if history.protocol == "hw" else "unknown",
+        keep=f"both copies of {history.name}: {brokers_text(odd)} and {brokers_text(even)}",
+        next_steps=(f"copy the directory of {history.name} from each of {brokers_text(tuple(sorted(sides)))} before any restart",),
+        do_not=("do not delete one copy to make the replicas equal: it may be the only one with what producers were promised",),
+    )
+
+
+def _sides(forks: list[Fork]) -> dict[int, int]:
+    """Two-colour the brokers: those on one side of every difference, and those on the other."""
+    sides: dict[int, int] = {}
+    for fork in forks:
+        if fork.left in sides:
+            sides.setdefault(fork.right, 1 - sides[fork.left])
+        elif fork.right in sides:
+            sides[fork.left] = 1 - sides[fork.right]
+        else:
+            sides[fork.left], sides[fork.right] = 0, 1
+    return sides
+
+
+RULE = Rule(ID, Severity.CRITICAL, "REPLICAS DIFFER", judge, __doc__ or "")

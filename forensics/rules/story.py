@@ -1,0 +1,148 @@
+"""Facts told alike in every finding: a high watermark, a cut, a leader's start, who still holds what."""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.history import Cut, Epoch, History, Role, Shrunk, Statement
+from forensics.replay.lineage import Range
+from forensics.rules.finding import Fact, span_text
+
+
+def statement_fact(statement: Statement) -> Fact:
+    """A high watermark and where it comes from."""
+    where = f" of leader epoch {statement.epoch}" if statement.epoch >= 0 else ""
+    return Fact(
+        f"high watermark {statement.high_watermark}{where}, {statement.how}",
+        broker=statement.replica,
+        time=statement.time,
+        refs=statement.refs,
+    )
+
+
+def cut_fact(cut: Cut) -> Fact:
+    """A truncation."""
+    least = "" if cut.end_exact else " at least"
+    reason = {
+        "high watermark": ", its own high watermark",
+        "leader epoch": ", where its leader's epoch ends",
+        "leader's end offset": ", where its leader's log ends",
+    }.get(cut.reason, "")
+    following = f", following broker {cut.leader}" if cut.leader is not None and cut.leader >= 0 else ""
+    repeats = f" ({cut.repeats + 1:,} times)" if cut.repeats else ""
+    return Fact(
+        f"follower in leader epoch {cut.epoch}{following}: cut from{least} {cut.end} to {cut.target}{reason}{repeats}",
+        broker=cut.replica,
+        time=cut.time,
+        refs=cut.refs,
+    )
+
+
+def shrunk_fact(shrunk: Shrunk) -> Fact:
+    """A log that came back shorter."""
+    what = {
+        "loaded": f"came back with log end offset {shrunk.target}, {shrunk.end} before",
+        "corrupt": f"log recovery cut the log from {shrunk.end} to {shrunk.target}",
+        "created": f"came back with an empty log, log end offset {shrunk.end} before",
+    }[shrunk.cause]
+    return Fact(what, broker=shrunk.replica, time=shrunk.time, refs=shrunk.refs)
+
+
+def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
+    """A leader's start."""
+    begin = f" from offset {epoch.start}" if epoch.start is not None else ""
+    isr = epoch.first_isr
+    members = f", ISR {','.join(map(str, sorted(isr)))}" if isr else ""
+    lacking = f": {span_text(ranges)} of the epochs before are not in its log" if ranges else ""
+    return Fact(
+        f"leader epoch {epoch.epoch}{begin}{members}{lacking}",
+        broker=epoch.leader,
+        time=epoch.time,
+        refs=tuple(epoch.refs),
+    )
+
+
+def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
+    """Why the leader of an epoch lacked records from an offset on: the id of a cause.
+
+    Args:
+        history: the partition.
+        epoch: the epoch.
+        offset: first record it lacked.
+        since: epoch in which the record was written or committed.
+    """
+    leader = epoch.leader
+    for shrunk in history.shrunk:
+        if shrunk.replica == leader and since <= shrunk.epoch <= epoch.epoch and shrunk.target <= offset < shrunk.end:
+            return "wiped-disk" if shrunk.cause == "created" else "unflushed-tail"
+    for cut in history.cuts:
+        if cut.replica == leader and since < cut.epoch <= epoch.epoch and cut.target <= offset < cut.end:
+            if cut.reason == "high watermark":
+                return "hw-truncation"
+            inner = history.epochs.get(cut.epoch)
+            if inner is not None and inner.leader != leader:
+                return loss_cause(history, inner, offset, since)
+    if outside_isr(history, epoch):
+        return "unclean-election"
+    return "unknown"
+
+
+def outside_isr(history: History, epoch: Epoch) -> bool:
+    """Whether an epoch's leader came from outside the ISR, as far as the evidence shows."""
+    if epoch.unclean:
+        return True
+    isr = epoch.first_isr
+    if isr is None or epoch.leader is None or epoch.leader < 0 or isr != {epoch.leader}:
+        return False
+    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
+    for earlier in reversed(before):
+        last = earlier.last_isr
+        if last is None:
+            continue
+        if earlier.leader is not None and earlier.leader >= 0 and not (earlier.isr_own or earlier.isr_told):
+            return False
+        return epoch.leader not in last
+    return False
+
+
+def missing_logs(history: History, case: Case) -> list[str]:
+    """Replicas whose own lines are not in the evidence, as requests an operator can act on."""
+    wanted = sorted(members(history, case))
+    return [
+        f"broker {broker}'s server.log and state-change.log"
+        for broker in wanted
+        if broker not in history.replicas or not history.replicas[broker].has_logs
+    ]
+
+
+def missing_data(history: History, case: Case) -> list[str]:
+    """Replicas whose data directory is not in the evidence."""
+    have = {
+        broker
+        for broker, fmt in case.sources.select("broker", "format").unique().iter_rows()
+        if fmt in ("segment", "offset-checkpoint") and broker is not None
+    }
+    wanted = sorted(members(history, case))
+    return [
+        f"broker {broker}'s data directory of {history.name} (segments and checkpoints)"
+        for broker in wanted
+        if broker not in have
+    ]
+
+
+def members(history: History, case: Case) -> set[int]:
+    """Every broker that the evidence names as a replica of the partition."""
+    named: set[int] = set(history.replicas)
+    for epoch in history.epochs.values():
+        for isr, _ in epoch.isr:
+            named |= isr
+        if epoch.leader is not None and epoch.leader >= 0:
+            named.add(epoch.leader)
+    return named
+
+
+def served_as(history: History, broker: int, epoch: int) -> Role | None:
+    """What a replica was in an epoch."""
+    for tenure in history.tenures.get(broker, ()):
+        if tenure.epoch == epoch:
+            return tenure.role
+    return None

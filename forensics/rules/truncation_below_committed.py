@@ -1,0 +1,134 @@
+"""A replica removed records from its log that were already committed.
+
+## What it finds
+A truncation of a replica from log end offset ``end`` to ``target`` where some removed record (offset, leader epoch) lay
+below a high watermark that had been reached before, in the log of the leader that wrote it.
+
+## Why it matters
+What is committed was promised to producers with acks=all and shown to consumers. If the leader the replica then followed
+lacked the records too, the partition has lost them or is about to; if it had them, they were fetched again and the cut
+only shows that the replica could not have been elected safely in between.
+
+## Evidence
+Truncation lines of the log layer (``Truncating log .. to offset``, ``Truncating to offset``), the log end offset before
+from load and role lines, high watermarks from role lines, from restarts, from truncation to the high watermark before
+0.11, from checkpoint files. Where no line gives the log end offset, the protocol bounds it: a high watermark reached
+while the replica was in the ISR covers its log (confidence: inferred).
+
+## Not a finding when
+The removed records were written by a leader and never committed (acks=0/1 and a failover), though the cluster's high
+watermark has long passed those offsets in a later epoch: the same offset is then another record. A line that asks for a
+truncation beyond the log's end removes nothing (printed up to 0.10.2).
+
+## Versions
+All. Before 0.11, and with an inter-broker protocol or message format before it, every follower cuts to its own high
+watermark; this is routine on restart and a warning where the records were fetched again. The broker's own warning
+``below high watermark`` is reliable in 2.0 to 2.3 alone and cannot fire since 2.4 (KAFKA-19474).
+
+## What to do
+If critical: keep the copy the finding names, before anything is restarted, reassigned or deleted.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.committed import committed, doubts, losses, refetched
+from forensics.replay.history import Confidence, Cut, History, Statement
+from forensics.replay.lineage import Range, intersect, size
+from forensics.rules.finding import (
+    Finding,
+    Judgement,
+    Rule,
+    Severity,
+    Verdict,
+    count_text,
+    span_text,
+)
+from forensics.rules.story import cut_fact, loss_cause, missing_logs, statement_fact
+
+ID = "truncation-below-committed"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Judge every cut of the partition."""
+    gone = [piece for loss in losses(history)[0] for piece in loss.ranges]
+    findings = []
+    unclear: list[str] = []
+    for cut in history.cuts:
+        before = cut.epoch if cut.epoch >= 0 else None
+        proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=before)
+        if proof.ranges:
+            findings.append(_finding(history, cut, proof.ranges, proof.statements[0], gone))
+        elif (doubt := _doubt(history, cut)) is not None:
+            unclear.append(doubt)
+    missing = (*dict.fromkeys(unclear), *missing_logs(history, case))
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, tuple(findings), missing)
+
+
+def _doubt(history: History, cut: Cut) -> str | None:
+    """What would tell whether a cut's records were committed; None where the protocol says that they were not."""
+    epoch = history.epochs.get(cut.epoch)
+    if epoch is None:
+        return f"what broker {cut.replica} followed when it truncated to {cut.target}: its state-change.log"
+    again, unknown = refetched(history, cut, ((cut.target, cut.end),))
+    unsettled = any(doubt.after.epoch <= cut.epoch for doubt in doubts(history))
+    if not again and not unknown and not unsettled:
+        return None  # the leader it followed had all that was committed, and did not have these
+    earlier = [e for n, e in history.epochs.items() if n < cut.epoch and e.leader is not None and e.leader >= 0]
+    leader = earlier[-1].leader if earlier else epoch.leader
+    return (
+        f"the high watermark of leader {leader} before broker {cut.replica} was cut to {cut.target}: "
+        f"broker {leader}'s server.log and replication-offset-checkpoint, or kafka.cluster.Partition at DEBUG there"
+    )
+
+
+def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: Statement, gone: list[Range]) -> Finding:
+    lost = intersect(ranges, gone)
+    again, _ = refetched(history, cut, ranges)
+    proven = cut.end_exact and statement.confidence is Confidence.PROVEN
+    written = cut.lineage.epoch_at(ranges[0][0])
+    if lost:
+        outcome = "the partition has lost them"
+    elif again:
+        outcome = f"broker {cut.leader} still had them and they were fetched again"
+    else:
+        outcome = "whether they were fetched again is not known"
+    epoch = history.epochs.get(cut.epoch)
+    cause = "hw-truncation" if cut.reason == "high watermark" else "unknown"
+    if cause == "unknown" and epoch is not None:
+        cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
+    inferences = ()
+    if not cut.end_exact:
+        inferences = (
+            f"broker {cut.replica} held everything below {cut.end}: it was in the ISR when that high watermark was reached",
+        )
+    return Finding(
+        rule=ID,
+        severity=Severity.CRITICAL if lost else Severity.WARNING,
+        confidence=Confidence.PROVEN if proven else Confidence.INFERRED,
+        topic=history.topic,
+        partition=history.partition,
+        topic_id=history.topic_id,
+        cluster=history.cluster,
+        incarnation=history.incarnation,
+        replicas=(cut.replica,),
+        epochs=tuple(sorted({e for e in (written, cut.epoch) if e >= 0})),
+        offsets=ranges,
+        records=(size(ranges), size(ranges)),
+        summary=(
+            f"broker {cut.replica} cut committed offsets {span_text(ranges)} ({count_text(ranges)}) from its log in "
+            f"leader epoch {cut.epoch}; {outcome}"
+        ),
+        facts=(statement_fact(statement), cut_fact(cut)),
+        before={"log_end_offset": cut.end},
+        after={"log_end_offset": cut.target},
+        inferences=inferences,
+        not_because=("by leader epoch the removed records are the committed ones, not others at the same offsets",),
+        cause=cause,
+        next_steps=(f"read the finding on lost data of {history.name}: it names the copy to keep",) if lost else (),
+        count=1 + cut.repeats,
+    )
+
+
+RULE = Rule(ID, Severity.CRITICAL, "TRUNCATED BELOW COMMITTED", judge, __doc__ or "")

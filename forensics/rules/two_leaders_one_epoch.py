@@ -1,0 +1,68 @@
+"""One leader epoch of a partition has two leaders.
+
+## What it finds
+Two brokers that are stated as leader of the same (topic id, partition, leader epoch).
+
+## Why it matters
+An epoch names one leader: the whole protection of KIP-101 rests on it. Two leaders can write different records under the
+same epoch, and no replica will notice.
+
+## Evidence
+Role lines of the brokers, LeaderAndIsr requests, controller lines and metadata records.
+
+## Not a finding when
+Two brokers lead at the same time in different epochs: an old leader that has not heard of its successor (session loss,
+long pause). The topic was deleted and created again: that is another topic id.
+
+## Versions
+All. Never legal.
+
+## What to do
+Keep the logs of both brokers and of every controller; stop writes to the partition.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, History
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text
+
+ID = "two-leaders-one-epoch"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Compare everyone's word on each epoch's leader."""
+    findings = []
+    for number, epoch in sorted(history.epochs.items()):
+        if not epoch.other_leaders or epoch.leader is None:
+            continue
+        leaders = tuple(sorted({epoch.leader, *epoch.other_leaders}))
+        facts = [Fact(f"leader of epoch {number}", broker=epoch.leader, refs=tuple(epoch.refs))]
+        facts += [
+            Fact(f"leader of epoch {number} too", broker=b, refs=(ref,)) for b, ref in sorted(epoch.other_leaders.items())
+        ]
+        findings.append(
+            Finding(
+                rule=ID,
+                severity=Severity.CRITICAL,
+                confidence=Confidence.PROVEN,
+                topic=history.topic,
+                partition=history.partition,
+                topic_id=history.topic_id,
+                cluster=history.cluster,
+                incarnation=history.incarnation,
+                replicas=leaders,
+                epochs=(number,),
+                summary=f"leader epoch {number} has {len(leaders)} leaders: {brokers_text(leaders)}",
+                facts=tuple(facts),
+                cause="unknown",
+                keep=f"the copies of {history.name} on {brokers_text(leaders)}",
+            )
+        )
+    led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
+    missing = () if led else (f"any line about the leaders of {history.name}: state-change.log or the controller's log",)
+    verdict = Verdict.VIOLATED if findings else Verdict.CLEAN if led else Verdict.UNKNOWN
+    return Judgement(ID, verdict, tuple(findings), missing)
+
+
+RULE = Rule(ID, Severity.CRITICAL, "TWO LEADERS IN ONE EPOCH", judge, __doc__ or "")

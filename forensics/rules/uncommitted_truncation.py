@@ -1,0 +1,74 @@
+"""A replica removed records that had not been committed.
+
+## What it finds
+A truncation whose removed records are in no log that is known to be committed: what only an old leader had.
+
+## Why it matters
+Kafka promises nothing for such records, but producers with acks=0 or acks=1 may have been told that they were written.
+
+## Evidence
+The same as for ``truncation-below-committed``.
+
+## Not a finding when
+A removed record was committed (the other rule reports it), or the cut removed nothing.
+
+## Versions
+All; normal after each failover of a leader under load.
+
+## What to do
+Nothing, unless producers with acks=1 rely on these records: use acks=all.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.committed import committed
+from forensics.replay.history import Confidence, Cut, History
+from forensics.replay.lineage import Range, subtract
+from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, span_text
+from forensics.rules.story import cut_fact, missing_logs
+
+ID = "uncommitted-truncation"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Look at what each cut removed beyond what is known to be committed."""
+    findings = []
+    for cut in history.cuts:
+        if not cut.end_exact:
+            continue
+        proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=cut.epoch)
+        rest = subtract([(cut.target, cut.end)], proof.ranges)
+        if rest:
+            findings.append(_finding(history, cut, tuple(rest)))
+    missing = missing_logs(history, case)
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, tuple(findings), tuple(missing))
+
+
+def _finding(history: History, cut: Cut, ranges: tuple[Range, ...]) -> Finding:
+    return Finding(
+        rule=ID,
+        severity=Severity.INFO,
+        confidence=Confidence.PROVEN,
+        topic=history.topic,
+        partition=history.partition,
+        topic_id=history.topic_id,
+        cluster=history.cluster,
+        incarnation=history.incarnation,
+        replicas=(cut.replica,),
+        epochs=(cut.epoch,) if cut.epoch >= 0 else (),
+        offsets=ranges,
+        summary=(
+            f"broker {cut.replica} cut offsets {span_text(ranges)} ({count_text(ranges)}) from its log in leader epoch "
+            f"{cut.epoch}; nothing shows that they were committed"
+        ),
+        facts=(cut_fact(cut),),
+        before={"log_end_offset": cut.end},
+        after={"log_end_offset": cut.target},
+        cause="acks1-failover",
+        count=1 + cut.repeats,
+    )
+
+
+RULE = Rule(ID, Severity.INFO, "UNCOMMITTED TAIL CUT", judge, __doc__ or "")
