@@ -34,42 +34,49 @@ def entries(data: bytes, fields: int, notices: Notices) -> Iterator[tuple[int, l
     if not data.strip(b"\0"):
         notices.add(f"the file is {len(data)} zero bytes: its content was lost, as when the power went", line=1)
         return
-    text = data.decode("utf-8", errors="replace")
-    lines = text.split("\n")
+    lines = data.split(b"\n")
     version = _number(lines[0])
     if version is None:
         raise NotThisFormat(f"the first line of a checkpoint is its version, not {lines[0][:40]!r}")
     if version != 0:
-        notices.add(f"version {version} is unknown, only 0 is; nothing was read", excerpt=lines[0], line=1)
+        notices.add(f"version {version} is unknown, only 0 is; nothing was read", excerpt=_text(lines[0]), line=1)
         return
     count = _number(lines[1]) if len(lines) > 2 else None
     if count is None:
-        excerpt = lines[1] if len(lines) > 1 else ""
+        excerpt = _text(lines[1]) if len(lines) > 1 else ""
         notices.add("the line with the number of entries is missing or cut", excerpt=excerpt, line=2)
         if len(lines) <= 2:
             return
     unfinished = lines.pop()  # empty when the last line is ended
     read = 0
     for number, line in enumerate(lines[2:], start=3):
-        parts = line.split()
-        if len(parts) == fields and "\ufffd" not in line:
+        try:
+            parts = [part.decode("utf-8") for part in line.split()]  # as Java splits: at ASCII blanks
+        except UnicodeDecodeError:
+            parts = []
+        if len(parts) == fields:
             read += 1
             yield number, parts
         else:
-            notices.add(f"not an entry of {fields} fields", excerpt=line, line=number)
+            notices.add(f"not an entry of {fields} fields", excerpt=_text(line), line=number)
     if unfinished:
-        notices.add("the last line is not ended, so it may be cut; not used", excerpt=unfinished, line=len(lines) + 1)
+        reason = "the last line is not ended, so it may be cut; not used"
+        notices.add(reason, excerpt=_text(unfinished), line=len(lines) + 1)
     if count is not None and count != read:
-        notices.add(f"{count} entries are announced, {read} are there", excerpt=lines[1], line=2)
+        notices.add(f"{count} entries are announced, {read} are there", excerpt=_text(lines[1]), line=2)
 
 
 def integer(text: str, *, least: int = 0, most: int = INT64_MAX) -> int | None:
     """The number, or None where the text is none or is out of range."""
-    number = _number(text)
+    number = _number(text.encode("utf-8", errors="replace"))
     return number if number is not None and least <= number <= most else None
 
 
-def _number(text: str) -> int | None:
+def _number(text: bytes) -> int | None:
     digits = text.strip()
-    body = digits.removeprefix("-")
-    return int(digits) if body.isascii() and body.isdigit() and len(body) <= 19 else None
+    body = digits.removeprefix(b"-")
+    return int(digits) if body.isdigit() and len(body) <= 19 else None
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", errors="replace")

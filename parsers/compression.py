@@ -83,23 +83,22 @@ def _snappy(data: bytes, limit: int) -> bytes:
     if not data.startswith(_XERIAL):
         return _snappy_block(data, limit)
     parts: list[bytes] = []
-    room = limit
+    total = 0
     position = _XERIAL_HEADER
     while position < len(data):
         (size,) = struct.unpack_from(">i", data, position)
         position += 4
         if size <= 0 or position + size > len(data):
             raise ValueError(f"a block of {size} bytes, {len(data) - position} are left")
-        parts.append(_snappy_block(data[position : position + size], room))
-        room -= len(parts[-1])
+        parts.append(_snappy_block(data[position : position + size], limit, total))
+        total += len(parts[-1])
         position += size
     return b"".join(parts)
 
 
-def _snappy_block(block: bytes, limit: int) -> bytes:
+def _snappy_block(block: bytes, limit: int, before: int = 0) -> bytes:
     # A raw block begins with its decompressed length, which the library would allocate unasked.
-    length = cramjam.snappy.decompress_raw_len(block)
-    if length > limit:
+    if before + cramjam.snappy.decompress_raw_len(block) > limit:
         raise _too_large(2, limit)
     return bytes(cramjam.snappy.decompress_raw(block))
 

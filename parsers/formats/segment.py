@@ -388,7 +388,7 @@ def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, not
         (marked.filter("bad_crc"), pl.format(BAD_CRC + ": offsets {}, the header says {}", offsets, "crc")),
         (
             marked.filter("bad_header"),
-            pl.format(BAD_HEADER + ": offsets {}, {} records, codec {}", offsets, "records", "codec"),
+            pl.format(BAD_HEADER + ": offsets {}, {} records, codec {}", offsets, records.fill_null(0), "codec"),
         ),
         (
             marked.filter("outside"),
