@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Example, Message, Variant
-from parsers.messages.patterns import BROKER, NAMED_STATE, TOPIC_ID, TP, number
+from parsers.messages.patterns import ANY_BROKER, BROKER, NAMED_STATE, TOPIC_ID, TP, number
 from parsers.schema import Kind
 
 _IDS = r"[0-9, ]*"
@@ -15,7 +15,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="S-01",
         kind=Kind.BECOME_LEADER,
-        literal="] Leader ",
+        literal=" starts at leader epoch ",
         level="INFO",
         stock=True,
         variants=(
@@ -125,7 +125,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="S-05",
         kind=Kind.BECOME_FOLLOWER,
-        literal="] Follower ",
+        literal=" starts at leader epoch ",
         level="INFO",
         stock=True,
         variants=(
@@ -206,7 +206,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="S-08",
         kind=Kind.ROLE_UNCHANGED,
-        literal="Skipped the become-",
+        literal="kipped the become-",
         level="INFO",
         stock=True,
         variants=(
@@ -318,10 +318,12 @@ MESSAGES: tuple[Message, ...] = (
             ),
             # The fetcher goes on: no reconciliation. Same leader up to 1.1, and an epoch at most one higher in 2.0.
             Variant(
-                since="1.0",
+                since="0.9",
                 until="3.2",
                 regex=(
-                    rf"^{BROKER}Skipped the become-follower state change after marking its partition as follower with "
+                    rf"^{ANY_BROKER}[sS]kipped the become-follower state change after marking its partition as "
+                    rf"follower "
+                    r"with "
                     rf"correlation id -?[0-9]+ from controller -?[0-9]+ epoch -?[0-9]+ for partition {TP} .*since "
                     rf"the new "
                     rf"leader {number('leader')} is the same as the old leader"
@@ -348,10 +350,11 @@ MESSAGES: tuple[Message, ...] = (
                 ),
             ),
             Variant(
-                since="1.0",
+                since="0.9",
                 until="3.2",
                 regex=(
-                    rf"^{BROKER}Skipped the become-leader state change after marking its partition as leader with "
+                    rf"^{ANY_BROKER}[sS]kipped the become-leader state change after marking its partition as leader "
+                    r"with "
                     rf"correlation id -?[0-9]+ from controller -?[0-9]+ epoch -?[0-9]+ for partition {TP} "
                 ),
                 source_ref="2.4.1 ReplicaManager:1375",

@@ -531,7 +531,10 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Broker 3 cached leader info "
-                        "(LeaderAndIsrInfo:(Leader:3,ISR:3,LeaderEpoch:2,ControllerEpoch:1),ReplicationFactor:3),AllReplicas:1,2,3) for partition orders-0 in response to UpdateMetadata request sent by controller 9 epoch 1 with correlation id 8",
+                        "(LeaderAndIsrInfo:(Leader:3,ISR:3,"
+                        "LeaderEpoch:2,ControllerEpoch:1),ReplicationFactor:3),AllReplicas:1,2,3) for partition "
+                        "orders-0 in response to UpdateMetadata request sent by controller 9 epoch 1 with "
+                        "correlation id 8",
                         (
                             {
                                 "witness": 3,
@@ -615,13 +618,18 @@ MESSAGES: tuple[Message, ...] = (
                 until="0.11",
                 regex=(
                     rf"^{BROKER_OLD}handling (?P<detail>stop replica \(delete=(?:true|false)\)) for partition "
-                    r"\[(?P<bracketed>[^\]]+)\]"
+                    rf"(?:\[(?P<bracketed>[^\]]+)\]|{TP})"
                 ),
                 source_ref="0.10.2.2 ReplicaManager",
                 examples=(
                     Example(
                         "Broker 3 handling stop replica (delete=false) for partition [orders,0]",
                         ({"witness": 3, "detail": "stop replica (delete=false)", "topic": "orders", "partition": 0},),
+                    ),
+                    Example(
+                        "Broker 3 handling stop replica (delete=false) for partition orders-0",
+                        ({"witness": 3, "detail": "stop replica (delete=false)", "topic": "orders", "partition": 0},),
+                        "real",
                     ),
                 ),
             ),

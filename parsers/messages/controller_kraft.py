@@ -1,0 +1,564 @@
+"""The KRaft controller (``org.apache.kafka.controller``): partitions as its log changes them, brokers it fences."""
+
+from __future__ import annotations
+
+from parsers.messages.catalogue import Example, Message, Variant
+from parsers.messages.patterns import NAME, QUORUM_CONTROLLER, TP, number
+from parsers.schema import Kind
+
+_REGISTRATION = (
+    r" isr=(?P<isr>\[[0-9, ]*\]),.*? leader=(?P<leader>-?[0-9]+),.*? leaderEpoch=(?P<leader_epoch>-?[0-9]+), "
+    r"partitionEpoch=(?P<partition_epoch>-?[0-9]+)"
+)
+_LISTS = r"(?:(?:{names}): \[[^\]]*\] -> \[[^\]]*\](?:, )?)*"
+_DIFFERENCE = (
+    _LISTS.replace("{names}", "replicas|directories")
+    + r"(?:isr: (?P<isr_before>\[[0-9, ]*\]) -> (?P<isr>\[[0-9, ]*\])(?:, )?)?"
+    + _LISTS.replace("{names}", "[a-zA-Z]+")
+    + r"(?:leader: -?[0-9]+ -> (?P<leader>-?[0-9]+)(?:, )?)?"
+    + r"(?:leaderRecoveryState: [A-Z]+ -> (?P<detail>[A-Z]+)(?:, )?)?"
+    + r"(?:leaderEpoch: (?P<previous_epoch>-?[0-9]+) -> (?P<leader_epoch>-?[0-9]+)(?:, )?)?"
+    + _LISTS.replace("{names}", "[a-zA-Z]+")
+    + r"(?:partitionEpoch: -?[0-9]+ -> (?P<partition_epoch>-?[0-9]+))?"
+)
+
+MESSAGES: tuple[Message, ...] = (
+    # Printed again when a new process replays its log.
+    Message(
+        id="K-01",
+        kind=Kind.PARTITION_CREATED,
+        literal=("Created partition ", "Replayed PartitionRecord for new partition "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until="2.8",
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}Created partition (?P<topic_id>{NAME}):(?P<partition>[0-9]+) with "
+                    rf".*?{_REGISTRATION}"
+                ),
+                source_ref="2.8.2 ReplicationControlManager",
+                examples=(
+                    Example(
+                        "[Controller 1] Created partition LkVWPW8-R2adfpyJVoFwRg:0 with "
+                        "PartitionControlInfo(replicas=[1, 2], isr=[1, 2], removingReplicas=null, "
+                        "addingReplicas=null, leader=1, leaderEpoch=0, partitionEpoch=0).",
+                        (
+                            {
+                                "witness": 1,
+                                "topic_id": "LkVWPW8-R2adfpyJVoFwRg",
+                                "partition": 0,
+                                "isr": "1,2",
+                                "leader": 1,
+                                "leader_epoch": 0,
+                                "partition_epoch": 0,
+                            },
+                        ),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.0",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}(?:Created|Replayed PartitionRecord for new) partition {TP} with topic ID "
+                    rf"(?P<topic_id>{NAME}) and PartitionRegistration\(.*?{_REGISTRATION}"
+                ),
+                source_ref="3.0.2 ReplicationControlManager:238, 3.6.2 ReplicationControlManager:420",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Replayed PartitionRecord for new partition orders-0 with topic ID "
+                        "LkVWPW8-R2adfpyJVoFwRg and PartitionRegistration(replicas=[1, 2], "
+                        "directories=[7FS1eQ5oMCehOQXOI-5axg, 9u9VNXPXfzwC95xCFivyKw], isr=[1, 2], "
+                        "removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], leader=1, "
+                        "leaderRecoveryState=RECOVERED, leaderEpoch=0, partitionEpoch=0).",
+                        (
+                            {
+                                "witness": 100,
+                                "topic": "orders",
+                                "partition": 0,
+                                "topic_id": "LkVWPW8-R2adfpyJVoFwRg",
+                                "isr": "1,2",
+                                "leader": 1,
+                                "leader_epoch": 0,
+                                "partition_epoch": 0,
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[Controller 1] Created partition orders-0 with topic ID LkVWPW8-R2adfpyJVoFwRg and "
+                        "PartitionRegistration(replicas=[1, 2], isr=[1, 2], removingReplicas=[], addingReplicas=[], "
+                        "leader=1, leaderRecoveryState=RECOVERED, leaderEpoch=0, partitionEpoch=0).",
+                        (
+                            {
+                                "witness": 1,
+                                "topic": "orders",
+                                "partition": 0,
+                                "topic_id": "LkVWPW8-R2adfpyJVoFwRg",
+                                "isr": "1,2",
+                                "leader": 1,
+                                "leader_epoch": 0,
+                                "partition_epoch": 0,
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # The test is "not in the ISR before": also true of safe elections, from the ELR (3.7+) or as a reassignment ends.
+    Message(
+        id="K-02",
+        kind=Kind.UNCLEAN_ELECTION,
+        literal="UNCLEAN partition change for ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.0",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}UNCLEAN partition change for {TP} with topic ID (?P<topic_id>{NAME}): "
+                    rf"{_DIFFERENCE}"
+                ),
+                source_ref="3.0.2 PartitionRegistration:141",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] UNCLEAN partition change for orders-0 with topic ID "
+                        "jr7ToJr8QGqdwL9PS_3LOg: isr: [1] -> [2], leader: -1 -> 2, leaderRecoveryState: RECOVERED -> "
+                        "RECOVERING, leaderEpoch: 1 -> 2, partitionEpoch: 3 -> 4",
+                        (
+                            {
+                                "witness": 100,
+                                "topic": "orders",
+                                "partition": 0,
+                                "topic_id": "jr7ToJr8QGqdwL9PS_3LOg",
+                                "isr_before": "1",
+                                "isr": "2",
+                                "leader": 2,
+                                "detail": "RECOVERING",
+                                "previous_epoch": 1,
+                                "leader_epoch": 2,
+                                "partition_epoch": 4,
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[QuorumController id=100] UNCLEAN partition change for moved-0 with topic ID "
+                        "1Q7G7JiBQNqcXRAlKJt-Lw: replicas: [3, 2, 1] -> [3, 2], directories: "
+                        "[s8r_NsVH_Mo6FPTsW83frg, ihDbTs1mtPynSFBHxAeXrQ, 4RtwCUXqtd_dr3FPcXDvQQ] -> "
+                        "[s8r_NsVH_Mo6FPTsW83frg, ihDbTs1mtPynSFBHxAeXrQ], isr: [1, 2] -> [2, 3], removingReplicas: "
+                        "[1] -> [], addingReplicas: [3] -> [], leader: 1 -> 3, leaderEpoch: 0 -> 1, partitionEpoch: "
+                        "1 -> 2",
+                        (
+                            {
+                                "witness": 100,
+                                "topic": "moved",
+                                "partition": 0,
+                                "topic_id": "1Q7G7JiBQNqcXRAlKJt-Lw",
+                                "isr_before": "1,2",
+                                "isr": "2,3",
+                                "leader": 3,
+                                "previous_epoch": 0,
+                                "leader_epoch": 1,
+                                "partition_epoch": 2,
+                            },
+                        ),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="K-03",
+        kind=Kind.PARTITION_CHANGED,
+        literal="] partition change for ",
+        level="DEBUG",
+        stock=False,
+        variants=(
+            Variant(
+                since="3.0",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}partition change for {TP} with topic ID (?P<topic_id>{NAME}): {_DIFFERENCE}"
+                ),
+                source_ref="trunk PartitionRegistration:353",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] partition change for orders-0 with topic ID "
+                        "NfAogHojQdanhIkLA2kzpA: isr: [1, 2, 3] -> [2, 3], leader: 1 -> 2, leaderEpoch: 0 -> 1, "
+                        "partitionEpoch: 0 -> 1",
+                        (
+                            {
+                                "witness": 100,
+                                "topic": "orders",
+                                "partition": 0,
+                                "topic_id": "NfAogHojQdanhIkLA2kzpA",
+                                "isr_before": "1,2,3",
+                                "isr": "2,3",
+                                "leader": 2,
+                                "previous_epoch": 0,
+                                "leader_epoch": 1,
+                                "partition_epoch": 1,
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[QuorumController id=100] partition change for orders-0 with topic ID "
+                        "LkVWPW8-R2adfpyJVoFwRg: leader: 2 -> -1, leaderEpoch: 1 -> 2, partitionEpoch: 1 -> 2",
+                        (
+                            {
+                                "witness": 100,
+                                "topic": "orders",
+                                "partition": 0,
+                                "topic_id": "LkVWPW8-R2adfpyJVoFwRg",
+                                "leader": -1,
+                                "previous_epoch": 1,
+                                "leader_epoch": 2,
+                                "partition_epoch": 2,
+                            },
+                        ),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="K-04",
+        kind=Kind.PARTITION_CHANGED,
+        literal=(
+            "Replayed partition change PartitionChangeRecord(",
+            "Replayed partition assignment change PartitionChangeRecord(",
+        ),
+        level="DEBUG",
+        stock=False,
+        variants=(
+            Variant(
+                since="3.0",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}Replayed partition (?:assignment )?change "
+                    rf"PartitionChangeRecord\(partitionId=(?P<partition>[0-9]+), topicId=(?P<topic_id>{NAME}), "
+                    rf"isr=(?:null|(?P<isr>\[[0-9, ]*\])), leader=(?:-2|{number('leader')}), .* for topic "
+                    rf"(?P<topic>{NAME})"
+                ),
+                source_ref="3.0.2 ReplicationControlManager:306, 3.6.2 ReplicationControlManager:492",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Replayed partition change PartitionChangeRecord(partitionId=0, "
+                        "topicId=NfAogHojQdanhIkLA2kzpA, isr=[2, 3], leader=2, replicas=null, removingReplicas=null, "
+                        "addingReplicas=null, leaderRecoveryState=-1, directories=null, eligibleLeaderReplicas=null, "
+                        "lastKnownElr=null) for topic orders",
+                        (
+                            {
+                                "witness": 100,
+                                "partition": 0,
+                                "topic_id": "NfAogHojQdanhIkLA2kzpA",
+                                "isr": "2,3",
+                                "leader": 2,
+                                "topic": "orders",
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[QuorumController id=100] Replayed partition change PartitionChangeRecord(partitionId=0, "
+                        "topicId=LkVWPW8-R2adfpyJVoFwRg, isr=null, leader=-1, replicas=null, removingReplicas=null, "
+                        "addingReplicas=null, leaderRecoveryState=-1, directories=null, eligibleLeaderReplicas=null, "
+                        "lastKnownElr=null) for topic orders",
+                        (
+                            {
+                                "witness": 100,
+                                "partition": 0,
+                                "topic_id": "LkVWPW8-R2adfpyJVoFwRg",
+                                "leader": -1,
+                                "topic": "orders",
+                            },
+                        ),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="K-05",
+        kind=Kind.ISR_COMMIT,
+        literal=" has altered ISR for ",
+        level="DEBUG",
+        stock=False,
+        variants=(
+            Variant(
+                since="3.0",
+                until=None,
+                regex=(rf"^{QUORUM_CONTROLLER}Node [0-9]+ has altered ISR for {TP} to (?P<isr>\[[0-9, ]*\])"),
+                source_ref="3.6.2 ReplicationControlManager:1026",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Node 2 has altered ISR for orders-0 to [2, 3, 1].",
+                        ({"witness": 100, "topic": "orders", "partition": 0, "isr": "2,3,1"},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="K-06",
+        kind=Kind.ISR_REJECTED,
+        literal=("Rejecting AlterPartition request from node ", "Rejecting alterIsr request from node "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}Rejecting (?:AlterPartition|alterIsr) request from node "
+                    rf"(?P<replica>[0-9]+) for {TP} (?P<detail>because .*)"
+                ),
+                source_ref="3.0.2 ReplicationControlManager:628, 3.9 ReplicationControlManager:1169",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Rejecting AlterPartition request from node 2 for orders-0 because "
+                        "the current partition epoch is 5, not 4.",
+                        (
+                            {
+                                "witness": 100,
+                                "topic": "orders",
+                                "partition": 0,
+                                "replica": 2,
+                                "detail": "because the current partition epoch is 5, not 4.",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="K-07",
+        kind=Kind.BROKER_FENCED,
+        literal="because its session has timed out",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}Fencing broker (?P<replica>[0-9]+) (?:at epoch (?P<offset>-?[0-9]+) "
+                    rf")?because its session has timed out"
+                ),
+                source_ref="3.6.2 ReplicationControlManager:1487, 4.1.1 ReplicationControlManager",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Fencing broker 1 because its session has timed out.",
+                        ({"witness": 100, "replica": 1},),
+                        "real",
+                    ),
+                    Example(
+                        "[QuorumController id=100] Fencing broker 1 at epoch 15 because its session has timed out.",
+                        ({"witness": 100, "replica": 1, "offset": 15},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Names the topic by its id alone.
+    Message(
+        id="K-09",
+        kind=Kind.UNCLEAN_ELECTION,
+        literal="using an unclean election",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.2",
+                until=None,
+                regex=(
+                    rf"^(?:\[[^\]]*\] )?Setting new leader for topicId (?P<topic_id>{NAME}), partition "
+                    rf"(?P<partition>[0-9]+) to {number('leader')} using an unclean election"
+                ),
+                source_ref="3.6.2 PartitionChangeBuilder:242",
+                examples=(
+                    Example(
+                        "Setting new leader for topicId jr7ToJr8QGqdwL9PS_3LOg, partition 0 to 2 using an unclean "
+                        "election",
+                        ({"topic_id": "jr7ToJr8QGqdwL9PS_3LOg", "partition": 0, "leader": 2},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="K-09a",
+        kind=Kind.ELECTION,
+        literal=("using a clean election", "using ELR"),
+        level="TRACE",
+        stock=False,
+        variants=(
+            Variant(
+                since="3.2",
+                until=None,
+                regex=(
+                    rf"^(?:\[[^\]]*\] )?Setting new leader for topicId (?P<topic_id>{NAME}), partition "
+                    rf"(?P<partition>[0-9]+) to {number('leader')} using (?P<detail>a clean election|ELR)"
+                ),
+                source_ref="3.7.1 PartitionChangeBuilder:342",
+                examples=(
+                    Example(
+                        "Setting new leader for topicId jr7ToJr8QGqdwL9PS_3LOg, partition 0 to 2 using ELR",
+                        ({"topic_id": "jr7ToJr8QGqdwL9PS_3LOg", "partition": 0, "leader": 2, "detail": "ELR"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="K-10",
+        kind=Kind.UNCLEAN_ELECTION,
+        literal="Triggering unclean leader election for offline partition ",
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.9",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}Triggering unclean leader election for offline partition "
+                    rf"(?P<tp>{NAME}-[0-9]+)"
+                ),
+                source_ref="3.9 ReplicationControlManager:1705",
+                fixed={"detail": "triggered"},
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Triggering unclean leader election for offline partition orders-0.",
+                        ({"witness": 100, "topic": "orders", "partition": 0, "detail": "triggered"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="K-12",
+        kind=Kind.BROKER_REGISTERED,
+        literal=(
+            "Registered new broker: ",
+            "Re-registered broker ",
+            "RegisterBrokerRecord for broker ",
+            "Replayed RegisterBrokerRecord establishing a new incarnation of broker ",
+            "Replayed RegisterBrokerRecord modifying the registration for broker ",
+        ),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}(?:Registered new broker|Re-registered broker|Replayed (?:initial "
+                    rf")?RegisterBrokerRecord ).*?brokerId=(?P<replica>[0-9]+),.* brokerEpoch=(?P<offset>[0-9]+)"
+                ),
+                source_ref="3.3.2 ClusterControlManager:416, 3.6.2 ClusterControlManager:443",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Replayed RegisterBrokerRecord establishing a new incarnation of "
+                        "broker 2: RegisterBrokerRecord(brokerId=2, isMigratingZkBroker=false, "
+                        "incarnationId=mfp9xJZjSdW7SLJgwjzGaA, brokerEpoch=78, "
+                        "endPoints=[BrokerEndpoint(name='PLAINTEXT', host='127.0.0.1', port=19002, "
+                        "securityProtocol=0)], rack=null, fenced=true)",
+                        ({"witness": 100, "replica": 2, "offset": 78},),
+                    ),
+                    Example(
+                        "[Controller 1] Registered new broker: RegisterBrokerRecord(brokerId=2, "
+                        "incarnationId=mfp9xJZjSdW7SLJgwjzGaA, brokerEpoch=78, endPoints=[], features=[], rack=null, "
+                        "fenced=true)",
+                        ({"witness": 1, "replica": 2, "offset": 78},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="K-12a",
+        kind=Kind.BROKER_FENCED,
+        literal="Replayed BrokerRegistrationChangeRecord modifying the registration for broker ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.6",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}Replayed BrokerRegistrationChangeRecord modifying the registration for "
+                    rf"broker (?P<replica>[0-9]+): .*brokerEpoch=(?P<offset>[0-9]+), fenced=1,"
+                ),
+                source_ref="3.6.2 ClusterControlManager:528",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the "
+                        "registration for broker 1: BrokerRegistrationChangeRecord(brokerId=1, brokerEpoch=10, "
+                        "fenced=1, inControlledShutdown=0, logDirs=[])",
+                        ({"witness": 100, "replica": 1, "offset": 10},),
+                        "real",
+                    ),
+                ),
+            ),
+            # Unfenced, or in controlled shutdown.
+            Variant(
+                since="3.6",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}Replayed BrokerRegistrationChangeRecord modifying the registration for "
+                    rf"broker [0-9]+: "
+                ),
+                source_ref="3.6.2 ClusterControlManager:528",
+                own_row=False,
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the "
+                        "registration for broker 1: BrokerRegistrationChangeRecord(brokerId=1, brokerEpoch=10, "
+                        "fenced=-1, inControlledShutdown=0, logDirs=[])",
+                        (),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="K-14",
+        kind=Kind.CONTROLLER_ACTIVE,
+        literal=("Becoming the active controller at epoch ", "Becoming active at controller epoch "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    r"^\[(?:QuorumController id=|Controller )(?P<witness>(?P<replica>[0-9]+))\] Becoming (?:the "
+                    r"active controller at epoch|active at controller epoch) (?P<detail>[0-9]+)"
+                ),
+                source_ref="3.3.2 QuorumController:1072, 3.9 QuorumController:1172",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Becoming the active controller at epoch 1, next write offset 1.",
+                        ({"witness": 100, "replica": 100, "detail": "1"},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+"""Partitions, elections, brokers, the controller itself."""

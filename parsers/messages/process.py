@@ -1,0 +1,259 @@
+"""A broker process: its version, its start, its registration, its end."""
+
+from __future__ import annotations
+
+from parsers.messages.catalogue import Example, Message, Variant
+from parsers.schema import Kind
+
+MESSAGES: tuple[Message, ...] = (
+    # Up to 0.10 on standard output alone. Clients inside the same process print it too.
+    Message(
+        id="V-01",
+        kind=Kind.BROKER_VERSION,
+        literal=("Kafka version : ", "Kafka version: "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.9",
+                until=None,
+                regex=(r"^Kafka version ?: (?P<detail>[^ ]+)"),
+                source_ref="0.10.2.2 AppInfoParser:83, 3.6.2 AppInfoParser:119",
+                examples=(
+                    Example("Kafka version : 0.10.2.2", ({"detail": "0.10.2.2"},), "real"),
+                    Example("Kafka version: 3.9.1", ({"detail": "3.9.1"},), "real"),
+                ),
+            ),
+        ),
+    ),
+    # Once a process: with ZooKeeper, and with KRaft since 3.4.
+    Message(
+        id="V-03",
+        kind=Kind.PROCESS_START,
+        literal=("Connecting to zookeeper on ", "] Starting SharedServer"),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="3.9",
+                regex=(r"^Connecting to zookeeper on "),
+                source_ref="0.10.2.2 KafkaServer, 2.8.2 KafkaServer",
+                examples=(Example("Connecting to zookeeper on 127.0.0.1:19000", ({},), "real"),),
+            ),
+            Variant(
+                since="3.4",
+                until=None,
+                regex=(r"^\[SharedServer id=(?P<witness>(?P<replica>[0-9]+))\] Starting SharedServer"),
+                source_ref="3.4.1 SharedServer",
+                examples=(
+                    Example("[SharedServer id=100] Starting SharedServer", ({"witness": 100, "replica": 100},), "real"),
+                ),
+            ),
+        ),
+    ),
+    # KRaft, once for each role of a process; since 3.4 after V-03.
+    Message(
+        id="V-04",
+        kind=Kind.PROCESS_START,
+        literal=("] Starting broker", "] Starting controller"),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    r"^\[(?:BrokerServer|ControllerServer) (?:id|nodeId)=(?P<witness>(?P<replica>[0-9]+))\] Starting "
+                    r"(?P<detail>broker|controller)"
+                ),
+                source_ref="3.6.2 BrokerServer:154",
+                examples=(
+                    Example(
+                        "[BrokerServer id=2] Starting broker",
+                        ({"witness": 2, "replica": 2, "detail": "broker"},),
+                        "real",
+                    ),
+                    Example(
+                        "[ControllerServer id=100] Starting controller",
+                        ({"witness": 100, "replica": 100, "detail": "controller"},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="V-03a",
+        kind=Kind.PROCESS_STARTED,
+        literal=("], started", "] started", "Kafka Server started"),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="0.11",
+                regex=(r"^\[Kafka Server (?P<witness>(?P<replica>[0-9]+))\], started"),
+                source_ref="0.10.2.2 KafkaServer:282",
+                examples=(Example("[Kafka Server 3], started", ({"witness": 3, "replica": 3},), "real"),),
+            ),
+            Variant(
+                since="1.0",
+                until="3.9",
+                regex=(r"^\[KafkaServer id=(?P<witness>(?P<replica>[0-9]+))\] started"),
+                source_ref="2.4.1 KafkaServer",
+                examples=(Example("[KafkaServer id=3] started", ({"witness": 3, "replica": 3},), "real"),),
+            ),
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(r"^(?:\[KafkaRaftServer nodeId=(?P<witness>(?P<replica>[0-9]+))\] )?Kafka Server started"),
+                source_ref="3.6.2 KafkaRaftServer",
+                examples=(
+                    Example(
+                        "[KafkaRaftServer nodeId=100] Kafka Server started", ({"witness": 100, "replica": 100},), "real"
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="V-04a",
+        kind=Kind.BROKER_REGISTERED,
+        literal="Successfully registered broker ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    r"^\[BrokerLifecycleManager id=(?P<witness>[0-9]+)[^\]]*\] Successfully registered broker "
+                    r"(?P<replica>[0-9]+) with broker epoch (?P<offset>-?[0-9]+)"
+                ),
+                source_ref="3.6.2 BrokerLifecycleManager:346",
+                examples=(
+                    Example(
+                        "[BrokerLifecycleManager id=2] Successfully registered broker 2 with broker epoch 13",
+                        ({"witness": 2, "replica": 2, "offset": 13},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # After a start, or after its ZooKeeper session expired.
+    Message(
+        id="V-05",
+        kind=Kind.BROKER_REGISTERED,
+        literal=" at path /brokers/ids/",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="3.9",
+                regex=(
+                    r"^Registered broker (?P<replica>[0-9]+) at path /brokers/ids/[0-9]+ with addresses: (?:.*czxid "
+                    r"\(broker epoch\): (?P<offset>[0-9]+))?"
+                ),
+                source_ref="0.10.2.2 ZkUtils:396, 2.4.1 KafkaZkClient:94",
+                examples=(
+                    Example(
+                        "Registered broker 3 at path /brokers/ids/3 with addresses: "
+                        "EndPoint(127.0.0.1,19003,ListenerName(PLAINTEXT),PLAINTEXT)",
+                        ({"replica": 3},),
+                        "real",
+                    ),
+                    Example(
+                        "Registered broker 2 at path /brokers/ids/2 with addresses: PLAINTEXT://127.0.0.1:19002, "
+                        "czxid (broker epoch): 62",
+                        ({"replica": 2, "offset": 62},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="V-06",
+        kind=Kind.SHUTDOWN_BEGIN,
+        literal=(
+            "] Starting controlled shutdown",
+            "], Starting controlled shutdown",
+            "] Beginning controlled shutdown",
+            "Terminating process due to signal ",
+        ),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="0.11",
+                regex=(r"^\[Kafka Server (?P<witness>(?P<replica>[0-9]+))\], (?P<detail>Starting controlled shutdown)"),
+                source_ref="0.10.2.2 KafkaServer:442",
+                examples=(
+                    Example(
+                        "[Kafka Server 3], Starting controlled shutdown",
+                        ({"witness": 3, "replica": 3, "detail": "Starting controlled shutdown"},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    r"^\[(?:KafkaServer|BrokerLifecycleManager) id=(?P<witness>(?P<replica>[0-9]+))[^\]]*\] "
+                    r"(?P<detail>(?:Starting|Beginning) controlled shutdown)"
+                ),
+                source_ref="3.6.2 KafkaServer:818, BrokerLifecycleManager:230",
+                examples=(
+                    Example(
+                        "[KafkaServer id=3] Starting controlled shutdown",
+                        ({"witness": 3, "replica": 3, "detail": "Starting controlled shutdown"},),
+                        "real",
+                    ),
+                    Example(
+                        "[BrokerLifecycleManager id=3] Beginning controlled shutdown.",
+                        ({"witness": 3, "replica": 3, "detail": "Beginning controlled shutdown"},),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(r"^Terminating process due to signal (?P<detail>SIG[A-Z]+)"),
+                source_ref="2.8.2 LoggingSignalHandler",
+                examples=(Example("Terminating process due to signal SIGTERM", ({"detail": "SIGTERM"},), "real"),),
+            ),
+        ),
+    ),
+    Message(
+        id="V-06a",
+        kind=Kind.SHUTDOWN_COMPLETE,
+        literal="shut down completed",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="0.11",
+                regex=(r"^\[Kafka Server (?P<witness>(?P<replica>[0-9]+))\], shut down completed"),
+                source_ref="0.10.2.2 KafkaServer:612",
+                examples=(Example("[Kafka Server 3], shut down completed", ({"witness": 3, "replica": 3},)),),
+            ),
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(r"^\[(?:KafkaServer|BrokerServer) id=(?P<witness>(?P<replica>[0-9]+))\] shut down completed"),
+                source_ref="3.6.2 KafkaServer:890",
+                examples=(
+                    Example("[KafkaServer id=3] shut down completed", ({"witness": 3, "replica": 3},), "real"),
+                    Example("[BrokerServer id=2] shut down completed", ({"witness": 2, "replica": 2},), "real"),
+                ),
+            ),
+        ),
+    ),
+)
+"""From start to end."""

@@ -1,0 +1,290 @@
+"""``kafka.server.ReplicaManager``: appends, fetches of followers, checkpoints and directories that fail."""
+
+from __future__ import annotations
+
+from parsers.messages.catalogue import Each, Example, Message, Variant
+from parsers.messages.patterns import NAME, PARTITION, REPLICA_MANAGER, TP
+from parsers.schema import Kind
+
+_READ = Each(
+    rf"\((?P<tp>{NAME}-[0-9]+),Fetch Data: \[FetchDataInfo\((?:\(offset=)?(?:-1|(?P<leo>[0-9]+)).*? HW: "
+    r"\[(?:-1|(?P<leader_hw>[0-9]+))\]"
+)
+
+MESSAGES: tuple[Message, ...] = (
+    # Prints the last offset, one less than the end.
+    Message(
+        id="RM-1",
+        kind=Kind.APPEND,
+        literal=" beginning at offset ",
+        level="TRACE",
+        stock=False,
+        variants=(
+            Variant(
+                since="0.9",
+                until=None,
+                regex=(
+                    rf"^{REPLICA_MANAGER}[0-9]+ (?:bytes )?written to log {TP} beginning at offset "
+                    rf"(?:\(offset=)?(?P<offset>-?[0-9]+).*? and ending at offset (?P<last>-?[0-9]+)"
+                ),
+                source_ref="0.10.2.2 ReplicaManager:406, 2.4.1 ReplicaManager:814, 3.6.2 ReplicaManager:1287",
+                examples=(
+                    Example(
+                        "[Replica Manager on Broker 1]: 70 bytes written to log orders-0 beginning at offset 40 and "
+                        "ending at offset 41",
+                        ({"witness": 1, "topic": "orders", "partition": 0, "offset": 40, "leo": 42},),
+                    ),
+                    Example(
+                        "[ReplicaManager broker=1] 70 written to log orders-0 beginning at offset (offset=40 "
+                        "segment=[0:2800]) and ending at offset 41",
+                        ({"witness": 1, "topic": "orders", "partition": 0, "offset": 40, "leo": 42},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Its fetch offset, and the high watermark it is sent.
+    Message(
+        id="RM-2",
+        kind=Kind.REMOTE_LEO,
+        literal="Recording follower broker ",
+        level="DEBUG",
+        stock=False,
+        variants=(
+            Variant(
+                since="0.9",
+                until="2.3",
+                regex=(
+                    rf"^{REPLICA_MANAGER}Recording follower broker (?P<replica>[0-9]+) log (?:read results|end "
+                    rf"offsets): "
+                ),
+                source_ref="0.10.2.2 ReplicaManager:914, 1.1.1 ReplicaManager",
+                each=(_READ,),
+                own_row=False,
+                examples=(
+                    Example(
+                        "[Replica Manager on Broker 3]: Recording follower broker 2 log read results: "
+                        "ArrayBuffer((orders-0,Fetch Data: [FetchDataInfo(50 [0 : 1840],[],false)], HW: [50], "
+                        "leaderLogEndOffset: [50], readSize: [1048576], error: [NONE])) ",
+                        ({"witness": 3, "replica": 2, "topic": "orders", "partition": 0, "leo": 50, "leader_hw": 50},),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaManager broker=2] Recording follower broker 1 log end offsets: "
+                        "ArrayBuffer((orders-0,Fetch Data: [FetchDataInfo((offset=40 "
+                        "segment=[0:2820]),[],false,None)], HW: [40], leaderLogStartOffset: [0], leaderLogEndOffset: "
+                        "[40], followerLogStartOffset: [0], fetchTimeMs: [1795239045993], readSize: [1048576], "
+                        "error: [NONE]))",
+                        ({"witness": 2, "replica": 1, "topic": "orders", "partition": 0, "leo": 40, "leader_hw": 40},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="RM-3",
+        kind=Kind.REMOTE_LEO,
+        literal=" failed to record follower ",
+        level="WARN",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.9",
+                until="3.2",
+                regex=(
+                    rf"^{REPLICA_MANAGER}Leader (?:[0-9]+) failed to record follower (?P<replica>[0-9]+)'s position "
+                    rf"(?P<leo>[0-9]+).* for partition (?:\[(?P<bracketed>[^\]]+)\]|{TP})[. ]"
+                ),
+                source_ref="2.4.1 ReplicaManager:1577",
+                fixed={"detail": "not an assigned replica"},
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=1] Leader 1 failed to record follower 3's position 40 since the "
+                        "replica is not recognized to be one of the assigned replicas 1,2 for partition orders-0. "
+                        "Empty records will be returned for this partition.",
+                        (
+                            {
+                                "witness": 1,
+                                "replica": 3,
+                                "leo": 40,
+                                "topic": "orders",
+                                "partition": 0,
+                                "detail": "not an assigned replica",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.3",
+                until=None,
+                regex=(
+                    rf"^{PARTITION}Leader [0-9]+ failed to record follower (?P<replica>[0-9]+)'s position "
+                    rf"(?P<leo>[0-9]+),? "
+                ),
+                source_ref="3.6.2 Partition:1414",
+                fixed={"detail": "not an assigned replica"},
+                examples=(
+                    Example(
+                        "[Partition orders-0 broker=1] Leader 1 failed to record follower 3's position 40, and last "
+                        "sent high watermark since the replica is not recognized to be one of the assigned replicas "
+                        "1,2 for leader epoch 3 with partition epoch 7",
+                        (
+                            {
+                                "witness": 1,
+                                "replica": 3,
+                                "leo": 40,
+                                "topic": "orders",
+                                "partition": 0,
+                                "detail": "not an assigned replica",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Names no partition.
+    Message(
+        id="RM-4",
+        kind=Kind.EPOCH_REPLY,
+        literal=" since the log read returned diverging epoch ",
+        level="DEBUG",
+        stock=False,
+        variants=(
+            Variant(
+                since="2.7",
+                until=None,
+                regex=(
+                    rf"^{REPLICA_MANAGER}Skipping update of fetch state for follower (?P<replica>[0-9]+) since the "
+                    rf"log read returned diverging epoch .*?EpochEndOffset\((?:errorCode=-?[0-9]+, "
+                    rf"partition=-?[0-9]+, )?(?:epoch|leaderEpoch)=(?P<leader_epoch>-?[0-9]+), "
+                    rf"endOffset=(?P<offset>-?[0-9]+)\)"
+                ),
+                source_ref="2.8.2 ReplicaManager",
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=2] Skipping update of fetch state for follower 1 since the log read "
+                        "returned diverging epoch Some(EpochEndOffset(epoch=0, endOffset=10))",
+                        ({"witness": 2, "replica": 1, "leader_epoch": 0, "offset": 10},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="RM-5",
+        kind=Kind.CHECKPOINT_ERROR,
+        literal="riting to highwatermark file",
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until=None,
+                regex=(
+                    rf"^{REPLICA_MANAGER}Error (?P<detail>(?:while )?writing to highwatermark file)(?: in directory "
+                    rf"(?P<log_dir>[^ ]+)|: )"
+                ),
+                source_ref="0.10.2.2 ReplicaManager:949, 3.6.2 ReplicaManager:2299",
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=1] Error while writing to highwatermark file in directory "
+                        "/srv/kafka/broker-1/data2",
+                        (
+                            {
+                                "witness": 1,
+                                "detail": "while writing to highwatermark file",
+                                "log_dir": "/srv/kafka/broker-1/data2",
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[Replica Manager on Broker 1]: Error writing to highwatermark file: ",
+                        ({"witness": 1, "detail": "writing to highwatermark file"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="RM-6",
+        kind=Kind.DIR_FAILED,
+        literal=(
+            "Stopping serving replicas in dir ",
+            " because they are in the failed log directory ",
+            "Halting broker because dir ",
+        ),
+        level="WARN",
+        stock=True,
+        variants=(
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(rf"^{REPLICA_MANAGER}Stopping serving replicas in dir (?P<log_dir>[^ ]+)"),
+                source_ref="2.4.1 ReplicaManager:1629, 3.6.2 ReplicaManager:2321",
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=1] Stopping serving replicas in dir /srv/kafka/broker-1/data2",
+                        ({"witness": 1, "log_dir": "/srv/kafka/broker-1/data2"},),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    rf"^{REPLICA_MANAGER}Broker [0-9]+ stopped fetcher for partitions (?P<detail>[^ ]*) .*because "
+                    rf"they are in the failed log directory (?P<log_dir>[^ ]+)\."
+                ),
+                source_ref="2.4.1 ReplicaManager",
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=1] Broker 1 stopped fetcher for partitions orders-1,orders-2 and "
+                        "stopped moving logs for partitions  because they are in the failed log directory "
+                        "/srv/kafka/broker-1/data2.",
+                        ({"witness": 1, "detail": "orders-1,orders-2", "log_dir": "/srv/kafka/broker-1/data2"},),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(rf"^(?:{REPLICA_MANAGER})?Halting broker because dir (?P<log_dir>[^ ]+) is offline"),
+                source_ref="2.4.1 ReplicaManager:224",
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=1] Halting broker because dir /data is offline",
+                        ({"witness": 1, "log_dir": "/data"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="RM-11",
+        kind=Kind.CHECKPOINT_ERROR,
+        literal=("Error while writing to checkpoint file ", "Error while reading checkpoint file "),
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(r"^(?:\[[^\]]*\] )?Error (?P<detail>while (?:writing to|reading) checkpoint file [^ ]+)"),
+                source_ref="2.4.1 CheckpointFile, 3.6.2 CheckpointFile",
+                examples=(
+                    Example(
+                        "Error while writing to checkpoint file /data/replication-offset-checkpoint",
+                        ({"detail": "while writing to checkpoint file /data/replication-offset-checkpoint"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+"""Replicas of one broker."""
