@@ -471,6 +471,18 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="3.3.2 ClusterControlManager:416, 3.6.2 ClusterControlManager:443",
                 examples=(
                     Example(
+                        "[QuorumController id=100] Replayed initial RegisterBrokerRecord for broker 1: "
+                        "RegisterBrokerRecord(brokerId=1, isMigratingZkBroker=false, "
+                        "incarnationId=Ahs1g6srQ8qRmRZSsWBlWQ, brokerEpoch=9, "
+                        "endPoints=[BrokerEndpoint(name='PLAINTEXT', host='127.0.0.1', port=21001, "
+                        "securityProtocol=0)], features=[BrokerFeature(name='kraft.version', minSupportedVersion=0, "
+                        "maxSupportedVersion=1), BrokerFeature(name='metadata.version', minSupportedVersion=1, "
+                        "maxSupportedVersion=21)], rack=null, fenced=true, inControlledShutdown=false, "
+                        "logDirs=[6hg3bIHkcuwUxuS3431jFw])",
+                        ({"witness": 100, "replica": 1, "offset": 9},),
+                        "real",
+                    ),
+                    Example(
                         "[QuorumController id=100] Replayed RegisterBrokerRecord establishing a new incarnation of "
                         "broker 2: RegisterBrokerRecord(brokerId=2, isMigratingZkBroker=false, "
                         "incarnationId=mfp9xJZjSdW7SLJgwjzGaA, brokerEpoch=78, "

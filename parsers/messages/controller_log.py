@@ -47,13 +47,41 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # Before it is known whether there is one.
+            Variant(
+                since="0.8",
+                until="1.0",
+                regex=(
+                    r"^\[OfflinePartitionLeaderSelector\]: No broker in ISR is alive for \[[^\]]+\]\. Pick the "
+                    r"leader from the alive assigned replicas: "
+                ),
+                source_ref="0.10.2.2 PartitionLeaderSelector",
+                own_row=False,
+                examples=(
+                    Example(
+                        "[OfflinePartitionLeaderSelector]: No broker in ISR is alive for [orders,0]. Pick the leader "
+                        "from the alive assigned replicas: ",
+                        (),
+                        "real",
+                    ),
+                    Example(
+                        "[OfflinePartitionLeaderSelector]: No broker in ISR is alive for [orders,0]. Pick the leader "
+                        "from the alive assigned replicas: 2",
+                        (),
+                    ),
+                ),
+            ),
         ),
     ),
     # Before it is written to ZooKeeper.
     Message(
         id="C-21",
         kind=Kind.ELECTION,
-        literal=("Some broker in ISR is alive for ", "Selected new leader and ISR "),
+        literal=(
+            "Some broker in ISR is alive for ",
+            "Selected new leader and ISR ",
+            "[ControlledShutdownLeaderSelector]: Partition ",
+        ),
         level="INFO",
         stock=True,
         variants=(
@@ -97,6 +125,23 @@ MESSAGES: tuple[Message, ...] = (
                                 "detail": "offline",
                             },
                         ),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="1.0",
+                regex=(
+                    rf"^\[ControlledShutdownLeaderSelector\]: Partition \[(?P<bracketed>[^\]]+)\] : current leader = "
+                    rf"-?[0-9]+, new leader = {number('leader')}"
+                ),
+                source_ref="0.10.2.2 PartitionLeaderSelector",
+                fixed={"detail": "controlled shutdown"},
+                examples=(
+                    Example(
+                        "[ControlledShutdownLeaderSelector]: Partition [orders,0] : current leader = 1, new leader = 2",
+                        ({"topic": "orders", "partition": 0, "leader": 2, "detail": "controlled shutdown"},),
                         "real",
                     ),
                 ),
@@ -352,6 +397,11 @@ MESSAGES: tuple[Message, ...] = (
                 ),
                 source_ref="0.10.2.2 KafkaController:1145, 3.6.2 KafkaController:1278",
                 examples=(
+                    Example(
+                        "[Controller id=9] Updated leader epoch for partition orders-0 to 1",
+                        ({"witness": 9, "topic": "orders", "partition": 0, "leader_epoch": 1},),
+                        "real",
+                    ),
                     Example(
                         "[Controller id=9] Updated leader epoch for partition orders-0 to 3, zkVersion=5",
                         ({"witness": 9, "topic": "orders", "partition": 0, "leader_epoch": 3, "partition_epoch": 5},),

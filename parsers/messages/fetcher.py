@@ -238,6 +238,22 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[ReplicaFetcherThread-0-1]: Issuing fetch to broker 1, request: (type=FetchRequest, "
+                        "replicaId=3, maxWait=500, minBytes=1, maxBytes=10485760, fetchData={orders-0=(offset=0, "
+                        "logStartOffset=0, maxBytes=1048576)})",
+                        (
+                            {
+                                "detail": "fetch request",
+                                "leader": 1,
+                                "topic": "orders",
+                                "partition": 0,
+                                "leo": 0,
+                                "log_start": 0,
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcherThread-0-1]: Issuing fetch to broker 1, request: (type=FetchRequest, "
                         "replicaId=3, maxWait=500, minBytes=1, maxBytes=10485760, fetchData={orders-0=(offset=112, "
                         "logStartOffset=0, maxBytes=1048576)})",
                         (
@@ -416,6 +432,20 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="0.10.2.2 AbstractFetcherThread:177",
                 examples=(
                     Example(
+                        "[ReplicaFetcherThread-0-2], Current offset 70 for partition [orders,0] out of range; reset "
+                        "offset to 56",
+                        (
+                            {
+                                "leader": 2,
+                                "offset": 70,
+                                "topic": "orders",
+                                "partition": 0,
+                                "detail": "out of range; reset offset to 56",
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
                         "[ReplicaFetcherThread-0-2], Current offset 50 for partition [orders,0] out of range; reset "
                         "offset to 30",
                         (
@@ -439,6 +469,22 @@ MESSAGES: tuple[Message, ...] = (
                 ),
                 source_ref="1.0.2 AbstractFetcherThread:211, 2.4.1 AbstractFetcherThread:534",
                 examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Current offset 30 for partition "
+                        "orders-0 is out of range, which typically implies a leader change. Reset fetch offset to 24",
+                        (
+                            {
+                                "witness": 1,
+                                "leader": 2,
+                                "offset": 30,
+                                "topic": "orders",
+                                "partition": 0,
+                                "detail": "out "
+                                "of range, which typically implies a leader change. Reset fetch offset to 24",
+                            },
+                        ),
+                        "real",
+                    ),
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Current offset 50 for partition "
                         "orders-0 is out of range, which typically implies a leader change. Reset fetch offset to 30",
@@ -477,6 +523,12 @@ MESSAGES: tuple[Message, ...] = (
                 own_row=False,
                 examples=(
                     Example(
+                        "[ReplicaFetcherThread-0-2], Replica 1 for partition orders-0 reset its fetch offset from 70 "
+                        "to current leader 2's latest offset 56",
+                        ({"leader": 2, "witness": 1, "topic": "orders", "partition": 0, "offset": 70, "leo": 56},),
+                        "real",
+                    ),
+                    Example(
                         "[ReplicaFetcherThread-0-2]: Replica 3 for partition orders-0 reset its fetch offset from 50 "
                         "to current leader 2's latest offset 30",
                         ({"leader": 2, "witness": 3, "topic": "orders", "partition": 0, "offset": 50, "leo": 30},),
@@ -507,6 +559,12 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="1.1.1 ReplicaFetcherThread:175, 2.4.1 AbstractFetcherThread:599, 3.6.2 "
                 "AbstractFetcherThread:652",
                 examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Reset fetch offset for partition "
+                        "orders-0 from 30 to current leader's latest offset 24",
+                        ({"witness": 1, "leader": 2, "topic": "orders", "partition": 0, "offset": 30, "leo": 24},),
+                        "real",
+                    ),
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Reset fetch offset for partition "
                         "orders-0 from 50 to current leader's latest offset 30",
@@ -571,6 +629,23 @@ MESSAGES: tuple[Message, ...] = (
                 ),
                 source_ref="3.6.2 AbstractFetcherThread:686",
                 examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Truncate fully and reset fetch offset "
+                        "for partition orders-0 from 20 to the current leader's start offset 132 because the local "
+                        "replica's end offset is smaller than the current leader's start offsets.",
+                        (
+                            {
+                                "witness": 3,
+                                "leader": 1,
+                                "topic": "orders",
+                                "partition": 0,
+                                "offset": 132,
+                                "leo": 132,
+                                "log_start": 132,
+                            },
+                        ),
+                        "real",
+                    ),
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Truncate fully and reset fetch offset "
                         "for partition orders-0 from 50 to the current leader's start offset 60 because the local "

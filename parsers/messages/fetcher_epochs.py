@@ -419,6 +419,12 @@ MESSAGES: tuple[Message, ...] = (
                 own_row=False,
                 examples=(
                     Example(
+                        "[ReplicaFetcherThread-0-1]: Receive leaderEpoch response Map(orders-0 -> "
+                        "EpochEndOffset{error=NONE, endOffset=-1}) from broker BrokerEndPoint(1,127.0.0.1,21001)",
+                        ({"leader": 1, "topic": "orders", "partition": 0, "offset": -1},),
+                        "real",
+                    ),
+                    Example(
                         "[ReplicaFetcherThread-0-2]: Receive leaderEpoch response Map(orders-0 -> "
                         "EpochEndOffset{error=NONE, endOffset=30})",
                         ({"leader": 2, "topic": "orders", "partition": 0, "offset": 30},),

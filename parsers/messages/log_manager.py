@@ -105,6 +105,14 @@ MESSAGES: tuple[Message, ...] = (
                 own_row=False,
                 examples=(
                     Example(
+                        "Completed load of "
+                        "Log(dir=/srv/kafka/broker-2/data2/orders-0.a734b284d9de4b03809b540398cc4077-delete, "
+                        "topic=orders, partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, "
+                        "logEndOffset=0) with 1 segments in 45ms (1/1 loaded in /srv/kafka/broker-2/data2)",
+                        (),
+                        "real",
+                    ),
+                    Example(
                         "Completed load of Log(dir=/data2/orders-0.3e6562b5baf34ee9b5a3cba2bb0a3d5b-future, "
                         "topic=orders, partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, "
                         "logEndOffset=10) with 1 segments in 59ms (1/1 loaded in /data2)",
@@ -214,6 +222,19 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="0.10.2.2 LogManager:367",
                 examples=(
                     Example(
+                        "Created log for partition [orders,0] in /srv/kafka/broker-3/data with properties "
+                        "{compression.type -> producer, message.format.version -> 0.10.2-IV0, file.delete.delay.ms "
+                        "-> 60000, max.message.bytes -> 1000012, min.compaction.lag.ms -> 0, message.timestamp.type "
+                        "-> CreateTime, min.insync.replicas -> 2, preallocate -> false, segment.jitter.ms -> 0, "
+                        "index.interval.bytes -> 4096, min.cleanable.dirty.ratio -> 0.5, "
+                        "unclean.leader.election.enable -> false, delete.retention.ms -> 86400000, retention.bytes "
+                        "-> -1, cleanup.policy -> [delete], flush.ms -> 9223372036854775807, segment.bytes -> 5000, "
+                        "retention.ms -> 604800000, segment.ms -> 604800000, message.timestamp.difference.max.ms -> "
+                        "9223372036854775807, segment.index.bytes -> 10485760, flush.messages -> 9223372036854775807}.",
+                        ({"topic": "orders", "partition": 0, "log_dir": "/srv/kafka/broker-3/data"},),
+                        "real",
+                    ),
+                    Example(
                         "Created log for partition [orders,0] in /data with properties {compression.type -> producer}.",
                         ({"topic": "orders", "partition": 0, "log_dir": "/data"},),
                     ),
@@ -226,6 +247,13 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="3.6.2 LogManager:1026",
                 own_row=False,
                 examples=(
+                    Example(
+                        "Created log for partition orders-0 in "
+                        "/srv/kafka/broker-2/data/orders-0.f24be10f5f7d47d0971c9a0252c8bacb-future with properties "
+                        "{min.insync.replicas=2}",
+                        (),
+                        "real",
+                    ),
                     Example(
                         "Created log for partition orders-0 in /data2/orders-0.3e6562b5baf34ee9b5a3cba2bb0a3d5b-future "
                         "with properties {}",
@@ -398,7 +426,14 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=r"^Stopping serving logs in dir (?P<log_dir>[^ ]+)",
                 source_ref="2.4.1 LogManager:199",
-                examples=(Example("Stopping serving logs in dir /data", ({"log_dir": "/data"},)),),
+                examples=(
+                    Example(
+                        "Stopping serving logs in dir /srv/kafka/broker-2/data",
+                        ({"log_dir": "/srv/kafka/broker-2/data"},),
+                        "real",
+                    ),
+                    Example("Stopping serving logs in dir /data", ({"log_dir": "/data"},)),
+                ),
             ),
             Variant(
                 since="1.0",
@@ -410,6 +445,12 @@ MESSAGES: tuple[Message, ...] = (
                 ),
                 source_ref="2.4.1 LogManager:234",
                 examples=(
+                    Example(
+                        "Logs for partitions orders-1,orders-2 are offline and logs for future partitions  are "
+                        "offline due to failure on log directory /srv/kafka/broker-1/data2",
+                        ({"detail": "orders-1,orders-2", "log_dir": "/srv/kafka/broker-1/data2"},),
+                        "real",
+                    ),
                     Example(
                         "Logs for partitions orders-0,orders-1 are offline and logs for future partitions  are offline "
                         "due to failure on log directory /data",
@@ -423,6 +464,11 @@ MESSAGES: tuple[Message, ...] = (
                 regex=r"^Shutdown broker because all log dirs in (?P<log_dir>.*) have failed",
                 source_ref="2.4.1 LogManager:203",
                 examples=(
+                    Example(
+                        "Shutdown broker because all log dirs in /srv/kafka/broker-2/data have failed",
+                        ({"log_dir": "/srv/kafka/broker-2/data"},),
+                        "real",
+                    ),
                     Example("Shutdown broker because all log dirs in /data have failed", ({"log_dir": "/data"},)),
                 ),
             ),
@@ -445,6 +491,25 @@ MESSAGES: tuple[Message, ...] = (
                 each=(Each(rf" with {_RUNNING}"),),
                 own_row=False,
                 examples=(
+                    Example(
+                        "Attempting to replace current log Log(dir=/srv/kafka/broker-3/data/orders-1, topic=orders, "
+                        "partition=1, highWatermark=50, lastStableOffset=50, logStartOffset=0, logEndOffset=50) with "
+                        "Log(dir=/srv/kafka/broker-3/data2/orders-1.bd8ed398ecc7407b9fa4c2577e8f43aa-future, "
+                        "topic=orders, partition=1, highWatermark=50, lastStableOffset=50, logStartOffset=0, "
+                        "logEndOffset=50) for orders-1",
+                        (
+                            {
+                                "detail": "moved between directories",
+                                "log_dir": "/srv/kafka/broker-3/data2",
+                                "topic": "orders",
+                                "partition": 1,
+                                "hw": 50,
+                                "log_start": 0,
+                                "leo": 50,
+                            },
+                        ),
+                        "real",
+                    ),
                     Example(
                         "Attempting to replace current log Log(dir=/data1/orders-0, topic=orders, partition=0, "
                         "highWatermark=40, lastStableOffset=40, logStartOffset=0, logEndOffset=42) with "

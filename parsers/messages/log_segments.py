@@ -304,6 +304,9 @@ MESSAGES: tuple[Message, ...] = (
                 regex=rf"^Rolled new log segment for '{TP}' in",
                 source_ref="0.10.2.2 Log:828",
                 examples=(
+                    Example(
+                        "Rolled new log segment for 'orders-0' in 5 ms.", ({"topic": "orders", "partition": 0},), "real"
+                    ),
                     Example("Rolled new log segment for 'orders-0' in 3 ms.", ({"topic": "orders", "partition": 0},)),
                 ),
             ),
@@ -494,6 +497,22 @@ MESSAGES: tuple[Message, ...] = (
                 regex=rf"^{LOG_PREFIX}Deleting segment {_SEGMENT}, [^)]*\) due to (?P<detail>.*)",
                 source_ref="2.8.2 Log:2847, 3.6.2 UnifiedLog:2279",
                 examples=(
+                    Example(
+                        "[UnifiedLog partition=orders-0, dir=/srv/kafka/broker-1/data] Deleting segment "
+                        "LogSegment(baseOffset=0, size=1920, lastModifiedTime=1795247167896, "
+                        "largestRecordTimestamp=1795247167898) due to log retention size 5000 breach. Log size after "
+                        "deletion will be 25280.",
+                        (
+                            {
+                                "topic": "orders",
+                                "partition": 0,
+                                "log_dir": "/srv/kafka/broker-1/data",
+                                "offset": 0,
+                                "detail": "log retention size 5000 breach. Log size after deletion will be 25280.",
+                            },
+                        ),
+                        "real",
+                    ),
                     Example(
                         "[UnifiedLog partition=orders-0, dir=/data] Deleting segment LogSegment(baseOffset=7, "
                         "size=490, "

@@ -248,6 +248,11 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="0.11.0.2 Partition:391",
                 examples=(
                     Example(
+                        "Partition [orders,0] on broker 1: High watermark updated to 1 [0 : 70]",
+                        ({"topic": "orders", "partition": 0, "witness": 1, "hw": 1},),
+                        "real",
+                    ),
+                    Example(
                         "Partition [orders,0] on broker 1: High watermark updated to 43 [0 : 3012]",
                         ({"topic": "orders", "partition": 0, "witness": 1, "hw": 43},),
                     ),
@@ -340,6 +345,12 @@ MESSAGES: tuple[Message, ...] = (
                 ),
                 source_ref="0.11.0.2 Partition:394",
                 examples=(
+                    Example(
+                        "Partition [orders,0] on broker 1: Skipping update high watermark since new hw 0 [0 : 0] is "
+                        "not larger than old hw 0 [0 : 0].All LEOs are 0 [0 : 0]",
+                        ({"topic": "orders", "partition": 0, "witness": 1, "hw": 0, "detail": "0 [0 : 0]"},),
+                        "real",
+                    ),
                     Example(
                         "Partition [orders,0] on broker 1: Skipping update high watermark since new hw 0 [0 : 0] is "
                         "not larger than old hw 0 [0 : 0].All LEOs are 0 [0 : 0],7 [0 : 252]",

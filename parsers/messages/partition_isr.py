@@ -34,6 +34,11 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="0.10.2.2 Partition:395, 0.11.0.2 Partition:430",
                 examples=(
                     Example(
+                        "Partition [orders,0] on broker 1: Shrinking ISR for partition [orders,0] from 1,2,3 to 1,2",
+                        ({"topic": "orders", "partition": 0, "witness": 1, "isr_before": "1,2,3", "isr": "1,2"},),
+                        "real",
+                    ),
+                    Example(
                         "Partition [orders,0] on broker 3: Shrinking ISR for partition [orders,0] from 3,2,1 to 3,1",
                         ({"topic": "orders", "partition": 0, "witness": 3, "isr_before": "3,2,1", "isr": "3,1"},),
                     ),

@@ -57,8 +57,7 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     rf"^{RAFT}Completed transition to FollowerState\(.*?epoch=(?P<leader_epoch>[0-9]+), "
-                    rf"(?:leader|leaderId)=(?P<leader>[0-9]+),"
-                    rf"(?:.*?highWatermark=Optional\[LogOffsetMetadata\(offset=(?P<hw>[0-9]+))?"
+                    r"(?:leader|leaderId)=(?P<leader>[0-9]+),"
                 ),
                 source_ref="3.6.2 QuorumState:485",
                 fixed={"topic": "__cluster_metadata", "partition": 0},
@@ -66,7 +65,8 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[RaftManager id=2] Completed transition to FollowerState(fetchTimeoutMs=2000, epoch=1, "
                         "leader=100, "
-                        "leaderEndpoints=Endpoints(endpoints={ListenerName(CONTROLLER)=127.0.0.1/<unresolved>:19100}), voters=[100], highWatermark=Optional.empty, fetchingSnapshot=Optional.empty) from Unattached(epoch=0, votedKey=null, voters=[100], electionTimeoutMs=1739, highWatermark=Optional.empty)",
+                        "leaderEndpoints=Endpoints(endpoints={ListenerName(CONTROLLER)=/127.0.0.1:19100}), "
+                        "voters=[100], highWatermark=Optional.empty, fetchingSnapshot=Optional.empty) from null",
                         (
                             {
                                 "topic": "__cluster_metadata",
@@ -76,6 +76,8 @@ MESSAGES: tuple[Message, ...] = (
                                 "leader": 100,
                             },
                         ),
+                        "real",
+                    ),
                     ),
                 ),
             ),

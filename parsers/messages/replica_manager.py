@@ -279,6 +279,16 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="2.4.1 CheckpointFile, 3.6.2 CheckpointFile",
                 examples=(
                     Example(
+                        "Error while reading checkpoint file /srv/kafka/broker-2/data/orders-0/leader-epoch-checkpoint",
+                        (
+                            {
+                                "detail": "while reading checkpoint file "
+                                "/srv/kafka/broker-2/data/orders-0/leader-epoch-checkpoint"
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
                         "Error while writing to checkpoint file /data/replication-offset-checkpoint",
                         ({"detail": "while writing to checkpoint file /data/replication-offset-checkpoint"},),
                     ),

@@ -182,15 +182,40 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
-            # Of the whole request, or for reasons that are not of an epoch.
+            # For reasons that are not of an epoch.
+            Variant(
+                since="0.9",
+                until="3.9",
+                regex=(
+                    rf"^{ANY_BROKER}[iI]gnoring LeaderAndIsr request from controller .*? for partition "
+                    rf"(?:\[(?P<bracketed>[^\]]+)\]|{TP}) (?P<detail>as .*)"
+                ),
+                source_ref="2.4.1 ReplicaManager:1202, ReplicaManager:1227",
+                examples=(
+                    Example(
+                        "[Broker id=1] Ignoring LeaderAndIsr request from controller 9 with correlation id 3 epoch 1 "
+                        "for "
+                        "partition orders-1 as the local replica for the partition is in an offline log directory",
+                        (
+                            {
+                                "witness": 1,
+                                "topic": "orders",
+                                "partition": 1,
+                                "detail": "as the local replica for the partition is in an offline log directory",
+                            },
+                        ),
+                        "real",
+                    ),
+                ),
+            ),
+            # Of the whole request.
             Variant(
                 since="0.9",
                 until="3.9",
                 regex=(
                     r"^(?:Broker |\[Broker id=)(?P<witness>[0-9]+)\]? [iI]gnoring LeaderAndIsr request from "
                     r"controller .*? "
-                    r"(?P<detail>(?:since its controller epoch|as itself is not in|as the local replica|since its "
-                    r"associated|for partition) .*)"
+                    r"(?P<detail>since its controller epoch .*)"
                 ),
                 source_ref="0.10.2.2 ReplicaManager:655, 2.4.1 ReplicaManager:1185",
                 examples=(
