@@ -417,6 +417,7 @@ class Cluster:
             leo=replica.log.end,
             found=replica.on_disk,
             recovery_point=replica.disk.recovery_point or 0,
+            broker_epoch=self.controller.offset + 2,
         )
         self.controller.broker_started(node.id)
 

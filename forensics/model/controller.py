@@ -54,8 +54,9 @@ class Controller:
             self.live = sorted([*self.live, broker])
         self.correlation[broker] = 0
         self.offset += 2
+        registered = broker in self.broker_epochs
         self.broker_epochs[broker] = self.offset
-        self.emit("broker_up", id=broker, live=list(self.live), again=known, broker_epoch=self.offset)
+        self.emit("broker_up", id=broker, live=list(self.live), known=registered, broker_epoch=self.offset)
         if self.state is None:
             return
         if self.state.leader == NO_LEADER:
@@ -72,7 +73,7 @@ class Controller:
         if broker not in self.live:
             return
         self.live = [b for b in self.live if b != broker]
-        self.emit("broker_down", id=broker, live=list(self.live))
+        self.emit("broker_down", id=broker, live=list(self.live), broker_epoch=self.broker_epochs[broker])
         state = self.state
         if state is None or broker not in self.cluster.assigned:
             return
@@ -192,7 +193,17 @@ class Controller:
             return False
         was = state.isr
         self._commit(PartitionState(leader, leader_epoch, isr, partition_epoch + 1))
-        self.emit("isr_altered", by=leader, was_isr=list(was), **self._facts())
+        self.emit(
+            "isr_altered",
+            by=leader,
+            was_isr=list(was),
+            was_leader=leader,
+            was_epoch=leader_epoch,
+            was_partition_epoch=partition_epoch,
+            was_recovering=state.recovering,
+            recovering=False,
+            **self._facts(),
+        )
         return True
 
     # -- bookkeeping --------------------------------------------------------------------------------------------------

@@ -242,7 +242,16 @@ def append(
         log.append(batch)
         made.append(batch)
     if cluster.trace.on:
-        cluster.emit("appends", replica.broker, role="leader", first=first, end=log.end, batches=made, acks=acks)
+        cluster.emit(
+            "appends",
+            replica.broker,
+            role="leader",
+            on=replica.broker,
+            first=first,
+            end=log.end,
+            batches=made,
+            acks=acks,
+        )
     if acks == "all":
         replica.pending.extend(Pending(batch) for batch in made)
     raise_hw(cluster, replica)
@@ -545,7 +554,12 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
         return
     if cluster.trace.on:
         cluster.emit(
-            "receives", replica.broker, leader=answer.leader, leo=before, leader_hw=answer.leader_hw, batches=answer.batches
+            "receives",
+            replica.broker,
+            leader=answer.leader,
+            leo=before,
+            leader_hw=answer.leader_hw,
+            batches=answer.batches,
         )
     for batch in answer.batches:
         if protocol.epochs:
@@ -556,6 +570,7 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
             "appends",
             replica.broker,
             role="follower",
+            on=replica.broker,
             first=before,
             end=log.end,
             batches=answer.batches,
@@ -623,7 +638,17 @@ def cut(cluster: Cluster, replica: Replica, to: int, why: str) -> None:
     if not cluster.protocol.hw_survives_cut:
         replica.hw = min(replica.hw, to)
     replica.disk.recovery_point = min(replica.disk.recovery_point or 0, to)  # every truncation writes that checkpoint
-    cluster.emit("cut", replica.broker, to=to, end=end, hw_before=hw, hw=replica.hw, why=why, dropped=dropped)
+    cluster.emit(
+        "cut",
+        replica.broker,
+        to=to,
+        end=end,
+        hw_before=hw,
+        hw=replica.hw,
+        why=why,
+        dropped=dropped,
+        left=len(replica.epochs.entries),
+    )
 
 
 def recover_epochs(replica: Replica, *, epochs: bool) -> EpochCache:

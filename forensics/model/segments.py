@@ -1,7 +1,8 @@
-"""Segments as brokers write them: message format 1 (0.10) and record batches, format 2 (0.11 on). Nothing is compressed.
+"""Segments as brokers write them: message format 1 (0.10) and record batches, format 2 (0.11 on). Nothing is
+compressed.
 
-Layouts: ``LegacyRecord`` and ``DefaultRecordBatch`` of Kafka's clients, read at 3.9. Times are those of the run, so the same
-run gives the same bytes.
+Layouts: ``LegacyRecord`` and ``DefaultRecordBatch`` of Kafka's clients, read at 3.9. Times are those of the run, so the
+same run gives the same bytes.
 """
 
 from __future__ import annotations

@@ -260,7 +260,7 @@ class _Fold:
         """Shorten the replica's log as its steps say, keeping what each removed."""
         log = self.logs[broker]
         for step in steps:
-            low = step.end if step.end is not None else max(step.end_low, tenure.end_low)
+            low = step.end if step.end is not None else step.end_low
             if step.what == "cut":
                 leader = tenure.leader if tenure.leader is not None else (epoch.leader if epoch else None)
                 cut = Cut(

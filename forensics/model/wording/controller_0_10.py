@@ -60,7 +60,9 @@ class OldController(Words):
         yield self.controller_line(event, "INFO", "Controller starting up")
         yield self.controller_line(event, "INFO", f"Broker {broker} starting become controller state transition")
         yield self.controller_line(event, "INFO", f"Controller {broker} incremented epoch to {epoch}")
-        yield self.controller_line(event, "INFO", f"Broker {broker} is ready to serve as the new controller with epoch {epoch}")
+        yield self.controller_line(
+            event, "INFO", f"Broker {broker} is ready to serve as the new controller with epoch {epoch}"
+        )
         yield self.controller_line(event, "INFO", "Controller startup complete")
 
     def brokers_changed(self, event: Event, added: str, deleted: str) -> Iterator[Line]:
@@ -69,7 +71,9 @@ class OldController(Words):
         prefix = f"[BrokerChangeListener on Controller {event.broker}]: "
         yield Line("INFO", LISTENER, f"{prefix}Broker change listener fired for path /brokers/ids with children {live}")
         yield Line(
-            "INFO", LISTENER, f"{prefix}Newly added brokers: {added}, deleted brokers: {deleted}, all live brokers: {live}"
+            "INFO",
+            LISTENER,
+            f"{prefix}Newly added brokers: {added}, deleted brokers: {deleted}, all live brokers: {live}",
         )
 
     def broker_up(self, event: Event) -> Iterator[Line]:
@@ -90,7 +94,8 @@ class OldController(Words):
         yield self.state_line(
             event,
             "TRACE",
-            f"changed partition {tp} state from NonExistentPartition to NewPartition with assigned replicas {joined(replicas)}",
+            f"changed partition {tp} state from NonExistentPartition to NewPartition with assigned replicas "
+            f"{joined(replicas)}",
         )
         for replica in replicas:
             yield self.state_line(
@@ -138,7 +143,8 @@ class OldController(Words):
                 yield Line(
                     "DEBUG",
                     SELECTOR,
-                    f"{prefix}Some broker in ISR is alive for {tp}. Select {facts['leader']} from ISR {isr} to be the leader.",
+                    f"{prefix}Some broker in ISR is alive for {tp}. Select {facts['leader']} from ISR {isr} to be the "
+                    "leader.",
                 )
             yield Line(
                 "INFO",
@@ -169,7 +175,9 @@ class OldController(Words):
         """A dead replica leaves the ISR, or stays as its last member."""
         facts, tp = event.facts, self.scene.old_tp
         yield self.controller_line(
-            event, "DEBUG", f"Removing replica {facts['replica']} from ISR {joined(facts['was_isr'])} for partition {tp}."
+            event,
+            "DEBUG",
+            f"Removing replica {facts['replica']} from ISR {joined(facts['was_isr'])} for partition {tp}.",
         )
         if facts["retained"]:
             yield self.controller_line(

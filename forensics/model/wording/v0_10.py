@@ -1,4 +1,4 @@
-"""How brokers and the controller of 0.10.2.2 put it: truncation to the high watermark, ZooKeeper, no logIdent prefixes."""
+"""How brokers of 0.10.2.2 put it: truncation to the high watermark, ZooKeeper, no logIdent prefixes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class V010(OldController):
         Threshold("kafka.log.LogCleaner", "INFO", "log-cleaner.log"),
     )
 
-    # -- pieces ----------------------------------------------------------------------------------------------------------
+    # -- pieces -------------------------------------------------------------------------------------------------------
 
     def at(self, broker: int, offset: int) -> str:
         """An offset with its place in the segment, as ``LogOffsetMetadata`` prints it."""
@@ -52,7 +52,7 @@ class V010(OldController):
         """A line of the fetcher manager."""
         return Line(level, FETCHERS, f"[ReplicaFetcherManager on broker {event.broker}] {text}")
 
-    # -- process ---------------------------------------------------------------------------------------------------------
+    # -- process ------------------------------------------------------------------------------------------------------
 
     def starts(self, event: Event) -> Iterator[Line]:
         """Start, load, register."""
@@ -63,7 +63,9 @@ class V010(OldController):
         yield Line("INFO", SERVER, f"Cluster ID = {scene.cluster_id}")
         if facts["first"]:
             yield Line(
-                "WARN", "kafka.server.BrokerMetadataCheckpoint", f"No meta.properties file under dir {data}/meta.properties"
+                "WARN",
+                "kafka.server.BrokerMetadataCheckpoint",
+                f"No meta.properties file under dir {data}/meta.properties",
             )
             yield Line("INFO", MANAGER, f"Log directory '{data}' not found, creating it.")
         yield Line("INFO", MANAGER, "Loading logs.")
@@ -71,7 +73,9 @@ class V010(OldController):
         if facts["found"]:
             if not facts["clean"]:
                 yield Line("INFO", LOG, f"Recovering unflushed segment 0 in log {tp}.")
-            yield Line("INFO", LOG, f"Completed load of log {tp} with 1 log segments and log end offset {facts['leo']} in 7 ms")
+            yield Line(
+                "INFO", LOG, f"Completed load of log {tp} with 1 log segments and log end offset {facts['leo']} in 7 ms"
+            )
         yield Line("INFO", MANAGER, "Logs loading complete in 9 ms.")
         yield self.registered(broker)
         yield Line("INFO", INFO_PARSER, f"Kafka version : {self.version}")
@@ -92,7 +96,7 @@ class V010(OldController):
         yield Line("INFO", MANAGER, "Shutdown complete.")
         yield Line("INFO", SERVER, f"[Kafka Server {event.broker}], shut down completed")
 
-    # -- words from the controller ---------------------------------------------------------------------------------------
+    # -- words from the controller ------------------------------------------------------------------------------------
 
     def told(self, event: Event) -> Iterator[Line]:
         """LeaderAndIsr arrives."""
@@ -101,7 +105,8 @@ class V010(OldController):
         yield Line(
             "TRACE",
             STATE,
-            f"Broker {broker} received LeaderAndIsr request PartitionState(controllerEpoch={facts['controller_epoch']}, "
+            f"Broker {broker} received LeaderAndIsr request "
+            f"PartitionState(controllerEpoch={facts['controller_epoch']}, "
             f"leader={facts['leader']}, leaderEpoch={facts['leader_epoch']}, isr=[{joined(facts['isr'], ', ')}], "
             f"zkVersion={facts['partition_epoch']}, replicas=[{joined(list(self.scene.assigned), ', ')}]) "
             f"correlation id {facts['correlation']} from controller {facts['controller']} "
@@ -111,7 +116,8 @@ class V010(OldController):
             yield Line(
                 "WARN",
                 STATE,
-                f"Broker {broker} ignoring LeaderAndIsr request from controller {facts['controller']} with correlation id "
+                f"Broker {broker} ignoring LeaderAndIsr request from controller {facts['controller']} with "
+                "correlation id "
                 f"{facts['correlation']} epoch {facts['controller_epoch']} for partition {self.scene.old_tp} since its "
                 f"associated leader epoch {facts['leader_epoch']} is not higher than the current leader epoch "
                 f"{facts['known_epoch']}",
@@ -148,11 +154,14 @@ class V010(OldController):
             "index.interval.bytes -> 4096, min.cleanable.dirty.ratio -> 0.5, unclean.leader.election.enable -> "
             f"{str(scene.unclean).lower()}, delete.retention.ms -> 86400000, retention.bytes -> -1, cleanup.policy -> "
             "[delete], flush.ms -> 9223372036854775807, segment.bytes -> 1073741824, retention.ms -> 604800000, "
-            "segment.ms -> 604800000, message.timestamp.difference.max.ms -> 9223372036854775807, segment.index.bytes -> "
+            "segment.ms -> 604800000, message.timestamp.difference.max.ms -> 9223372036854775807, "
+            "segment.index.bytes -> "
             "10485760, flush.messages -> 9223372036854775807"
         )
         yield Line(
-            "INFO", MANAGER, f"Created log for partition {scene.old_tp} in {scene.data(broker)} with properties {{{settings}}}."
+            "INFO",
+            MANAGER,
+            f"Created log for partition {scene.old_tp} in {scene.data(broker)} with properties {{{settings}}}.",
         )
 
     def hw_loaded(self, event: Event) -> Iterator[Line]:
@@ -174,7 +183,8 @@ class V010(OldController):
             yield Line(
                 "INFO",
                 STATE,
-                f"Broker {event.broker} skipped the become-leader state change after marking its partition as leader with "
+                f"Broker {event.broker} skipped the become-leader state change after marking its partition as leader "
+                "with "
                 f"correlation id {self.scene.told[event.broker or 0]['correlation']} from controller "
                 f"{self.scene.told[event.broker or 0]['controller']} epoch "
                 f"{self.scene.told[event.broker or 0]['controller_epoch']} for partition {self.scene.tp} since it is "
@@ -195,7 +205,8 @@ class V010(OldController):
             yield Line(
                 "INFO",
                 STATE,
-                f"Broker {event.broker} skipped the become-follower state change after marking its partition as follower "
+                f"Broker {event.broker} skipped the become-follower state change after marking its partition as "
+                "follower "
                 f"with correlation id {told['correlation']} from controller {told['controller']} epoch "
                 f"{told['controller_epoch']} for partition {self.scene.old_tp} since the new leader "
                 f"{event.facts['leader']} is the same as the old leader",
@@ -216,8 +227,10 @@ class V010(OldController):
         yield Line(
             "ERROR",
             STATE,
-            f"Broker {event.broker} received LeaderAndIsrRequest with correlation id {told['correlation']} from controller "
-            f"{told['controller']} epoch {told['controller_epoch']} for partition {self.scene.tp} but cannot become follower "
+            f"Broker {event.broker} received LeaderAndIsrRequest with correlation id {told['correlation']} from "
+            "controller "
+            f"{told['controller']} epoch {told['controller_epoch']} for partition {self.scene.tp} but cannot become "
+            "follower "
             f"since the new leader {event.facts['leader']} is unavailable.",
         )
         yield self.completed(event, "follower")
@@ -230,7 +243,8 @@ class V010(OldController):
             "TRACE",
             STATE,
             f"Broker {event.broker} truncated logs and checkpointed recovery boundaries for partition {tp} as part of "
-            f"become-follower request with correlation id {told['correlation']} from controller {told['controller']} epoch "
+            f"become-follower request with correlation id {told['correlation']} from controller {told['controller']} "
+            "epoch "
             f"{told['controller_epoch']}",
         )
         yield self.fetcher(facts["leader"], "INFO", "Starting ")
@@ -243,7 +257,8 @@ class V010(OldController):
             "TRACE",
             STATE,
             f"Broker {event.broker} started fetcher to new leader as part of become-follower request from controller "
-            f"{told['controller']} epoch {told['controller_epoch']} with correlation id {told['correlation']} for partition "
+            f"{told['controller']} epoch {told['controller_epoch']} with correlation id {told['correlation']} for "
+            "partition "
             f"{tp}",
         )
         yield self.completed(event, "follower")
@@ -256,12 +271,14 @@ class V010(OldController):
             "TRACE",
             STATE,
             f"Broker {event.broker} cached leader info (LeaderAndIsrInfo:{self.state_of(facts)},"
-            f"ReplicationFactor:{len(self.scene.assigned)}),AllReplicas:{replicas}) for partition {self.scene.tp} in response "
-            f"to UpdateMetadata request sent by controller {facts['controller']} epoch {facts['controller_epoch']} with "
+            f"ReplicationFactor:{len(self.scene.assigned)}),AllReplicas:{replicas}) for partition {self.scene.tp} in "
+            "response "
+            f"to UpdateMetadata request sent by controller {facts['controller']} epoch {facts['controller_epoch']} "
+            "with "
             f"correlation id {facts['correlation']}",
         )
 
-    # -- truncation ------------------------------------------------------------------------------------------------------
+    # -- truncation ---------------------------------------------------------------------------------------------------
 
     def cut(self, event: Event) -> Iterator[Line]:
         """Printed before anything is checked, so it may do nothing."""
@@ -286,13 +303,15 @@ class V010(OldController):
         yield self.fetcher(
             facts["leader"],
             "WARN",
-            f"Replica {event.broker} for partition {self.scene.tp} reset its fetch offset from {facts['offset']} to current "
+            f"Replica {event.broker} for partition {self.scene.tp} reset its fetch offset from {facts['offset']} to "
+            "current "
             f"leader {facts['leader']}'s latest offset {facts['to']}",
         )
         yield self.fetcher(
             facts["leader"],
             "ERROR",
-            f"Current offset {facts['offset']} for partition {self.scene.old_tp} out of range; reset offset to {facts['to']}",
+            f"Current offset {facts['offset']} for partition {self.scene.old_tp} out of range; reset offset to "
+            f"{facts['to']}",
         )
 
     def halts(self, event: Event) -> Iterator[Line]:
@@ -301,11 +320,12 @@ class V010(OldController):
         yield self.fetcher(
             facts["leader"],
             "FATAL",
-            f"Exiting because log truncation is not allowed for partition {self.scene.tp}, Current leader {facts['leader']}'s "
+            f"Exiting because log truncation is not allowed for partition {self.scene.tp}, Current leader "
+            f"{facts['leader']}'s "
             f"latest offset {facts['leader_end']} is less than replica {event.broker}'s latest offset {facts['leo']}",
         )
 
-    # -- replication, seen only with its loggers on ----------------------------------------------------------------------
+    # -- replication, seen only with its loggers on -------------------------------------------------------------------
 
     def messages(self, event: Event) -> str:
         """The records of an append, as old versions dump them."""
@@ -313,7 +333,8 @@ class V010(OldController):
         for batch in event.facts["batches"]:
             for offset, value in enumerate(batch.values, batch.base):
                 found.append(
-                    f"(offset={offset},record=Record(magic = 1, attributes = 0, compression = NONE, crc = {offset + 1000}, "
+                    f"(offset={offset},record=Record(magic = 1, attributes = 0, compression = NONE, crc = "
+                    f"{offset + 1000}, "
                     f"CreateTime = {epoch_ms(batch.at)}, key = 0 bytes, value = {len(value)} bytes))"
                 )
         return ", ".join(found)
@@ -342,14 +363,16 @@ class V010(OldController):
         yield self.fetcher(
             facts["leader"],
             "TRACE",
-            f"Follower {event.broker} has replica log end offset {facts['leo']} for partition {self.scene.tp}. Received "
+            f"Follower {event.broker} has replica log end offset {facts['leo']} for partition {self.scene.tp}. "
+            "Received "
             f"{size(facts['batches'], 1)} messages and leader hw {facts['leader_hw']}",
         )
         if not facts["batches"]:
             yield self.fetcher(
                 facts["leader"],
                 "TRACE",
-                f"Follower {event.broker} has replica log end offset {facts['leo']} after appending 0 bytes of messages for "
+                f"Follower {event.broker} has replica log end offset {facts['leo']} after appending 0 bytes of "
+                "messages for "
                 f"partition {self.scene.tp}",
             )
 
@@ -375,7 +398,8 @@ class V010(OldController):
             "DEBUG",
             REPLICAS,
             f"[Replica Manager on Broker {broker}]: Recording follower broker {facts['follower']} log read results: "
-            f"ArrayBuffer(({tp},Fetch Data: [FetchDataInfo({offset},[],false)], HW: [{facts['hw']}], leaderLogEndOffset: "
+            f"ArrayBuffer(({tp},Fetch Data: [FetchDataInfo({offset},[],false)], HW: [{facts['hw']}], "
+            "leaderLogEndOffset: "
             f"[{facts['leader_end']}], readSize: [1048576], error: [NONE])) ",
         )
         yield Line(
@@ -389,7 +413,8 @@ class V010(OldController):
         yield self.partition(
             event,
             "DEBUG",
-            f"Recorded replica {event.facts['follower']} log end offset (LEO) position {event.facts['leo']} for partition "
+            f"Recorded replica {event.facts['follower']} log end offset (LEO) position {event.facts['leo']} for "
+            "partition "
             f"{self.scene.tp}.",
         )
 
@@ -413,7 +438,7 @@ class V010(OldController):
             f"{self.at(broker, facts['new'])} for partition {self.scene.old_tp}. All leo's are {leos}",
         )
 
-    # -- ISR -------------------------------------------------------------------------------------------------------------
+    # -- ISR ----------------------------------------------------------------------------------------------------------
 
     def isr_proposed(self, event: Event) -> Iterator[Line]:
         """The leader wants another ISR."""
@@ -427,7 +452,8 @@ class V010(OldController):
     def isr_committed(self, event: Event) -> Iterator[Line]:
         """ZooKeeper has it."""
         replicas = ",".join(
-            f"ReplicaId: {b}; Topic: orders; Partition: 0; isLocal: {str(b == event.broker).lower()}; lastCaughtUpTimeMs: "
+            f"ReplicaId: {b}; Topic: orders; Partition: 0; isLocal: {str(b == event.broker).lower()}; "
+            "lastCaughtUpTimeMs: "
             f"{max(epoch_ms(event.facts['known'][b][1]), 0) if b in event.facts['known'] else 0}"
             for b in event.facts["isr"]
         )

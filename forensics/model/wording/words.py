@@ -16,7 +16,9 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
 class Line(NamedTuple):
-    """A log line before it is stamped: its level, logger and message. ``after`` is an exception's text on its own lines."""
+    """A log line before it is stamped: its level, logger and message. ``after`` is an exception's text on its own
+    lines.
+    """
 
     level: str
     logger: str
@@ -132,7 +134,9 @@ class Words:
 
     def words(self, event: Event) -> Iterator[tuple[str, Line]]:
         """The lines that this event leaves in the broker's files, at the levels in force: (file, line)."""
-        render: Callable[[Event], Iterator[Line]] | None = getattr(self, event.kind) if event.kind in self.kinds else None
+        render: Callable[[Event], Iterator[Line]] | None = (
+            getattr(self, event.kind) if event.kind in self.kinds else None
+        )
         early = event.kind != "cut"  # a cut's lines name positions before and after
         if early:
             self.scene.follow(event)
@@ -144,7 +148,7 @@ class Words:
         if not early:
             self.scene.follow(event)
 
-    # -- pieces ----------------------------------------------------------------------------------------------------------
+    # -- pieces -------------------------------------------------------------------------------------------------------
 
     def endpoint(self, broker: int) -> str:
         """A broker as the controller and fetchers print it."""

@@ -1,0 +1,44 @@
+"""What the evidence covers: broker by kind of file, with the time it spans."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from forensics.case.case import Case
+
+KINDS: tuple[tuple[str, str], ...] = (
+    # as an operator calls them; told by name within the format, because all logs share one layout
+    ("server.log", "server"),
+    ("state-change.log", "state-change"),
+    ("controller.log", "controller"),
+    ("kafka-request.log", "request"),
+    ("log-cleaner.log", "cleaner"),
+)
+
+
+def coverage(case: Case) -> pl.DataFrame:
+    """One row a broker and kind of file.
+
+    Returns:
+        Columns broker, kind, files, bytes, lines, understood, relevant, first_time, last_time (UTC), ordered by broker
+        and kind; files of no known broker have a null broker.
+    """
+    name = pl.col("path").str.split("/").list.last()
+    kind = pl.when(pl.col("format") != "broker-log").then(pl.col("format"))
+    for label, part in KINDS:
+        kind = kind.when(name.str.contains(part, literal=True)).then(pl.lit(label))
+    return (
+        case.sources.filter(~pl.col("format").is_in(["irrelevant"]))
+        .with_columns(kind.otherwise(pl.lit("log")).alias("kind"))
+        .group_by("broker", "kind")
+        .agg(
+            pl.len().alias("files"),
+            pl.col("bytes").sum(),
+            pl.col("lines").sum(),
+            pl.col("relevant").sum(),
+            pl.col("understood").sum(),
+            pl.col("first_time").min(),
+            pl.col("last_time").max(),
+        )
+        .sort("broker", "kind", nulls_last=True)
+    )

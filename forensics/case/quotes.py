@@ -1,0 +1,88 @@
+"""The text that stands at a place of the evidence: read again from its file, only for what is cited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import polars as pl
+
+from forensics.case.case import Case
+from parsers.lines import MAX_LINE_BYTES
+
+LONGEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a source.
+
+    Attributes:
+        source: id of the source.
+        line: 1-based line, or None.
+        byte: 0-based byte, or None.
+    """
+
+    source: int
+    line: int | None
+    byte: int | None
+
+
+def places(case: Case, rows: Iterable[int]) -> dict[int, Place]:
+    """Where rows of the observations come from."""
+    wanted = sorted(set(rows))
+    if not wanted:
+        return {}
+    found = case.observations.filter(pl.col("row").is_in(wanted)).select("row", "source", "line", "byte")
+    return {row: Place(source, line, byte) for row, source, line, byte in found.iter_rows()}
+
+
+def quote(case: Case, wanted: Iterable[Place]) -> dict[Place, str]:
+    """The text at each place, at most 400 characters; each file is read once, up to its last cited line."""
+    by_source: dict[int, list[Place]] = {}
+    for place in set(wanted):
+        by_source.setdefault(place.source, []).append(place)
+    texts: dict[Place, str] = {}
+    for source, here in sorted(by_source.items()):
+        lines = {place.line: place for place in here if place.line is not None}
+        if lines:
+            texts.update(_lines(case, source, lines))
+        bytes_ = [place for place in here if place.line is None and place.byte is not None]
+        if bytes_:
+            texts.update(_batches(case, source, bytes_))
+    return texts
+
+
+def _lines(case: Case, source: int, wanted: dict[int | None, Place]) -> dict[Place, str]:
+    last = max(number for number in wanted if number is not None)
+    texts: dict[Place, str] = {}
+    try:
+        with case.files[source].open() as stream:
+            for number in range(1, last + 1):
+                line = stream.readline(MAX_LINE_BYTES)
+                if not line:
+                    break
+                place = wanted.get(number)
+                if place is not None:
+                    texts[place] = line.decode("utf-8", errors="replace").rstrip("\r\n")[:LONGEST]
+    except OSError:
+        return texts  # the file was there when it was read; what cannot be quoted is still named by line
+    return texts
+
+
+def _batches(case: Case, source: int, wanted: list[Place]) -> dict[Place, str]:
+    rows = case.batches.filter(
+        (pl.col("source") == source) & pl.col("byte").is_in([place.byte for place in wanted])
+    ).select("byte", "base_offset", "last_offset", "leader_epoch", "crc", "magic", "records")
+    found = {row[0]: row for row in rows.iter_rows()}
+    texts: dict[Place, str] = {}
+    for place in wanted:
+        row = found.get(place.byte)
+        if row is not None:
+            _, base, last, epoch, crc, magic, records = row
+            dated = f", leader epoch {epoch}" if epoch is not None else ""
+            texts[place] = (
+                f"batch of format v{magic}: offsets {base} to {last}, {records} record{'' if records == 1 else 's'}"
+                f"{dated}, crc {crc:08x}"
+            )
+    return texts

@@ -1,0 +1,39 @@
+"""The command line: one file a command. Errors of the library become a sentence and an exit code here."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+import click
+
+from forensics import __version__
+from forensics.cli.explain import explain, rules
+from forensics.cli.scan import scan
+from forensics.errors import ForensicsError
+
+COMMANDS = (scan, rules, explain)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"})
+@click.version_option(__version__, prog_name="forensics")
+def cli() -> None:
+    """Did Kafka's replication lose or fork committed data? Reads what brokers left behind; never writes to it."""
+
+
+for _command in COMMANDS:
+    cli.add_command(_command)
+
+
+def main() -> None:
+    """Entry point: exit code 0 nothing found, 1 findings, 2 usage, unreadable input or an error of the tool."""
+    try:
+        cli()
+    except ForensicsError as error:
+        click.echo(f"forensics: {error}", err=True)
+        sys.exit(2)
+    except Exception:
+        # Exit code 1 means findings: a defect must never look like one.
+        traceback.print_exc()
+        click.echo("forensics: this is a defect of the tool; please report it with the lines above", err=True)
+        sys.exit(2)

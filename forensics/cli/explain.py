@@ -1,0 +1,27 @@
+"""``forensics rules`` and ``forensics explain``: the rules in their own words."""
+
+from __future__ import annotations
+
+import click
+
+from forensics.rules import RULES
+
+
+@click.command()
+def rules() -> None:
+    """List the rules, with the severity of a violation.
+
+    Example: forensics rules
+    """
+    for rule in RULES:
+        click.echo(f"{rule.id:30} {rule.severity.value:9} {rule.doc.strip().splitlines()[0]}")
+
+
+@click.command()
+@click.argument("rule", type=click.Choice([rule.id for rule in RULES]))
+def explain(rule: str) -> None:
+    """Say what a rule finds, why it matters, and what to do.
+
+    Example: forensics explain committed-data-lost
+    """
+    click.echo(next(r.doc for r in RULES if r.id == rule).strip())

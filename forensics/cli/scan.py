@@ -1,0 +1,72 @@
+"""``forensics scan``."""
+
+from __future__ import annotations
+
+import re
+import sys
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import click
+
+from forensics.case import Reading
+from forensics.engines import local
+from forensics.reports import REPORTS
+from forensics.rules.finding import Severity
+
+FAIL_ON = ("critical", "error", "warning", "never")
+_UNITS = {"us": 1, "ms": 1000, "s": 1_000_000, "": 1_000_000}
+
+
+def _zone(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise click.BadParameter(f"{value!r} is no time zone; use a name like Europe/Berlin or UTC") from None
+    return value
+
+
+def _skews(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[int, int]:
+    skews = {}
+    for value in values:
+        found = re.fullmatch(r"([0-9]+)=([+-]?[0-9]+(?:\.[0-9]+)?)(us|ms|s|)", value)
+        if found is None:
+            raise click.BadParameter(f"{value!r} is not BROKER=+250ms")
+        skews[int(found[1])] = round(float(found[2]) * _UNITS[found[3]])
+    return skews
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--format", "format_name", type=click.Choice([r.name for r in REPORTS]), default="text", show_default=True)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write there instead of to the terminal.")
+@click.option("--topic", "topics", multiple=True, metavar="GLOB", help="Judge only topics that match; may be repeated.")
+@click.option("--tz", "zone", default="UTC", show_default=True, callback=_zone, help="Zone of the logs' printed times.")
+@click.option("--skew", "skews", multiple=True, metavar="BROKER=+250ms", callback=_skews, help="Shift a broker's times.")
+@click.option(
+    "--fail-on", type=click.Choice(FAIL_ON), default="error", show_default=True, help="Least severity that exits with 1."
+)
+def scan(
+    paths: tuple[str, ...],
+    format_name: str,
+    output: str | None,
+    topics: tuple[str, ...],
+    zone: str,
+    skews: dict[int, int],
+    fail_on: str,
+) -> None:
+    """Judge evidence: logs, data directories, checkpoints.
+
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood.
+
+    Example: forensics scan incident/ --topic 'orders*' --tz Europe/Berlin
+    """
+    result = local.scan(paths, reading=Reading(zone, skews), topics=topics)
+    report = next(report for report in REPORTS if report.name == format_name)
+    text = report.render(result)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        with click.open_file(output, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    if fail_on != "never" and result.worst is not None and result.worst.rank <= Severity(fail_on).rank:
+        sys.exit(1)

@@ -1,0 +1,3 @@
+"""The same functions, run locally or on Spark."""
+
+from __future__ import annotations

@@ -1,0 +1,74 @@
+"""The local engine: files are read side by side in threads, then replayed and judged in this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
+
+from forensics.case import Case, Reading, assemble
+from forensics.errors import NothingUnderstood, UnreadableInput
+from forensics.replay.partitions import histories
+from forensics.result import Result, finish
+from forensics.rules import RULES
+from parsers import read
+from parsers.read import FileReading
+from parsers.sources import Source, walk
+
+Progress = Callable[[int, int], None]
+"""Called with files done and files in all."""
+
+
+def scan(
+    paths: Sequence[str],
+    *,
+    reading: Reading | None = None,
+    topics: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Result:
+    """Read, replay and judge.
+
+    Args:
+        paths: files and directories of evidence; only ever read.
+        reading: zone and skew of printed times.
+        topics: patterns; only topics that match one are judged. None means all.
+        progress: told after each file.
+
+    Raises:
+        UnreadableInput: a path does not exist.
+        NothingUnderstood: nothing in the input is a broker's.
+    """
+    case = take_in(paths, reading=reading, progress=progress)
+    judged = []
+    for history in histories(case):
+        if topics and not any(fnmatchcase(history.topic, pattern) for pattern in topics):
+            continue
+        judged.append((history, [rule.judge(history, case) for rule in RULES]))
+    return finish(paths, case, judged)
+
+
+def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: Progress | None = None) -> Case:
+    """Read every file into a case.
+
+    Raises:
+        UnreadableInput: a path does not exist.
+        NothingUnderstood: nothing in the input is a broker's.
+    """
+    try:
+        sources = list(walk(paths))
+    except FileNotFoundError as error:
+        raise UnreadableInput(f"{error}: no such file or directory; give a folder with logs or data of brokers") from None
+    files: list[tuple[Source, FileReading]] = []
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        for done, (source, found) in enumerate(zip(sources, pool.map(read.read, sources), strict=True), start=1):
+            files.append((source, found))
+            if progress is not None:
+                progress(done, len(sources))
+    case = assemble(files, reading)
+    if case.observations.is_empty() and case.batches.is_empty():
+        looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
+        raise NothingUnderstood(
+            f"nothing in {', '.join(paths)} was understood ({len(sources)} files); looked for: {looked}"
+        )
+    return case

@@ -1,0 +1,19 @@
+"""The words of each version: what its brokers and its controller print about an event, at which level and where."""
+
+from __future__ import annotations
+
+from forensics.model.wording.v0_10 import V010
+from forensics.model.wording.v1_1 import V11
+from forensics.model.wording.v2_8 import V28
+from forensics.model.wording.v3_9 import V39
+from forensics.model.wording.words import Line, Scene, Words
+
+WORDINGS: tuple[type[Words], ...] = (V010, V11, V28, V39)
+
+
+def wording_of(version: str) -> type[Words]:
+    """The wording of a Kafka version."""
+    return next(words for words in WORDINGS if words.version == version)
+
+
+__all__ = ["WORDINGS", "Line", "Scene", "Words", "wording_of"]

@@ -1,0 +1,31 @@
+"""Findings to text, JSON and pages. A report computes no verdict of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from forensics.reports import json_report, text
+from forensics.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One way to write a result.
+
+    Attributes:
+        name: value of ``--format``.
+        what: for the help text.
+        render: makes the whole text.
+    """
+
+    name: str
+    what: str
+    render: Callable[[Result], str]
+
+
+REPORTS: tuple[Report, ...] = (
+    Report("text", "a summary for the terminal", text.render),
+    Report("json", "everything, by the contract forensics.scan/1", json_report.render),
+)
+"""Every report, the default first."""

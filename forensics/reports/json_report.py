@@ -1,0 +1,198 @@
+"""The JSON contract ``forensics.scan/1``: everything a result holds, for programs. Its schema lies beside this file."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from importlib import resources
+from typing import Any
+
+from forensics import __version__
+from forensics.case.coverage import coverage
+from forensics.replay.history import History
+from forensics.result import Partition, Result
+from forensics.rules.causes import BY_ID
+from forensics.rules.finding import Finding
+
+SCHEMA = "forensics.scan/1"
+EXAMPLES = 20
+
+
+def render(result: Result) -> str:
+    """The document as indented JSON, ending with a line end."""
+    return json.dumps(document(result), indent=1, ensure_ascii=False) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the document."""
+    text = resources.files("forensics.reports").joinpath("scan.schema.json").read_text("utf-8")
+    return dict(json.loads(text))
+
+
+def document(result: Result) -> dict[str, Any]:
+    """The document as plain values."""
+    case = result.case
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "forensics", "version": __version__},
+        "inputs": list(result.inputs),
+        "time_zone": case.reading.zone,
+        "skew_us": {str(broker): shift for broker, shift in sorted(case.reading.skew.items())},
+        "brokers": [
+            {
+                "id": broker.id,
+                "cluster": broker.cluster,
+                "version": broker.version,
+                "settings": dict(sorted(broker.settings.items())),
+                "starts": [iso(time) for time in broker.starts],
+            }
+            for broker in case.brokers.values()
+        ],
+        "sources": [_source(row) for row in case.sources.iter_rows(named=True)],
+        "coverage": [
+            {**row, "first_time": _iso(row["first_time"]), "last_time": _iso(row["last_time"])}
+            for row in coverage(case).iter_rows(named=True)
+        ],
+        "partitions": [_partition(partition) for partition in result.partitions],
+        "findings": [_finding(finding) for finding in result.findings],
+        "notices": _notices(result),
+    }
+
+
+def iso(time: int | None) -> str | None:
+    """Microseconds since 1970 UTC as ISO 8601, or None."""
+    return None if time is None else _iso(datetime.fromtimestamp(time / 1e6, UTC))
+
+
+def _iso(time: datetime | None) -> str | None:
+    return None if time is None else time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _source(row: dict[str, Any]) -> dict[str, Any]:
+    keys = ("path", "broker", "cluster", "format", "frame", "bytes", "sha256", "lines", "events", "relevant", "understood")
+    return {
+        **{key: row[key] for key in keys},
+        "notices": row["notices"],
+        "first_time": _iso(row["first_time"]),
+        "last_time": _iso(row["last_time"]),
+    }
+
+
+def _partition(partition: Partition) -> dict[str, Any]:
+    history = partition.history
+    return {
+        "cluster": history.cluster,
+        "topic": history.topic,
+        "topic_id": history.topic_id,
+        "partition": history.partition,
+        "incarnation": history.incarnation,
+        "protocol": history.protocol,
+        "epochs": [
+            {"epoch": e.epoch, "leader": e.leader, "start": e.start, "isr": sorted(e.first_isr) if e.first_isr else None}
+            for _, e in sorted(history.epochs.items())
+        ],
+        "replicas": [_replica(history, broker) for broker in sorted(history.replicas)],
+        "verdicts": {
+            rule: {
+                "verdict": judgement.verdict.value,
+                "missing": list(judgement.missing),
+                "findings": [finding.fingerprint for finding in judgement.findings],
+            }
+            for rule, judgement in partition.judgements.items()
+        },
+    }
+
+
+def _replica(history: History, broker: int) -> dict[str, Any]:
+    replica = history.replicas[broker]
+    return {
+        "broker": broker,
+        "log_start_offset": replica.log_start,
+        "log_end_offset": replica.end,
+        "high_watermark_checkpoint": replica.checkpoint[0] if replica.checkpoint else None,
+        "lineage": [[epoch, start] for epoch, start in replica.lineage.entries],
+        "directory": replica.directory,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    first, last = finding.span
+    cause = BY_ID.get(finding.cause or "")
+    positions = {ref: number for number, ref in enumerate(finding.refs)}
+    return {
+        "fingerprint": finding.fingerprint,
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
+        "cluster": finding.cluster,
+        "topic": finding.topic,
+        "topic_id": finding.topic_id,
+        "partition": finding.partition,
+        "incarnation": finding.incarnation,
+        "replicas": list(finding.replicas),
+        "epochs": list(finding.epochs),
+        "offsets": [list(piece) for piece in finding.offsets],
+        "records": {"min": finding.records[0], "max": finding.records[1]} if finding.records else None,
+        "time": {"from": iso(first), "to": iso(last)},
+        "summary": finding.summary,
+        "before": finding.before,
+        "after": finding.after,
+        "facts": [
+            {
+                "text": fact.text,
+                "broker": fact.broker,
+                "time": iso(fact.time),
+                "evidence": [positions[ref] for ref in dict.fromkeys(fact.refs)],
+            }
+            for fact in finding.facts
+        ],
+        "inferences": list(finding.inferences),
+        "not_because": list(finding.not_because),
+        "cause": None
+        if cause is None
+        else {
+            "id": cause.id,
+            "text": cause.text,
+            "reference": cause.reference,
+            "versions": cause.versions,
+            "prevention": cause.prevention,
+        },
+        "keep": finding.keep,
+        "next_steps": list(finding.next_steps),
+        "do_not": list(finding.do_not),
+        "count": finding.count,
+        "evidence": [
+            {
+                "path": evidence.path,
+                "sha256": evidence.sha256,
+                "line": evidence.line,
+                "byte": evidence.byte,
+                "text": evidence.text,
+                "note": evidence.note,
+            }
+            for evidence in finding.evidence
+        ],
+    }
+
+
+def _notices(result: Result) -> dict[str, Any]:
+    case = result.case
+    notices = case.notices
+    examples = notices.head(EXAMPLES)
+    return {
+        "count": notices.height,
+        "by_source": {
+            case.path(source): count
+            for source, count in notices.group_by("source").len().sort("source").iter_rows()
+        },
+        "examples": [
+            {
+                "path": case.path(row["source"]),
+                "line": row["line"],
+                "byte": row["byte"],
+                "reason": row["reason"],
+                "excerpt": row["excerpt"],
+            }
+            for row in examples.iter_rows(named=True)
+        ],
+    }
