@@ -78,7 +78,6 @@ MESSAGES: tuple[Message, ...] = (
                         ),
                         "real",
                     ),
-                    ),
                 ),
             ),
         ),
