@@ -382,25 +382,18 @@ def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, not
         outside=outside & ~bad_header & ~bad_crc,
         sound=~(bad_crc | bad_header | outside),
     )
-    order = marked.filter("sound").with_columns(before=pl.col("last").shift(1))
+    order = marked.filter("sound").select("byte", "start", "last", before=pl.col("last").shift(1))
     offsets = pl.format("{} to {}", "start", "last")
-    found = (
-        (marked.filter("bad_crc"), pl.format(BAD_CRC + ": offsets {}, the header says {}", offsets, "crc")),
-        (
-            marked.filter("bad_header"),
-            pl.format(BAD_HEADER + ": offsets {}, {} records, codec {}", offsets, records.fill_null(0), "codec"),
-        ),
-        (
-            marked.filter("outside"),
-            pl.format(OUT_OF_RANGE + ": {}, its name says {}", offsets, pl.lit(base_offset, dtype=pl.Int64)),
-        ),
-        (
-            order.filter(pl.col("start") <= pl.col("before")),
-            pl.format(OFFSETS_GO_BACK + ": {} after {}", offsets, "before"),
-        ),
-    )
-    for rows, reason in found:
-        for place, text in rows.select("byte", reason.alias("reason")).iter_rows():
+    header = pl.format("{}, {} records, codec {}", offsets, records.fill_null(0), "codec")
+    for rows, flag, reason in (
+        (marked, pl.col("bad_crc"), pl.format(BAD_CRC + ": offsets {}, the header says {}", offsets, "crc")),
+        (marked, pl.col("bad_header"), pl.format(BAD_HEADER + ": offsets {}", header)),
+        (marked, pl.col("outside"), pl.format(OUT_OF_RANGE + f": {{}}, its name says {base_offset}", offsets)),
+        (order, pl.col("start") <= pl.col("before"), pl.format(OFFSETS_GO_BACK + ": {} after {}", offsets, "before")),
+    ):
+        if not rows.select(flag.any()).item():
+            continue
+        for place, text in rows.filter(flag).select("byte", reason.alias("reason")).iter_rows():
             notices.add(text, excerpt=_hex(view, place), byte=place)
     return marked["sound"]
 

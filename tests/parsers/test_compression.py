@@ -35,6 +35,7 @@ COMPRESS = {
     "gzip of two members": (1, lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])),
     "snappy": (2, lambda data: bytes(cramjam.snappy.compress_raw(data))),
     "xerial": (2, lambda data: xerial(data[:9], data[9:])),
+    "xerial of small blocks": (2, lambda data: xerial(*(data[n : n + 500_000] for n in range(0, len(data), 500_000)))),
     "lz4": (3, lz4.frame.compress),
     "lz4 without size": (3, lambda data: lz4.frame.compress(data, store_size=False)),
     "zstd": (4, java_zstd),

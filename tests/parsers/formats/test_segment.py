@@ -383,6 +383,12 @@ def test_wrappers_have_absolute_offsets_inside_v0_and_relative_ones_inside_v1() 
     ]
 
 
+def test_offsets_inside_v0_are_taken_as_they_are() -> None:
+    inside = gzip.compress(b"".join(message(offset, b"v", magic=0) for offset in (40, 41)))
+    scan = read_segment(message(45, inside, magic=0, attributes=1))
+    assert scan.batches.select("base_offset", "last_offset", "records").row(0) == (40, 45, 2)
+
+
 def test_lz4_wrappers_of_v0_have_a_wrong_header_checksum() -> None:
     """Kafka 0.8 and 0.9 computed it over the wrong bytes (KAFKA-3160)."""
     frame = bytearray(lz4.frame.compress(message(7, b"v", magic=0), content_checksum=False, store_size=False))
