@@ -10,11 +10,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, NamedTuple
-
-from kafka.errors import KafkaError
-from kafka.record.default_records import DefaultRecordBatch
-from kafka.record.legacy_records import LegacyRecordBatch
 
 from parsers import compression
 from parsers.errors import NotThisFormat
@@ -41,8 +38,23 @@ _APPEND_TIME: Final = 0x08
 _PRODUCER: Final = struct.Struct(">qh")
 _PRODUCER_AT: Final = 43
 
-# What the library raises on bytes that contradict themselves: its own errors, and what plain indexing gives.
-_BROKEN: Final = (KafkaError, ValueError, IndexError, TypeError, AssertionError, struct.error)
+
+class _Library(NamedTuple):
+    """What is used of kafka-python. Importing it loads the whole client, so only who decodes records pays for it."""
+
+    batch: Any
+    message: Any
+    broken: tuple[type[Exception], ...]  # raised on bytes that contradict themselves: its own, and plain indexing's
+
+
+@cache
+def _library() -> _Library:
+    from kafka.errors import KafkaError
+    from kafka.record.default_records import DefaultRecordBatch
+    from kafka.record.legacy_records import LegacyRecordBatch
+
+    broken = (KafkaError, ValueError, IndexError, TypeError, AssertionError, struct.error)
+    return _Library(DefaultRecordBatch, LegacyRecordBatch, broken)
 
 
 class Record(NamedTuple):
@@ -138,13 +150,13 @@ def _decode_v2(view: memoryview, limit: int) -> Decoded:
     controls: list[ControlRecord] = []
     problem = None
     try:
-        for record in DefaultRecordBatch(plain):
+        for record in _library().batch(plain):
             if is_control:
                 controls.append(_control(record, producer_id, producer_epoch))
             else:
                 headers = tuple(record.headers)
                 records.append(Record(record.offset, record.timestamp, record.key, record.value, headers))
-    except _BROKEN as error:
+    except _library().broken as error:
         said = " ".join(str(error).split())
         problem = f"after {len(records) + len(controls)} records the batch cannot be decoded ({said})"
     return Decoded(tuple(records), tuple(controls), problem)
@@ -175,7 +187,7 @@ def _decode_legacy(view: memoryview, limit: int) -> Decoded:
         records = list(_wrapped(view, limit)) if view[17] & _CODEC else [_message(view, 0, None)]
     except compression.CannotDecompress as error:
         problem = str(error)
-    except _BROKEN as error:
+    except _library().broken as error:
         problem = f"the message cannot be decoded ({' '.join(str(error).split()) or type(error).__name__})"
     return Decoded(tuple(records), (), problem)
 
@@ -206,7 +218,7 @@ def _wrapped(view: memoryview, limit: int) -> Iterator[Record]:
 
 
 def _message(view: memoryview, shift: int, time: int | None) -> Record:
-    (message,) = LegacyRecordBatch(view, view[16])
+    (message,) = _library().message(view, view[16])
     if time is None:
         time = -1 if message.timestamp is None else message.timestamp
     return Record(message.offset + shift, time, message.key, message.value)
