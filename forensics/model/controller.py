@@ -118,7 +118,9 @@ class Controller:
             return
         if self.cluster.protocol.mode == "kraft":
             self._change(
-                rest, self._choose(rest) if state.leader == broker else state.leader, "enterControlledShutdown"
+                rest,
+                self._choose(rest) if state.leader == broker else state.leader,
+                f"enterControlledShutdown[{broker}]",
             )
             return
         leader = next(b for b in self._order(rest) if b in rest and b in self.live) if state.leader == broker else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from forensics.model.trace import Event
 from forensics.model.wording.words import Line, Words, joined
@@ -187,7 +188,7 @@ class OldController(Words):
             )
         yield self.controller_line(event, "INFO", f"New leader and ISR for partition {tp} is {self.json_of(facts)}")
 
-    kinds = (
+    kinds: ClassVar[tuple[str, ...]] = (
         "controller_started",
         "broker_up",
         "broker_down",

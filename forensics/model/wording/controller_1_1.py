@@ -168,7 +168,7 @@ class ZooKeeperController(Words):
             f"{self.election_strategy}",
         )
 
-    kinds = (
+    kinds: ClassVar[tuple[str, ...]] = (
         "controller_started",
         "broker_up",
         "broker_down",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from forensics.model.segments import size
 from forensics.model.trace import Event, epoch_ms
@@ -19,7 +20,7 @@ class V010(OldController):
 
     version = "0.10.2.2"
     commit = "cd80bc412b9b9701"
-    defaults = (
+    defaults: ClassVar[tuple[Threshold, ...]] = (
         Threshold("", "INFO", "server.log"),
         Threshold("state.change.logger", "TRACE", "state-change.log"),
         Threshold("kafka.controller", "TRACE", "controller.log"),
@@ -451,14 +452,16 @@ class V010(OldController):
 
     def isr_committed(self, event: Event) -> Iterator[Line]:
         """ZooKeeper has it."""
+        facts, broker = event.facts, event.broker or 0
+        hw = self.at(broker, event.state["high_watermark"])
+        own = f"; Highwatermark: {hw}"
         replicas = ",".join(
-            f"ReplicaId: {b}; Topic: orders; Partition: 0; isLocal: {str(b == event.broker).lower()}; "
-            "lastCaughtUpTimeMs: "
-            f"{max(epoch_ms(event.facts['known'][b][1]), 0) if b in event.facts['known'] else 0}"
-            for b in event.facts["isr"]
+            f"ReplicaId: {b}; Topic: orders; Partition: 0; isLocal: {str(b == broker).lower()}; lastCaughtUpTimeMs: "
+            f"{max(epoch_ms(facts['known'][b][1]), 0) if b in facts['known'] else 0}{own if b == broker else ''}"
+            for b in facts["isr"]
         )
         yield self.partition(
-            event, "TRACE", f"ISR updated to [{replicas}] and zkVersion updated to [{event.facts['partition_epoch']}]"
+            event, "TRACE", f"ISR updated to [{replicas}] and zkVersion updated to [{facts['partition_epoch']}]"
         )
 
     def isr_refused(self, event: Event) -> Iterator[Line]:
@@ -469,7 +472,7 @@ class V010(OldController):
             f"Cached zkVersion [{event.facts['partition_epoch']}] not equal to that in zookeeper, skip updating ISR",
         )
 
-    kinds = (
+    kinds: ClassVar[tuple[str, ...]] = (
         *OldController.kinds,
         "starts",
         "stopping",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from forensics.model.segments import size
 from forensics.model.state import Batch
@@ -21,7 +21,7 @@ class V11(ZooKeeperController):
 
     version = "1.1.1"
     commit = "98b6346a977495f6"
-    defaults = (
+    defaults: ClassVar[tuple[Threshold, ...]] = (
         Threshold("", "INFO", "server.log"),
         Threshold("state.change.logger", "TRACE", "state-change.log"),
         Threshold("kafka.controller", "TRACE", "controller.log"),
@@ -574,11 +574,12 @@ class V11(ZooKeeperController):
 
     def isr_committed(self, event: Event) -> Iterator[Line]:
         """ZooKeeper has it."""
-        facts = event.facts
+        facts, broker = event.facts, event.broker or 0
+        hw = self.at(broker, event.state["high_watermark"])
+        own = f"; Highwatermark: {hw}; LastStableOffset: {hw}"
         replicas = ",".join(
-            f"ReplicaId: {b}; Topic: orders; Partition: 0; isLocal: {str(b == event.broker).lower()}; "
-            "lastCaughtUpTimeMs: "
-            f"{max(epoch_ms(facts['known'][b][1]), 0) if b in facts['known'] else 0}"
+            f"ReplicaId: {b}; Topic: orders; Partition: 0; isLocal: {str(b == broker).lower()}; lastCaughtUpTimeMs: "
+            f"{max(epoch_ms(facts['known'][b][1]), 0) if b in facts['known'] else 0}{own if b == broker else ''}"
             for b in facts["isr"]
         )
         yield self.partition(
@@ -593,7 +594,7 @@ class V11(ZooKeeperController):
             f"Cached zkVersion [{event.facts['partition_epoch']}] not equal to that in zookeeper, skip updating ISR",
         )
 
-    kinds = (
+    kinds: ClassVar[tuple[str, ...]] = (
         *ZooKeeperController.kinds,
         "starts",
         "stopping",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from forensics.model.segments import size
 from forensics.model.trace import Event, epoch_ms
@@ -19,7 +19,7 @@ class V28(V11):
     commit = "3146c6ff4a24cc24"
     state_level = "INFO"
     election_strategy = "OfflinePartitionLeaderElectionStrategy(false)"
-    defaults = (
+    defaults: ClassVar[tuple[Threshold, ...]] = (
         Threshold("", "INFO", "server.log"),
         Threshold("state.change.logger", "INFO", "state-change.log"),
         Threshold("kafka.controller", "TRACE", "controller.log"),
@@ -381,12 +381,16 @@ class V28(V11):
                 "epoch cache "
                 f"after truncating to end offset {facts['to']}, leaving {facts['left']} entries in the cache.",
             )
-        yield self.log(event, "INFO", f"Loading producer state till offset {facts['to']} with message format version 2")
+        yield from self.rebuilt(event, facts["to"])
         if facts["hw"] < facts["hw_before"]:
             was, now = self.at(broker, facts["hw_before"]), self.at(broker, facts["hw"])
             yield self.log(event, "WARN", f"Non-monotonic update of high watermark from {was} to {now}")
         if facts["hw_before"] >= facts["to"]:
             yield self.log(event, "TRACE", f"Setting high watermark {self.at(broker, facts['hw'])}")
+
+    def rebuilt(self, event: Event, to: int) -> Iterator[Line]:
+        """Producer state is rebuilt at the new end, which is named once more."""
+        yield self.log(event, "INFO", f"Loading producer state till offset {to} with message format version 2")
 
     def fetch_refused(self, event: Event) -> Iterator[Line]:
         """A fetch of another epoch than the leader's."""
@@ -435,8 +439,8 @@ class V28(V11):
         last = f"Optional[{facts['last_epoch']}]" if facts["last_epoch"] >= 0 else "Optional.empty"
         return (
             f"(type=FetchRequest, replicaId={event.broker}, maxWait=500, minBytes=1, maxBytes=10485760, "
-            f"fetchData={{{self.scene.tp}=PartitionData(fetchOffset={facts['offset']}, logStartOffset=0, maxBytes=1048576, "
-            f"currentLeaderEpoch=Optional[{facts['leader_epoch']}], lastFetchedEpoch={last})}}, "
+            f"fetchData={{{self.scene.tp}=PartitionData(fetchOffset={facts['offset']}, logStartOffset=0, "
+            f"maxBytes=1048576, currentLeaderEpoch=Optional[{facts['leader_epoch']}], lastFetchedEpoch={last})}}, "
             "isolationLevel=READ_UNCOMMITTED, toForget=, metadata=(sessionId=INVALID, epoch=INITIAL), rackId=)"
         )
 
@@ -584,4 +588,11 @@ class V28(V11):
                 f"[{facts['partition_epoch']}]",
             )
 
-    kinds = (*V11.kinds, "diverges", "cuts_to_hw", "fetch_refused", "isr_without", "isr_altered")
+    kinds: ClassVar[tuple[str, ...]] = (
+        *V11.kinds,
+        "diverges",
+        "cuts_to_hw",
+        "fetch_refused",
+        "isr_without",
+        "isr_altered",
+    )

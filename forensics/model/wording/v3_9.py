@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from forensics.model.trace import Event, epoch_ms
 from forensics.model.wording.controller_1_1 import INFO_PARSER
@@ -29,7 +29,7 @@ class V39(V28):
 
     version = "3.9.1"
     commit = "f745dfdcee2b9851"
-    defaults = (
+    defaults: ClassVar[tuple[Threshold, ...]] = (
         Threshold("", "INFO", "server.log"),
         Threshold("state.change.logger", "INFO", "state-change.log"),
         Threshold("kafka.controller", "TRACE", "controller.log"),
@@ -327,6 +327,14 @@ class V39(V28):
             f"watermark {hw}",
         )
 
+    def rebuilt(self, event: Event, to: int) -> Iterator[Line]:
+        """Producer state is rebuilt at the new end, which is named once more, by the companion object's logger."""
+        for text in (
+            f"Loading producer state till offset {to} with message format version 2",
+            f"Reloading from producer snapshot and rebuilding producer state from offset {to}",
+        ):
+            yield self.log(event, "INFO", text)._replace(logger=PRODUCERS)
+
     # -- replication, seen only with its loggers on -------------------------------------------------------------------
 
     def place(self, facts: dict[str, Any]) -> str:
@@ -507,7 +515,7 @@ class V39(V28):
                 f"Setting new leader for topicId {scene.topic_id}, partition 0 to {facts['leader']} using an unclean "
                 "election",
             )
-        why = f"{facts['why']}[{facts['was_leader']}]" if facts["why"] == "enterControlledShutdown" else facts["why"]
+        why = facts["why"]
         if self.threshold(REPLICATION).level == "DEBUG":
             yield self.quorum(event, "DEBUG", REPLICATION, f"{why}: changing partition(s): {scene.tp}")
         else:
@@ -547,7 +555,7 @@ class V39(V28):
             text = f"{start} partition epoch is {facts['partition_epoch']}, not {facts['partition_epoch'] - 1}."
             yield self.quorum(event, "INFO", REPLICATION, text)
 
-    kinds = (
+    kinds: ClassVar[tuple[str, ...]] = (
         "controller_started",
         "broker_up",
         "broker_down",
