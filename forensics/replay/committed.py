@@ -199,13 +199,13 @@ def doubts(history: History) -> list[Doubt]:
     ]
     found = []
     for before, after in zip(led, led[1:], strict=False):
+        if after.lineage == before.lineage or carried_over(history, before, after):
+            continue
         if after.start is None:
             found.append(Doubt(after.start_low, None, before, after))
             continue
         end = _reached(history, before)
         if end is not None and end <= after.start:
-            continue
-        if carried_over(history, before, after):
             continue
         known = committed(history, before.lineage, after.start, end if end is not None else after.start)
         if end is not None and known.ranges == ((after.start, end),):

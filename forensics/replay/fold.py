@@ -149,7 +149,12 @@ class _Fold:
             if epoch.start > 0 and below.epoch_at(epoch.start - 1) == UNKNOWN:
                 below = self._prefix(epoch.epoch, epoch.start) or below
             epoch.lineage = below.begin(epoch.epoch, epoch.start)
+        elif tenure is not None and self._goes_on(leader, tenure):
+            # The same leader goes on writing the same log: where one epoch ends and the next begins in it changes
+            # nothing about which record stands where.
+            epoch.lineage = log
         elif epoch.served or tenure is not None:
+            epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))
             epoch.lineage = log.cut(epoch.start_low).begin(UNKNOWN, epoch.start_low)
         else:
             epoch.lineage = log  # nothing shows that the leader ever took it up
@@ -203,6 +208,29 @@ class _Fold:
                 epoch.start = first
                 epoch.refs.append(ref)
                 return
+
+    def _goes_on(self, leader: int, tenure: Tenure) -> bool:
+        before = self.previous.get(leader)
+        return before is not None and before.role is Role.LEADER and before.run == tenure.run and not before.steps
+
+    def _agreed(self, epoch: Epoch, leader: int) -> int:
+        """Without epochs in the log: the least offset an epoch can have begun at, because below it the leader's segments
+        agree with a log that was there before the epoch and was not cut since."""
+        if self.history.protocol != "hw":
+            return 0
+        least = 0
+        for broker in self.history.replicas:
+            pair = (min(broker, leader), max(broker, leader))
+            if broker == leader or pair not in self.history.compared:
+                continue
+            tenure = next((t for t in self.tenures.get(broker, ()) if t.epoch >= epoch.epoch), None)
+            if tenure is None or tenure.start_low == 0:
+                continue
+            lowest = self._lowest(broker, epoch.epoch)
+            bound = tenure.start_low if lowest is None else min(tenure.start_low, lowest)
+            forks = [f.ranges[0][0] for f in self.history.forks if (f.left, f.right) == pair]
+            least = max(least, min([bound, *forks]))
+        return least
 
     def _lowest(self, broker: int, number: int) -> int | None:
         """Lowest offset a replica was cut to in an epoch or later."""
@@ -314,15 +342,15 @@ class _Fold:
         if before is not None and before.hw is not None and start.value <= before.hw.value:
             return
         epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
-        self._state(broker, epoch, start, "with which it returned")
+        self._state(broker, epoch, start, "with which it returned", earlier=True)
 
-    def _state(self, broker: int, epoch: Epoch | None, sample: Sample, how: str) -> None:
+    def _state(self, broker: int, epoch: Epoch | None, sample: Sample, how: str, *, earlier: bool = False) -> None:
         if epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
             number, lineage = epoch.epoch, epoch.lineage
         else:
             number, lineage = UNKNOWN, self.logs[broker]
         self.history.statements.append(
-            Statement(broker, number, lineage, sample.value, Confidence.PROVEN, how, sample.time, (sample.ref,))
+            Statement(broker, number, lineage, sample.value, Confidence.PROVEN, how, sample.time, (sample.ref,), earlier)
         )
 
     # -- the end ----------------------------------------------------------------------------------------------------
@@ -347,31 +375,49 @@ class _Fold:
             if pending.cut is not None:
                 cut = pending.cut
                 if not cut.end_exact:
-                    cut = replace(cut, end=max(cut.end, self._held(cut.replica, cut.epoch)))
-                if cut.end > cut.target or not cut.end_exact:
+                    cut = replace(cut, end=max(cut.end, self._held(cut.replica, cut.epoch - 1, cut.refs[0].row)))
+                if cut.end > cut.target:
                     self.history.cuts.append(cut)
             elif pending.shrunk is not None:
                 shrunk = pending.shrunk
-                held = self._held(shrunk.replica, shrunk.epoch + 1)
+                until = shrunk.epoch if self._ended(shrunk) else shrunk.epoch - 1
+                held = self._held(shrunk.replica, until, shrunk.refs[0].row)
                 if held > shrunk.end:
                     shrunk = replace(shrunk, end=held, confidence=Confidence.INFERRED)
                 if shrunk.end > shrunk.target:
                     self.history.shrunk.append(shrunk)
 
-    def _held(self, broker: int, before: int) -> int:
-        """The least log end offset of a replica before an epoch: a high watermark reached with it in the ISR covers
-        its log, unless something cut it afterwards."""
+    def _ended(self, shrunk: Shrunk) -> bool:
+        """Whether the replica's part in the epoch was over when its log was read back: it never came back to it."""
+        row = shrunk.refs[0].row
+        return not any(
+            tenure.epoch == shrunk.epoch and tenure.refs and (tenure.refs[0].row or 0) > (row or 0)
+            for tenure in self.tenures[shrunk.replica]
+        )
+
+    def _held(self, broker: int, until: int, row: int | None) -> int:
+        """The least log end offset of a replica once an epoch was over: a high watermark reached with it in the ISR
+        covers its log, unless something cut it afterwards.
+
+        Args:
+            broker: the replica.
+            until: last epoch whose high watermarks count.
+            row: row of the replica's own line at which the question is asked; its own later words do not count.
+        """
         least = 0
         for statement in self.history.statements:
             number = statement.epoch
-            if not 0 <= number < before:
+            if not 0 <= number <= until:
                 continue
-            epoch = self.history.epochs[number]
-            in_isr = epoch.isr_own and bool(epoch.isr) and all(broker in isr for isr, _ in epoch.isr)
-            if statement.replica != broker and not in_isr:
-                continue
+            if statement.replica == broker:
+                if not statement.earlier and (statement.refs[0].row or 0) > (row or 0):
+                    continue
+            else:
+                epoch = self.history.epochs[number]
+                if not (epoch.isr_own and epoch.isr and all(broker in isr for isr, _ in epoch.isr)):
+                    continue
             shortened = any(
-                number < tenure.epoch < before and step.what in _REMOVES and step.target < statement.high_watermark
+                number < tenure.epoch <= until and step.what in _REMOVES and step.target < statement.high_watermark
                 for tenure in self.tenures.get(broker, ())
                 for step in tenure.steps
             )

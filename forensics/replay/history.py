@@ -129,6 +129,7 @@ class Statement:
         how: what states it, in words.
         time: when it was stated, microseconds since 1970 UTC, or None. It may have been reached earlier.
         refs: evidence.
+        earlier: it was read back by a later tenure than the one that reached it.
     """
 
     replica: int
@@ -139,6 +140,7 @@ class Statement:
     how: str
     time: int | None
     refs: tuple[Ref, ...]
+    earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True)

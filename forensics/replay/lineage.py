@@ -77,6 +77,8 @@ def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[li
     Returns:
         Ranges that differ, and ranges where one side's epoch is unknown.
     """
+    if left == right:
+        return [], []  # the same log, however little is known of it
     common = set(left.entries) & set(right.entries)
     # One epoch that began at one offset had one leader with one log: below that start both are the same, even where
     # the evidence no longer dates the records.
