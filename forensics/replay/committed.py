@@ -154,17 +154,40 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
         return None if shortened else True
     if leader is None or _shortened(history, leader, before.epoch, after.epoch):
         return None
-    if after.unclean:
+    if outside_isr(history, after):
         return None
     last = before.last_isr
     if last is not None and leader in last and (before.isr_own or before.isr_told):
         return True
     first = after.first_isr
-    # An election from outside the ISR leaves the new leader alone in it (OfflinePartitionLeaderElectionStrategy,
-    # PartitionChangeBuilder): company proves that it was in sync.
     if first is not None and len(first) > 1:
         return True
     return None
+
+
+def outside_isr(history: History, epoch: Epoch) -> bool:
+    """Whether an epoch's leader came from outside the ISR, as far as the evidence shows.
+
+    An election from outside the ISR leaves the new leader alone in it (ZooKeeper: OfflinePartitionLeaderElection; KRaft:
+    PartitionChangeBuilder), so company in its first ISR proves that it was in sync. A reassignment can make a replica
+    leader in the very change that adds it, which the controller prints as UNCLEAN too.
+    """
+    isr = epoch.first_isr
+    if isr is not None and len(isr) > 1:
+        return False
+    if epoch.unclean:
+        return True
+    if isr is None or epoch.leader is None or epoch.leader < 0 or isr != {epoch.leader}:
+        return False
+    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
+    for earlier in reversed(before):
+        last = earlier.last_isr
+        if last is None:
+            continue
+        if earlier.leader is not None and earlier.leader >= 0 and not (earlier.isr_own or earlier.isr_told):
+            return False
+        return epoch.leader not in last
+    return False
 
 
 def _shortened(history: History, broker: int | None, after: int, until: int) -> bool:

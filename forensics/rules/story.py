@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.committed import outside_isr
 from forensics.replay.history import Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Fact, span_text
@@ -84,24 +85,6 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     if outside_isr(history, epoch):
         return "unclean-election"
     return "unknown"
-
-
-def outside_isr(history: History, epoch: Epoch) -> bool:
-    """Whether an epoch's leader came from outside the ISR, as far as the evidence shows."""
-    if epoch.unclean:
-        return True
-    isr = epoch.first_isr
-    if isr is None or epoch.leader is None or epoch.leader < 0 or isr != {epoch.leader}:
-        return False
-    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
-    for earlier in reversed(before):
-        last = earlier.last_isr
-        if last is None:
-            continue
-        if earlier.leader is not None and earlier.leader >= 0 and not (earlier.isr_own or earlier.isr_told):
-            return False
-        return epoch.leader not in last
-    return False
 
 
 def missing_logs(history: History, case: Case) -> list[str]:

@@ -25,9 +25,10 @@ Set unclean.leader.election.enable=false where data matters more than availabili
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.committed import outside_isr
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict
-from forensics.rules.story import leader_fact, outside_isr
+from forensics.rules.story import leader_fact
 
 ID = "unclean-election"
 
