@@ -64,7 +64,7 @@ def said(events: Sequence[Event]) -> Iterator[str]:
         elif event.kind == "cut":
             yield f"broker {broker} cuts its log from {facts['end']} to {facts['to']}"
         elif event.kind == "halts":
-            yield f"broker {broker} halts: it may not cut below {facts['leo']} though its leader ends at {facts['leader_end']}"
+            yield f"broker {broker} ends at {facts['leo']}, its leader at {facts['leader_end']}: it may not cut, and halts"
         elif event.kind == "stuck":
             yield f"broker {broker} cannot append at {facts['offset']}: the next batch begins at {facts['base']}"
         elif event.kind == "election_failed":
@@ -138,6 +138,7 @@ def page(story: Scenario) -> str:
                 for other in done
                 if len(other.steps) == len(run.steps)
                 and all(_same(a, b) for a, b in zip(run.steps, other.steps, strict=True))
+                and list(said(run.cluster.trace.events)) == list(said(other.cluster.trace.events))
             ),
             None,
         )
@@ -166,9 +167,9 @@ def index() -> str:
             "# Replication, step by step\n",
             MADE,
             "",
-            "Each page tells one story of Kafka's replication as the reference model runs it, under four generations of",
-            "the protocol. LEO is the next offset to be written; HW the first offset that is not committed; remote LEOs are",
-            "what the leader knows of its followers (`?`: nothing yet).",
+            "Each page tells one story of Kafka's replication as the reference model runs it, under four generations",
+            "of the protocol. LEO is the next offset to be written; HW the first offset that is not committed; remote",
+            "LEOs are what the leader knows of its followers (`?`: nothing yet).",
             "",
             table(("story", "what it shows"), rows),
             "",
