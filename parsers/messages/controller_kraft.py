@@ -268,6 +268,24 @@ MESSAGES: tuple[Message, ...] = (
                         "real",
                     ),
                     Example(
+                        "[QuorumController id=100] Replayed partition assignment change "
+                        "PartitionChangeRecord(partitionId=0, topicId=1Q7G7JiBQNqcXRAlKJt-Lw, isr=[2, 3], leader=3, "
+                        "replicas=[3, 2], removingReplicas=[], addingReplicas=[], leaderRecoveryState=-1, "
+                        "directories=[s8r_NsVH_Mo6FPTsW83frg, ihDbTs1mtPynSFBHxAeXrQ], eligibleLeaderReplicas=null, "
+                        "lastKnownElr=null) for topic moved",
+                        (
+                            {
+                                "witness": 100,
+                                "partition": 0,
+                                "topic_id": "1Q7G7JiBQNqcXRAlKJt-Lw",
+                                "isr": "2,3",
+                                "leader": 3,
+                                "topic": "moved",
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
                         "[QuorumController id=100] Replayed partition change PartitionChangeRecord(partitionId=0, "
                         "topicId=LkVWPW8-R2adfpyJVoFwRg, isr=null, leader=-1, replicas=null, removingReplicas=null, "
                         "addingReplicas=null, leaderRecoveryState=-1, directories=null, eligibleLeaderReplicas=null, "
@@ -325,6 +343,19 @@ MESSAGES: tuple[Message, ...] = (
                 ),
                 source_ref="3.0.2 ReplicationControlManager:628, 3.9 ReplicationControlManager:1169",
                 examples=(
+                    Example(
+                        "[Controller 1] Rejecting alterIsr request from node 2 for orders-0 because the current "
+                        "leader is 1.",
+                        (
+                            {
+                                "witness": 1,
+                                "replica": 2,
+                                "topic": "orders",
+                                "partition": 0,
+                                "detail": "because the current leader is 1.",
+                            },
+                        ),
+                    ),
                     Example(
                         "[QuorumController id=100] Rejecting AlterPartition request from node 2 for orders-0 because "
                         "the current partition epoch is 5, not 4.",
@@ -416,6 +447,18 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="3.7.1 PartitionChangeBuilder:342",
                 examples=(
                     Example(
+                        "Setting new leader for topicId jr7ToJr8QGqdwL9PS_3LOg, partition 0 to 2 using a clean "
+                        "election",
+                        (
+                            {
+                                "topic_id": "jr7ToJr8QGqdwL9PS_3LOg",
+                                "partition": 0,
+                                "leader": 2,
+                                "detail": "a clean election",
+                            },
+                        ),
+                    ),
+                    Example(
                         "Setting new leader for topicId jr7ToJr8QGqdwL9PS_3LOg, partition 0 to 2 using ELR",
                         ({"topic_id": "jr7ToJr8QGqdwL9PS_3LOg", "partition": 0, "leader": 2, "detail": "ELR"},),
                     ),
@@ -491,6 +534,19 @@ MESSAGES: tuple[Message, ...] = (
                         ({"witness": 100, "replica": 2, "offset": 78},),
                     ),
                     Example(
+                        "[Controller 1] Re-registered broker incarnation: RegisterBrokerRecord(brokerId=2, "
+                        "incarnationId=mfp9xJZjSdW7SLJgwjzGaA, brokerEpoch=80, endPoints=[], features=[], rack=null, "
+                        "fenced=true)",
+                        ({"witness": 1, "replica": 2, "offset": 80},),
+                    ),
+                    Example(
+                        "[QuorumController id=100] Replayed RegisterBrokerRecord modifying the registration for "
+                        "broker 2: RegisterBrokerRecord(brokerId=2, isMigratingZkBroker=false, "
+                        "incarnationId=mfp9xJZjSdW7SLJgwjzGaA, brokerEpoch=80, endPoints=[], features=[], rack=null, "
+                        "fenced=true)",
+                        ({"witness": 100, "replica": 2, "offset": 80},),
+                    ),
+                    Example(
                         "[Controller 1] Registered new broker: RegisterBrokerRecord(brokerId=2, "
                         "incarnationId=mfp9xJZjSdW7SLJgwjzGaA, brokerEpoch=78, endPoints=[], features=[], rack=null, "
                         "fenced=true)",
@@ -563,6 +619,10 @@ MESSAGES: tuple[Message, ...] = (
                 ),
                 source_ref="3.3.2 QuorumController:1072, 3.9 QuorumController:1172",
                 examples=(
+                    Example(
+                        "[Controller 1] Becoming active at controller epoch 4.",
+                        ({"witness": 1, "replica": 1, "detail": "4"},),
+                    ),
                     Example(
                         "[QuorumController id=100] Becoming the active controller at epoch 1, next write offset 1.",
                         ({"witness": 100, "replica": 100, "detail": "1"},),

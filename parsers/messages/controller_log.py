@@ -5,6 +5,7 @@ from __future__ import annotations
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import (
     CONTROLLER,
+    EITHER,
     LEADER_AND_ISR,
     LEADER_AND_ISR_JSON,
     LEADER_ISR_CONTROLLER_EPOCH,
@@ -16,7 +17,7 @@ from parsers.messages.patterns import (
 from parsers.schema import Kind
 
 _CACHE_OLD = Each(rf"\[(?P<bracketed>[^\]]+)\] -> {LEADER_ISR_CONTROLLER_EPOCH}")
-_CACHE_ONE = Each(rf"leader cache for (?:\[(?P<bracketed>[^\]]+)\]|{TP}) is updated to {LEADER_ISR_CONTROLLER_EPOCH}")
+_CACHE_ONE = Each(rf"leader cache for {EITHER} is updated to {LEADER_ISR_CONTROLLER_EPOCH}")
 _CACHE = Each(rf"(?P<tp>{NAME}-[0-9]+) -> {LEADER_ISR_CONTROLLER_EPOCH}")
 _BROKERS = Each(r"(?: for |brokers |,)(?P<replica>[0-9]+)")
 
@@ -220,7 +221,7 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="1.0",
                 regex=(
-                    rf"^{CONTROLLER}New leader and ISR for partition (?:\[(?P<bracketed>[^\]]+)\]|{TP}) is "
+                    rf"^{CONTROLLER}New leader and ISR for partition {EITHER} is "
                     rf"{LEADER_AND_ISR_JSON}"
                 ),
                 source_ref="0.10.2.2 KafkaController:1094",
@@ -308,7 +309,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="1.0",
                 regex=(
                     rf"^\[Partition ?[sS]tate ?[mM]achine (?:on Controller |controllerId=)(?P<witness>[0-9]+)\]:? "
-                    rf"Initializing leader and isr for partition (?:\[(?P<bracketed>[^\]]+)\]|{TP}) to "
+                    rf"Initializing leader and isr for partition {EITHER} to "
                     rf"{LEADER_ISR_CONTROLLER_EPOCH}"
                 ),
                 source_ref="0.10.2.2 PartitionStateMachine",
@@ -392,7 +393,7 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="3.9",
                 regex=(
-                    rf"^{CONTROLLER}Updated leader epoch for partition (?:\[(?P<bracketed>[^\]]+)\]|{TP}) to "
+                    rf"^{CONTROLLER}Updated leader epoch for partition {EITHER} to "
                     rf"{number('leader_epoch')}(?:, zkVersion={number('partition_epoch')})?"
                 ),
                 source_ref="0.10.2.2 KafkaController:1145, 3.6.2 KafkaController:1278",
@@ -602,7 +603,7 @@ MESSAGES: tuple[Message, ...] = (
                 regex=(
                     rf"^\[(?:Controller (?:id=)?(?P<witness>[0-9]+)|Partition state machine on Controller "
                     rf"[0-9]+|PartitionStateMachine controllerId=[0-9]+)\]:? Partition "
-                    rf"(?:\[(?P<bracketed>[^\]]+)\]|{TP}) completed preferred replica leader election\. New leader "
+                    rf"{EITHER} completed preferred replica leader election\. New leader "
                     rf"is {number('leader')}"
                 ),
                 source_ref="3.6.2 KafkaController:1216",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import (
     ANY_STATE,
+    EITHER,
     LEADER_AND_ISR,
     LEADER_ISR_CONTROLLER_EPOCH,
     NAME,
@@ -35,7 +36,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="1.0",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [cC]hanged partition "
-                    rf"(?:\[(?P<bracketed>[^\]]+)\]|{TP}) from (?P<detail>[A-Za-z]+) to OnlinePartition with leader "
+                    rf"{EITHER} from (?P<detail>[A-Za-z]+) to OnlinePartition with leader "
                     rf"{number('leader')}"
                 ),
                 source_ref="0.10.2.2 PartitionStateMachine:207, 1.0.2 PartitionStateMachine:170",
@@ -118,7 +119,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="3.9",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [cC]hanged partition "
-                    rf"(?:\[(?P<bracketed>[^\]]+)\]|{TP}) state from [A-Za-z]+ to (?P<detail>OfflinePartition)"
+                    rf"{EITHER} state from [A-Za-z]+ to (?P<detail>OfflinePartition)"
                 ),
                 source_ref="2.8.2 PartitionStateMachine:258",
                 examples=(
@@ -150,7 +151,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="3.9",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [cC]hanged partition "
-                    rf"(?:\[(?P<bracketed>[^\]]+)\]|{TP}) state from [A-Za-z]+ to NewPartition with assigned "
+                    rf"{EITHER} state from [A-Za-z]+ to NewPartition with assigned "
                     rf"(?P<detail>replicas [0-9,]*)"
                 ),
                 source_ref="2.8.2 PartitionStateMachine:218",
@@ -254,7 +255,7 @@ MESSAGES: tuple[Message, ...] = (
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [sS]ending "
                     rf"(?P<detail>become-[a-z]+) LeaderAndIsr request {LEADER_ISR_CONTROLLER_EPOCH} to broker "
-                    rf"(?P<replica>[0-9]+) for partition (?:\[(?P<bracketed>[^\]]+)\]|{TP})"
+                    rf"(?P<replica>[0-9]+) for partition {EITHER}"
                 ),
                 source_ref="0.10.2.2 ControllerChannelManager:353",
                 examples=(
@@ -513,7 +514,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="3.9",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [cC]hanged state of "
-                    rf"replica (?P<replica>[0-9]+) for partition (?:\[(?P<bracketed>[^\]]+)\]|{TP}) from [A-Za-z]+ "
+                    rf"replica (?P<replica>[0-9]+) for partition {EITHER} from [A-Za-z]+ "
                     rf"to (?P<detail>[A-Za-z]+)"
                 ),
                 source_ref="0.10.2.2 ReplicaStateMachine:184, 2.4.1 ReplicaStateMachine:419",
@@ -610,7 +611,7 @@ MESSAGES: tuple[Message, ...] = (
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [sS]ent LeaderAndIsr "
                     rf"request .*? with new replica assignment .* to leader (?P<replica>[0-9]+) for partition being "
-                    rf"reassigned (?:\[(?P<bracketed>[^\]]+)\]|{TP})"
+                    rf"reassigned {EITHER}"
                 ),
                 source_ref="2.4.1 KafkaController:949, 3.6.2 KafkaController:1132",
                 fixed={"detail": "reassignment"},

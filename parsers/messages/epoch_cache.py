@@ -248,6 +248,19 @@ MESSAGES: tuple[Message, ...] = (
                 fixed={"offset": 0},
                 examples=(
                     Example(
+                        "[Log partition=orders-0, dir=/data] Deleting non-empty leader epoch cache due to "
+                        "incompatible message format V1",
+                        (
+                            {
+                                "offset": 0,
+                                "topic": "orders",
+                                "partition": 0,
+                                "log_dir": "/data",
+                                "detail": "due to incompatible message format V1",
+                            },
+                        ),
+                    ),
+                    Example(
                         "[Log partition=orders-0, dir=/data] Clearing leader epoch cache after unexpected append with "
                         "message format v1",
                         (

@@ -297,6 +297,22 @@ MESSAGES: tuple[Message, ...] = (
                         "real",
                     ),
                     Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Issuing fetch to broker 2, request: "
+                        "(type=FetchRequest, replicaId=3, maxWait=500, minBytes=1, maxBytes=10485760, "
+                        "fetchData={orders-0=(offset=7, logStartOffset=0, maxBytes=1048576)})",
+                        (
+                            {
+                                "detail": "fetch request",
+                                "witness": 3,
+                                "leader": 2,
+                                "topic": "orders",
+                                "partition": 0,
+                                "leo": 7,
+                                "log_start": 0,
+                            },
+                        ),
+                    ),
+                    Example(
                         "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Sending fetch request "
                         "(type=FetchRequest, replicaId=2, maxWait=500, minBytes=1, maxBytes=10485760, "
                         "fetchData={orders-0=PartitionData(topicId=LkVWPW8-R2adfpyJVoFwRg, fetchOffset=0, "
@@ -484,6 +500,20 @@ MESSAGES: tuple[Message, ...] = (
                             },
                         ),
                         "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Current offset 50 for partition "
+                        "orders-0 is out of range or moved to remote tier. Reset fetch offset to 60",
+                        (
+                            {
+                                "witness": 3,
+                                "leader": 2,
+                                "offset": 50,
+                                "topic": "orders",
+                                "partition": 0,
+                                "detail": "out of range or moved to remote tier. Reset fetch offset to 60",
+                            },
+                        ),
                     ),
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Current offset 50 for partition "

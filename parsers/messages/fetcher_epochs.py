@@ -501,6 +501,20 @@ MESSAGES: tuple[Message, ...] = (
                         "real",
                     ),
                     Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Partition orders-0 has a newer epoch "
+                        "(3) than the current leader. Retry the partition later.",
+                        (
+                            {
+                                "witness": 3,
+                                "leader": 2,
+                                "topic": "orders",
+                                "partition": 0,
+                                "detail": "newer",
+                                "leader_epoch": 3,
+                            },
+                        ),
+                    ),
+                    Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Partition orders-0 has an new epoch "
                         "(3) than the current leader. retry the partition later",
                         (
@@ -632,6 +646,34 @@ MESSAGES: tuple[Message, ...] = (
                         "real",
                     ),
                     Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Error while processing data for "
+                        "partition orders-0 at offset 30",
+                        (
+                            {
+                                "witness": 3,
+                                "leader": 2,
+                                "detail": "Error while processing data",
+                                "topic": "orders",
+                                "partition": 0,
+                                "leo": 30,
+                            },
+                        ),
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Unexpected error occurred while "
+                        "processing data for partition orders-0 at offset 30",
+                        (
+                            {
+                                "witness": 3,
+                                "leader": 2,
+                                "detail": "Unexpected error occurred while processing data",
+                                "topic": "orders",
+                                "partition": 0,
+                                "leo": 30,
+                            },
+                        ),
+                    ),
+                    Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Found invalid messages during fetch "
                         "for partition orders-0 offset 30",
                         (
@@ -657,6 +699,13 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="0.10.2.2 AbstractFetcherThread",
                 own_row=False,
                 examples=(
+                    Example(
+                        "[ReplicaFetcherThread-0-1]: Error for partition [orders,0] to broker "
+                        "1:org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not "
+                        "host this topic-partition.",
+                        (),
+                        "real",
+                    ),
                     Example(
                         "[ReplicaFetcherThread-0-1], Error for partition [orders,0] to broker "
                         "1:org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not "

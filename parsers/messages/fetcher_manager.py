@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import BROKER_END_POINT, FETCHER_MANAGER, NAME, TP
+from parsers.messages.patterns import BROKER_END_POINT, EITHER, FETCHER_MANAGER, NAME, TP
 from parsers.schema import Kind
 
 _ADDED_OLD = Each(
-    rf"\[(?:\[(?P<bracketed>[^\]]+)\]|{TP}), initOffset (?P<offset>-?[0-9]+) to broker "
+    rf"\[{EITHER}, initOffset (?P<offset>-?[0-9]+) to broker "
     rf"BrokerEndPoint\((?P<leader>[0-9]+),"
 )
 _ADDED_WITH_EPOCH = Each(rf"{TP} -> \(offset=(?P<offset>-?[0-9]+), leaderEpoch=(?P<leader_epoch>-?[0-9]+)\)")

@@ -456,7 +456,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="P-42",
         kind=Kind.ISR_REJECTED,
-        literal=("ailed to update ISR to Pending", "ailed to alter partition to ", "ailed to update ISR to Some("),
+        literal=("ailed to update ISR to Pending", "ailed to alter partition to "),
         level="DEBUG",
         stock=False,
         variants=(
@@ -569,6 +569,18 @@ MESSAGES: tuple[Message, ...] = (
                 ),
                 source_ref="2.7.2 Partition, 3.6.2 Partition:1892",
                 examples=(
+                    Example(
+                        "[Partition orders-0 broker=1] Ignoring ISR from AlterIsr with LeaderAndIsr(leader=2, "
+                        "leaderEpoch=6, isr=List(2), zkVersion=9) since we have a newer version 10.",
+                        (
+                            {
+                                "topic": "orders",
+                                "partition": 0,
+                                "witness": 1,
+                                "detail": "since we have a newer version 10",
+                            },
+                        ),
+                    ),
                     Example(
                         "[Partition orders-0 broker=1] Ignoring new ISR LeaderAndIsr(leader=2, leaderEpoch=6, "
                         "isr=List(2), zkVersion=9) since we have a stale leader epoch 5.",

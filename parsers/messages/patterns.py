@@ -10,11 +10,14 @@ from __future__ import annotations
 NAME = r"[a-zA-Z0-9._-]+"
 """A topic, a directory name or a topic id."""
 
-TP = rf"(?P<tp>{NAME})"
+TP = rf"(?P<tp>{NAME}-[0-9]+)"
 """``orders-0``."""
 
 BRACKETED = r"\[(?P<bracketed>[^\]]+)\]"
 """``[orders,0]``: TopicAndPartition.toString up to 1.0."""
+
+EITHER = r"\[?(?P<topic>[a-zA-Z0-9._-]+)[,-](?P<partition>[0-9]+)\]?"
+"""``orders-0`` or ``[orders,0]``, for lines that print one in some releases and the other in others."""
 
 NUMBERS = r"[0-9, ]*"
 """Inside of a printed list of broker ids, may be empty."""

@@ -112,6 +112,21 @@ MESSAGES: tuple[Message, ...] = (
                         "real",
                     ),
                     Example(
+                        "[RaftManager id=100] Leader high watermark updated to LogOffsetMetadata(offset=14, "
+                        "metadata=Optional.empty)",
+                        ({"topic": "__cluster_metadata", "partition": 0, "witness": 100, "hw": 14},),
+                    ),
+                    Example(
+                        "[RaftManager id=2] Follower high watermark updated to LogOffsetMetadata(offset=14, "
+                        "metadata=Optional.empty)",
+                        ({"topic": "__cluster_metadata", "partition": 0, "witness": 2, "hw": 14},),
+                    ),
+                    Example(
+                        "[RaftManager nodeId=1] High watermark updated to LogOffsetMetadata(offset=14, "
+                        "metadata=Optional.empty)",
+                        ({"topic": "__cluster_metadata", "partition": 0, "witness": 1, "hw": 14},),
+                    ),
+                    Example(
                         "[RaftManager id=100] High watermark set to LogOffsetMetadata(offset=14, "
                         "metadata=Optional.empty) from LogOffsetMetadata(offset=13, metadata=Optional.empty) based "
                         "on indexOfHw 0 and voters []",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import NAME, PARTITION, REPLICA_MANAGER, TP
+from parsers.messages.patterns import EITHER, NAME, PARTITION, REPLICA_MANAGER, TP
 from parsers.schema import Kind
 
 _READ = Each(
@@ -93,7 +93,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="3.2",
                 regex=(
                     rf"^{REPLICA_MANAGER}Leader (?:[0-9]+) failed to record follower (?P<replica>[0-9]+)'s position "
-                    rf"(?P<leo>[0-9]+).* for partition (?:\[(?P<bracketed>[^\]]+)\]|{TP})[. ]"
+                    rf"(?P<leo>[0-9]+).* for partition {EITHER}[. ]"
                 ),
                 source_ref="2.4.1 ReplicaManager:1577",
                 fixed={"detail": "not an assigned replica"},

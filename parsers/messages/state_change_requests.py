@@ -8,6 +8,7 @@ from parsers.messages.patterns import (
     ANY_STATE,
     BROKER,
     BROKER_OLD,
+    EITHER,
     LEADER_ISR_CONTROLLER_EPOCH,
     NAMED_STATE,
     PARTITION_STATE,
@@ -188,7 +189,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="3.9",
                 regex=(
                     rf"^{ANY_BROKER}[iI]gnoring LeaderAndIsr request from controller .*? for partition "
-                    rf"(?:\[(?P<bracketed>[^\]]+)\]|{TP}) (?P<detail>as .*)"
+                    rf"{EITHER} (?P<detail>as .*)"
                 ),
                 source_ref="2.4.1 ReplicaManager:1202, ReplicaManager:1227",
                 examples=(
@@ -643,7 +644,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="0.11",
                 regex=(
                     rf"^{BROKER_OLD}handling (?P<detail>stop replica \(delete=(?:true|false)\)) for partition "
-                    rf"(?:\[(?P<bracketed>[^\]]+)\]|{TP})"
+                    rf"{EITHER}"
                 ),
                 source_ref="0.10.2.2 ReplicaManager",
                 examples=(
