@@ -14,6 +14,21 @@ MESSAGES: tuple[Message, ...] = (
         level="INFO",
         stock=True,
         variants=(
+            # A log that is being removed or moved: not the replica.
+            Variant(
+                since="0.10",
+                until="0.11",
+                regex=(r"^Completed load of log [^ ]*-delete with "),
+                source_ref="0.11.0.2 Log",
+                own_row=False,
+                examples=(
+                    Example(
+                        "Completed load of log orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete with 1 log segments, "
+                        "log start offset 0 and log end offset 7 in 3 ms",
+                        (),
+                    ),
+                ),
+            ),
             Variant(
                 since="0.8",
                 until="0.11",

@@ -18,6 +18,19 @@ MESSAGES: tuple[Message, ...] = (
         level="INFO",
         stock=True,
         variants=(
+            # A log that is being removed or moved: not the replica.
+            Variant(
+                since="0.10",
+                until="0.11",
+                regex=(r"^Recovering unflushed segment [0-9]+ in log [^ ]*-delete\."),
+                source_ref="0.11.0.2 Log",
+                own_row=False,
+                examples=(
+                    Example(
+                        "Recovering unflushed segment 0 in log orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete.", ()
+                    ),
+                ),
+            ),
             Variant(
                 since="0.8",
                 until="0.11",
@@ -137,6 +150,22 @@ MESSAGES: tuple[Message, ...] = (
         level="WARN",
         stock=True,
         variants=(
+            # A log that is being removed or moved: not the replica.
+            Variant(
+                since="1.1",
+                until=None,
+                regex=(r"^Found invalid messages in log segment [^ ]*-(?:delete|future|stray)[/\\]"),
+                source_ref="2.4.1 LogSegment:372",
+                own_row=False,
+                examples=(
+                    Example(
+                        "Found invalid messages in log segment "
+                        "/data/orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete/00000000000000000000.log at byte "
+                        "offset 2450: Record is corrupt.",
+                        (),
+                    ),
+                ),
+            ),
             Variant(
                 since="0.8",
                 until=None,
@@ -159,6 +188,22 @@ MESSAGES: tuple[Message, ...] = (
         level="DEBUG",
         stock=False,
         variants=(
+            # A log that is being removed or moved: not the replica.
+            Variant(
+                since="1.1",
+                until=None,
+                regex=(r"^Truncated [0-9]+ invalid bytes at the end of segment [^ ]*-(?:delete|future|stray)[/\\]"),
+                source_ref="2.4.1 LogSegment:377",
+                own_row=False,
+                examples=(
+                    Example(
+                        "Truncated 70 invalid bytes at the end of segment "
+                        "/data/orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete/00000000000000000000.log during "
+                        "recovery",
+                        (),
+                    ),
+                ),
+            ),
             Variant(
                 since="0.11",
                 until=None,
@@ -214,6 +259,30 @@ MESSAGES: tuple[Message, ...] = (
         level="WARN",
         stock=True,
         variants=(
+            # A log that is being removed or moved: not the replica.
+            Variant(
+                since="1.1",
+                until=None,
+                regex=(
+                    r"^(?:\[[^\]]*\] )?(?:Found a corrupted|Could not find offset) index file "
+                    r".*?-(?:delete|future|stray)[/\\]"
+                ),
+                source_ref="2.4.1 Log:625",
+                own_row=False,
+                examples=(
+                    Example(
+                        "[Log partition=orders-0, dir=/srv/kafka/broker-1/data] Found a corrupted index file "
+                        "corresponding to log file "
+                        "/srv/kafka/broker-1/data/orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete/"
+                        "00000000000000000000.log due to Corrupt index found, index file "
+                        "(/srv/kafka/broker-1/data/orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete/"
+                        "00000000000000000000.index) has non-zero size but the last offset is 0 which is no greater "
+                        "than the base offset 0.}, recovering segment and rebuilding index files...",
+                        (),
+                        "real",
+                    ),
+                ),
+            ),
             Variant(
                 since="0.9",
                 until="0.11",
