@@ -224,10 +224,13 @@ class _Fold:
             if broker == leader or pair not in self.history.compared:
                 continue
             tenure = next((t for t in self.tenures.get(broker, ()) if t.epoch >= epoch.epoch), None)
-            if tenure is None or tenure.start_low == 0:
+            if tenure is None:
                 continue
+            # A truncation takes effect only within the log, so what it was cut to was there before.
+            first = next((step.target for step in tenure.steps if step.what == "cut"), 0)
             lowest = self._lowest(broker, epoch.epoch)
-            bound = tenure.start_low if lowest is None else min(tenure.start_low, lowest)
+            bound = max(tenure.start_low, first)
+            bound = bound if lowest is None else min(bound, lowest)
             forks = [f.ranges[0][0] for f in self.history.forks if (f.left, f.right) == pair]
             least = max(least, min([bound, *forks]))
         return least

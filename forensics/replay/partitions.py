@@ -76,7 +76,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     rows = case.observations.filter(pl.col("topic").is_not_null() & pl.col("broker").is_not_null())
     if not internal:
         rows = rows.filter(pl.col("topic") != "__cluster_metadata")
-    rows = _incarnations(rows, case)
+    rows = _incarnations(rows.sort("topic", "partition", "broker", "row"))
     disk = on_disk.disks(case.sources, case.batches, case.observations)
     forks, compared = on_disk.forks(case.sources, case.batches, disk)
     own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS)])))
@@ -130,38 +130,65 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
     return BrokerFacts(hw_protocol=old, initial_offset=broker.initial_offset if broker is not None else None)
 
 
-def _incarnations(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+def _incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     """Number a topic's lives from the last (0) backwards.
 
-    A topic deleted and created again starts over at leader epoch 0: a broker that hears of a lower epoch, after its
-    replica was deleted or created, hears of another topic of the same name (KIP-516 gave it another id).
+    A topic deleted and created again has another id (KIP-516). Where no id is printed, a broker that hears of leader
+    epoch 0 after it heard of a deletion hears of another topic of the same name. A replica that was only moved away and
+    back comes back to a higher epoch.
     """
     place = ["topic", "partition", "broker"]
-    epoch = pl.when(pl.col("kind").is_in([k.value for k in _EPOCH_KINDS])).then(pl.col("leader_epoch"))
-    gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.LOG_CREATED.value, Kind.TOPIC_REMOVED.value])
-    rows = rows.with_columns(epoch.alias("_epoch")).with_columns(
-        pl.col("_epoch").cum_max().shift(1).over(place).alias("_before"),
-    )
-    known_id = pl.col("topic_id").is_not_null() & (pl.col("topic_id") != "")
+    heard = pl.col("kind").is_in([k.value for k in _EPOCH_KINDS]) & pl.col("leader_epoch").is_not_null()
+    gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.TOPIC_REMOVED.value]) | (pl.col("leader") == -2)
     rows = rows.with_columns(
-        pl.when(known_id).then(pl.col("topic_id")).otherwise(None).alias("_id"),
-        gone.alias("_gone"),
+        # Of two things that happened, which was the last before this row?
+        pl.when(gone.fill_null(False)).then(True).when(heard).then(False).otherwise(None).alias("_mark"),
+        pl.when(pl.col("topic_id").str.len_chars() > 0).then(pl.col("topic_id")).otherwise(None).alias("_id"),
     )
     rows = rows.with_columns(
+        pl.col("_mark").forward_fill().shift(1).over(place).fill_null(False).alias("_after_deletion"),
         pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"),
     )
     other_id = (pl.col("_id") != pl.col("_id_before")).fill_null(False)
-    fell_to = (pl.col("_epoch") < pl.col("_before")).fill_null(False) & pl.col("_id_before").is_null()
-    rows = rows.with_columns((other_id | (fell_to & (pl.col("_epoch") == 0))).alias("_break"))
-    if not rows.get_column("_break").any():
-        return rows.drop("_epoch", "_before", "_id", "_gone", "_id_before", "_break").with_columns(
-            pl.lit(0, dtype=pl.Int32).alias("incarnation")
+    anew = heard & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
+    rows = rows.with_columns((other_id | anew.fill_null(False)).alias("_begins"))
+    if rows.get_column("_begins").any():
+        # What a broker says between a deletion and the first epoch of the next life is about that next life.
+        told = pl.when(heard | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
+        rows = rows.with_columns(told.backward_fill().over(place).fill_null(False).alias("_next_begins"))
+        early = pl.col("_after_deletion") & pl.col("_next_begins") & ~pl.col("_begins") & pl.col("_mark").is_null()
+        life = pl.col("_begins").cast(pl.Int32).cum_sum().over(place) + early.cast(pl.Int32)
+        rows = rows.with_columns(life.alias("_life"))
+        rows = rows.with_columns((pl.col("_life").max().over(place) - pl.col("_life")).alias("incarnation"))
+        rows = _by_id(rows).drop("_next_begins", "_life")
+    else:
+        rows = rows.with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
+    return rows.drop("_mark", "_id", "_after_deletion", "_id_before", "_begins")
+
+
+def _by_id(rows: pl.DataFrame) -> pl.DataFrame:
+    """Brokers that missed a life count fewer of them: where an id is known, it decides which life a row is about.
+
+    The id in a directory is that of the present life; else lives follow one another as they were first heard of.
+    """
+    place = ["topic", "partition"]
+    known = rows.filter(pl.col("_id").is_not_null())
+    lives = (
+        known.group_by(*place, "_id")
+        .agg(
+            (pl.col("kind") == Kind.TOPIC_ID.value).filter(pl.col("time").is_null()).any().alias("_on_disk"),
+            pl.col("time").min().alias("_first"),
         )
-    # A fall is seen at the first epoch heard; the log was created just before it, within the same life.
-    rows = rows.with_columns(pl.col("_break").cast(pl.Int32).cum_sum().over(place).alias("_life"))
-    rows = _created_with(rows, place)
-    lives = rows.with_columns((pl.col("_life").max().over(place) - pl.col("_life")).alias("incarnation"))
-    return lives.drop("_epoch", "_before", "_id", "_gone", "_id_before", "_break", "_life")
+        .sort(*place, "_on_disk", "_first", "_id", descending=[False, False, True, True, False], nulls_last=True)
+        .with_columns(pl.int_range(pl.len(), dtype=pl.Int32).over(place).alias("_of_id"))
+        .select(*place, "_id", "_of_id")
+    )
+    span = [*place, "broker", "_life"]
+    rows = rows.with_columns(pl.col("_id").forward_fill().backward_fill().over(span).alias("_life_id"))
+    rows = rows.join(
+        lives, left_on=[*place, "_life_id"], right_on=[*place, "_id"], how="left", maintain_order="left"
+    )
+    return rows.with_columns(pl.coalesce("_of_id", "incarnation").alias("incarnation")).drop("_of_id", "_life_id")
 
 
 _EPOCH_KINDS = (
@@ -172,30 +199,6 @@ _EPOCH_KINDS = (
     Kind.PARTITION_CREATED,
     Kind.METADATA_CACHED,
 )
-
-
-def _created_with(rows: pl.DataFrame, place: list[str]) -> pl.DataFrame:
-    """Rows between a deletion and the first epoch of the next life (its creation) belong to that next life."""
-    rows = rows.with_columns(
-        pl.when(pl.col("_break")).then(pl.lit(1)).when(pl.col("_gone")).then(pl.lit(2)).otherwise(None).alias("_mark"),
-    )
-    created = pl.col("kind").is_in([Kind.LOG_CREATED.value, Kind.HW_MISSING.value, Kind.HW_LOADED.value])
-    following = pl.col("_break").cast(pl.Int32).reverse().cum_sum().reverse().over(place)
-    next_break = pl.when(pl.col("_break")).then(pl.col("row")).otherwise(None).backward_fill().over(place)
-    deleted = (
-        pl.when(pl.col("kind") == Kind.LOG_DELETED.value).then(pl.col("row")).otherwise(None).forward_fill().over(place)
-    )
-    first_created = pl.when(created).then(pl.col("row")).otherwise(None)
-    rows = rows.with_columns(next_break.alias("_next"), deleted.alias("_deleted"), following.alias("_following"))
-    after = (
-        created
-        & pl.col("_next").is_not_null()
-        & pl.col("_deleted").is_not_null()
-        & (first_created > pl.col("_deleted"))
-        & (pl.col("row") < pl.col("_next"))
-    ).fill_null(False)
-    rows = rows.with_columns(pl.when(after).then(pl.col("_life") + 1).otherwise(pl.col("_life")).alias("_life"))
-    return rows.drop("_mark", "_next", "_deleted", "_following")
 
 
 def _topic_ids(rows: pl.DataFrame) -> dict[tuple[str, int, int], str]:

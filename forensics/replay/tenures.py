@@ -128,13 +128,14 @@ class Reader:
         self.initial_offset = initial_offset
         self.tenures: list[Tenure] = []
         self.now = Tenure(replica, -1, -1, Role.OFFLINE)
-        self.reloaded = False  # a new process has read the log back and not yet learned its role
+        self.at_rest = False  # read back by a new process, or deleted, and no role learned since
         self.loaded_hw: Sample | None = None
         self.end: int | None = None  # exact log end offset at this point of the evidence
         self.end_ref: Ref | None = None
         self.low = 0  # the least it can be
         self.growing = False  # records may have been appended since `end` was exact
         self.sampled = False  # `end` comes from a logger that prints every append
+        self.moved = False  # between two directories; the log it leaves is about to be renamed
         self.planned: Step | None = None
         self.starts_empty = False
         self.first_time: int | None = None
@@ -159,7 +160,7 @@ class Reader:
         if epoch is None:
             return
         now = self.now
-        if epoch < now.epoch and event.run == now.run and not self.reloaded:
+        if epoch < now.epoch and event.run == now.run and not self.at_rest:
             return  # a stale request: what it says was never acted upon
         if event.kind == Kind.BECOME_LEADER or event.leader == self.replica:
             role = Role.LEADER
@@ -169,7 +170,7 @@ class Reader:
             role = Role.FOLLOWER
         leader = self.replica if role is Role.LEADER else event.leader
         ref = Ref(row=event.row, note=f"{role} at leader epoch {epoch}")
-        if epoch > now.epoch or event.run != now.run or self.reloaded:
+        if epoch > now.epoch or event.run != now.run or self.at_rest:
             self._begin(event, epoch, role, leader, ref)
             now = self.now
         else:
@@ -192,9 +193,9 @@ class Reader:
         self._close()
         before = self.now
         served = before.role is not Role.OFFLINE and (before.leader is None or before.leader >= 0)
-        if self.growing or (served and not self.sampled and not self.reloaded):
+        if self.growing or (served and not self.sampled and not self.at_rest):
             self.end = None
-        self.sampled = self.reloaded = False
+        self.sampled = self.at_rest = False
         now = Tenure(self.replica, epoch, event.run, role, leader, event.time, event.time, [ref])
         now.start_end, now.start_ref = self.end, self.end_ref
         now.start_low = now.end_low = self.end if self.end is not None else self.low
@@ -224,11 +225,26 @@ class Reader:
     def _loaded(self, event: Event) -> None:
         if event.leo is None:
             return
-        if event.leo == 0 and event.run == self.now.run:
+        steps = self.now.steps
+        if event.detail is not None:
+            # Moved to another directory of the same broker while in use: the same records, and the old log is renamed.
+            self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo} when moved"))
+            self.moved = True
+        elif event.leo == 0 and event.run == self.now.run:
             self._created(event)  # to 2.5 a new, empty log is told as a load, after the role that called for it
+        elif self.at_rest and steps and steps[-1].what == "loaded":
+            # To 2.5 a log that waits for its deletion is loaded under the replica's name too: the longer one counts.
+            if event.leo > steps[-1].target:
+                self._replace_load(event, event.leo)
         else:
             self._step("loaded", event.leo, "", event, f"log end offset {event.leo} when loaded")
-            self.reloaded = True
+            self.at_rest = True
+
+    def _replace_load(self, event: Event, end: int) -> None:
+        before = self.now.steps.pop()
+        ref = Ref(row=event.row, note=f"log end offset {end} when loaded")
+        self.now.steps.append(Step("loaded", end, before.end, before.end_low, "", event.time, (ref,)))
+        self._exact(end, ref)
 
     def _corrupt(self, event: Event) -> None:
         if event.offset is not None:
@@ -248,7 +264,11 @@ class Reader:
         self.growing = now.role is Role.LEADER and now.epoch >= 0
 
     def _deleted(self, event: Event) -> None:
+        if self.moved:
+            self.moved = False
+            return
         self._step("deleted", 0, "deleted", event, "replica deleted")
+        self.at_rest = True
 
     def _truncate(self, event: Event) -> None:
         target = event.offset
@@ -339,7 +359,7 @@ class Reader:
     def _loaded_hw(self, event: Event) -> None:
         if event.hw is None or (event.detail == "ambiguous" and event.hw == 0):
             return
-        if event.run != self.now.run or self.reloaded:
+        if event.run != self.now.run or self.at_rest:
             # Read back before the broker learned its role: it belongs to the tenure that follows.
             self.loaded_hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
         else:

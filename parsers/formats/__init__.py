@@ -11,6 +11,7 @@ from parsers.formats import (
     epoch_checkpoint,
     log_directory,
     meta_properties,
+    metadata_log,
     offset_checkpoint,
     partition_metadata,
     producer_snapshot,
@@ -32,5 +33,6 @@ FORMATS = (
     clean_shutdown,
     quorum_state,
     producer_snapshot,
+    metadata_log,
 )
 """Every format module; what claims a file is decided in ``parsers.read``, in the order that stands there."""
