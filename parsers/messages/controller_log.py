@@ -11,6 +11,7 @@ from parsers.messages.patterns import (
     LEADER_ISR_CONTROLLER_EPOCH,
     LIST,
     NAME,
+    ORDERS,
     TP,
     number,
 )
@@ -19,7 +20,6 @@ from parsers.schema import Kind
 _CACHE_OLD = Each(rf"\[(?P<bracketed>[^\]]+)\] -> {LEADER_ISR_CONTROLLER_EPOCH}")
 _CACHE_ONE = Each(rf"leader cache for {EITHER} is updated to {LEADER_ISR_CONTROLLER_EPOCH}")
 _CACHE = Each(rf"(?P<tp>{NAME}-[0-9]+) -> {LEADER_ISR_CONTROLLER_EPOCH}")
-_BROKERS = Each(r"(?: for |brokers |,)(?P<replica>[0-9]+)")
 
 MESSAGES: tuple[Message, ...] = (
     # The only text of a ZooKeeper-mode controller that says so, up to 1.0.
@@ -43,7 +43,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[OfflinePartitionLeaderSelector]: No broker in ISR is alive for [orders,0]. Elect leader 2 "
                         "from live brokers 2. There's potential data loss.",
-                        ({"topic": "orders", "partition": 0, "leader": 2, "detail": "2"},),
+                        ({**ORDERS, "leader": 2, "detail": "2"},),
                         "real",
                     ),
                 ),
@@ -99,7 +99,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[OfflinePartitionLeaderSelector]: Some broker in ISR is alive for [orders,0]. Select 2 from "
                         "ISR 2,3 to be the leader.",
-                        ({"topic": "orders", "partition": 0, "leader": 2, "isr": "2,3", "detail": "candidate"},),
+                        ({**ORDERS, "leader": 2, "isr": "2,3", "detail": "candidate"},),
                         "real",
                     ),
                 ),
@@ -116,16 +116,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[OfflinePartitionLeaderSelector]: Selected new leader and ISR "
                         '{"leader":2,"leader_epoch":1,"isr":[2,3]} for offline partition [orders,0]',
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader": 2,
-                                "leader_epoch": 1,
-                                "isr": "2,3",
-                                "detail": "offline",
-                            },
-                        ),
+                        ({**ORDERS, "leader": 2, "leader_epoch": 1, "isr": "2,3", "detail": "offline"},),
                         "real",
                     ),
                 ),
@@ -142,7 +133,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[ControlledShutdownLeaderSelector]: Partition [orders,0] : current leader = 1, new leader = 2",
-                        ({"topic": "orders", "partition": 0, "leader": 2, "detail": "controlled shutdown"},),
+                        ({**ORDERS, "leader": 2, "detail": "controlled shutdown"},),
                         "real",
                     ),
                 ),
@@ -169,15 +160,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Controller 9]: Retaining last ISR 2 of partition [orders,0] since unclean leader election "
                         "is disabled",
-                        (
-                            {
-                                "witness": 9,
-                                "topic": "orders",
-                                "partition": 0,
-                                "isr": "2",
-                                "detail": "last of the ISR kept",
-                            },
-                        ),
+                        ({"witness": 9, **ORDERS, "isr": "2", "detail": "last of the ISR kept"},),
                         "real",
                     ),
                 ),
@@ -203,7 +186,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Controller 9]: Cannot remove replica 2 from ISR of partition [orders,0] since it is not in "
                         "the ISR. Leader = 3 ; ISR = List(3)",
-                        ({"witness": 9, "topic": "orders", "partition": 0, "leader": 3, "isr": "3"},),
+                        ({"witness": 9, **ORDERS, "leader": 3, "isr": "3"},),
                         "real",
                     ),
                 ),
@@ -229,16 +212,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Controller 9]: New leader and ISR for partition [orders,0] is "
                         '{"leader":-1,"leader_epoch":2,"isr":[2]}',
-                        (
-                            {
-                                "witness": 9,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader": -1,
-                                "leader_epoch": 2,
-                                "isr": "2",
-                            },
-                        ),
+                        ({"witness": 9, **ORDERS, "leader": -1, "leader_epoch": 2, "isr": "2"},),
                         "real",
                     ),
                 ),
@@ -266,31 +240,13 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Partition state machine on Controller 9]: After leader election, leader cache is updated "
                         "to Map([orders,0] -> (Leader:3,ISR:3,LeaderEpoch:2,ControllerEpoch:1))",
-                        (
-                            {
-                                "witness": 9,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader": 3,
-                                "isr": "3",
-                                "leader_epoch": 2,
-                            },
-                        ),
+                        ({"witness": 9, **ORDERS, "leader": 3, "isr": "3", "leader_epoch": 2},),
                         "real",
                     ),
                     Example(
                         "[Partition state machine on Controller 9]: After leader election, leader cache for "
                         "[orders,0] is updated to (Leader:3,ISR:3,LeaderEpoch:2,ControllerEpoch:1)",
-                        (
-                            {
-                                "witness": 9,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader": 3,
-                                "isr": "3",
-                                "leader_epoch": 2,
-                            },
-                        ),
+                        ({"witness": 9, **ORDERS, "leader": 3, "isr": "3", "leader_epoch": 2},),
                         "real",
                     ),
                 ),
@@ -317,16 +273,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Partition state machine on Controller 9]: Initializing leader and isr for partition "
                         "[orders,0] to (Leader:1,ISR:1,2,3,LeaderEpoch:0,ControllerEpoch:1)",
-                        (
-                            {
-                                "witness": 9,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader": 1,
-                                "isr": "1,2,3",
-                                "leader_epoch": 0,
-                            },
-                        ),
+                        ({"witness": 9, **ORDERS, "leader": 1, "isr": "1,2,3", "leader_epoch": 0},),
                         "real",
                     ),
                 ),
@@ -351,31 +298,13 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Controller id=9] All leaders = orders-0 -> "
                         "(Leader:2,ISR:2,3,LeaderEpoch:1,ControllerEpoch:1)",
-                        (
-                            {
-                                "witness": 9,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader": 2,
-                                "isr": "2,3",
-                                "leader_epoch": 1,
-                            },
-                        ),
+                        ({"witness": 9, **ORDERS, "leader": 2, "isr": "2,3", "leader_epoch": 1},),
                         "real",
                     ),
                     Example(
                         "[Controller 9]: All leaders = [orders,0] -> "
                         "(Leader:1,ISR:1,2,LeaderEpoch:2,ControllerEpoch:1)",
-                        (
-                            {
-                                "witness": 9,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader": 1,
-                                "isr": "1,2",
-                                "leader_epoch": 2,
-                            },
-                        ),
+                        ({"witness": 9, **ORDERS, "leader": 1, "isr": "1,2", "leader_epoch": 2},),
                         "real",
                     ),
                 ),
@@ -400,16 +329,16 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[Controller id=9] Updated leader epoch for partition orders-0 to 1",
-                        ({"witness": 9, "topic": "orders", "partition": 0, "leader_epoch": 1},),
+                        ({"witness": 9, **ORDERS, "leader_epoch": 1},),
                         "real",
                     ),
                     Example(
                         "[Controller id=9] Updated leader epoch for partition orders-0 to 3, zkVersion=5",
-                        ({"witness": 9, "topic": "orders", "partition": 0, "leader_epoch": 3, "partition_epoch": 5},),
+                        ({"witness": 9, **ORDERS, "leader_epoch": 3, "partition_epoch": 5},),
                     ),
                     Example(
                         "[Controller 9]: Updated leader epoch for partition [orders,0] to 3",
-                        ({"witness": 9, "topic": "orders", "partition": 0, "leader_epoch": 3},),
+                        ({"witness": 9, **ORDERS, "leader_epoch": 3},),
                     ),
                 ),
             ),
@@ -433,7 +362,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[Controller id=9] ISR for partition orders-0 updated to [2,1] and zkVersion updated to [4]",
-                        ({"witness": 9, "topic": "orders", "partition": 0, "isr": "2,1", "partition_epoch": 4},),
+                        ({"witness": 9, **ORDERS, "isr": "2,1", "partition_epoch": 4},),
                         "real",
                     ),
                 ),
@@ -447,17 +376,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Controller id=9] ISR for partition orders-0 updated to LeaderAndIsr(leader=2, "
                         "leaderEpoch=3, isr=List(2, 1), leaderRecoveryState=RECOVERED, partitionEpoch=4).",
-                        (
-                            {
-                                "witness": 9,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader": 2,
-                                "leader_epoch": 3,
-                                "isr": "2,1",
-                                "partition_epoch": 4,
-                            },
-                        ),
+                        ({"witness": 9, **ORDERS, "leader": 2, "leader_epoch": 3, "isr": "2,1", "partition_epoch": 4},),
                     ),
                 ),
             ),
@@ -479,7 +398,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Controller id=9] Failed to update ISR to LeaderAndIsr(leader=2, leaderEpoch=3, isr=List(2, "
                         "1), zkVersion=4) for partition orders-0, bad ZK version.",
-                        ({"witness": 9, "topic": "orders", "partition": 0, "detail": "bad ZK version"},),
+                        ({"witness": 9, **ORDERS, "detail": "bad ZK version"},),
                     ),
                 ),
             ),
@@ -499,92 +418,13 @@ MESSAGES: tuple[Message, ...] = (
                         (
                             {
                                 "witness": 9,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "replica": 2,
                                 "detail": "because leader "
                                 "is recovering and ISR is greater than 1: LeaderAndIsr(leader=2, leaderEpoch=3, "
                                 "isr=List(2, 1), leaderRecoveryState=RECOVERING, partitionEpoch=4)",
                             },
                         ),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="C-27",
-        kind=Kind.CONTROLLER_ACTIVE,
-        literal="eady to serve as the new controller with epoch ",
-        level="INFO",
-        stock=True,
-        variants=(
-            Variant(
-                since="0.8",
-                until="3.9",
-                regex=(
-                    r"^\[Controller (?:id=)?(?P<witness>(?P<replica>[0-9]+))\]:? (?:Broker [0-9]+ is r|R)eady to "
-                    r"serve as the new controller with epoch (?P<detail>[0-9]+)"
-                ),
-                source_ref="0.10.2.2 KafkaController, 2.4.1 KafkaController",
-                examples=(
-                    Example(
-                        "[Controller 9]: Broker 9 is ready to serve as the new controller with epoch 1",
-                        ({"witness": 9, "replica": 9, "detail": "1"},),
-                        "real",
-                    ),
-                    Example(
-                        "[Controller id=9] Ready to serve as the new controller with epoch 1",
-                        ({"witness": 9, "replica": 9, "detail": "1"},),
-                        "real",
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="C-28",
-        kind=Kind.BROKER_FENCED,
-        literal="Broker failure callback for ",
-        level="INFO",
-        stock=True,
-        variants=(
-            Variant(
-                since="0.8",
-                until="3.9",
-                regex=(rf"^{CONTROLLER}Broker failure callback for "),
-                source_ref="3.6.2 KafkaController:636",
-                each=(_BROKERS,),
-                own_row=False,
-                examples=(
-                    Example(
-                        "[Controller id=9] Broker failure callback for 2,3",
-                        ({"witness": 9, "replica": 2}, {"witness": 9, "replica": 3}),
-                        "real",
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="C-28a",
-        kind=Kind.BROKER_REGISTERED,
-        literal="New broker startup callback for ",
-        level="INFO",
-        stock=True,
-        variants=(
-            Variant(
-                since="0.8",
-                until="3.9",
-                regex=(rf"^{CONTROLLER}New broker startup callback for "),
-                source_ref="3.6.2 KafkaController:573",
-                each=(_BROKERS,),
-                own_row=False,
-                examples=(
-                    Example(
-                        "[Controller id=9] New broker startup callback for 1,2",
-                        ({"witness": 9, "replica": 1}, {"witness": 9, "replica": 2}),
-                        "real",
                     ),
                 ),
             ),
@@ -612,33 +452,8 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Controller id=9] Partition orders-0 completed preferred replica leader election. New "
                         "leader is 1",
-                        ({"witness": 9, "topic": "orders", "partition": 0, "leader": 1, "detail": "preferred"},),
+                        ({"witness": 9, **ORDERS, "leader": 1, "detail": "preferred"},),
                     ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="C-31",
-        kind=Kind.DIR_FAILED,
-        literal="Handling log directory failure for brokers ",
-        level="INFO",
-        stock=True,
-        variants=(
-            Variant(
-                since="2.2",
-                until="3.9",
-                regex=(rf"^{CONTROLLER}Handling log directory failure for brokers "),
-                source_ref="3.6.2 KafkaController:553",
-                each=(_BROKERS,),
-                own_row=False,
-                examples=(
-                    Example(
-                        "[Controller id=9] Handling log directory failure for brokers 1",
-                        ({"witness": 9, "replica": 1},),
-                        "real",
-                    ),
-                    Example("[Controller id=9] Handling log directory failure for brokers ", (), "real"),
                 ),
             ),
         ),

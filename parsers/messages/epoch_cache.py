@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Example, Message, Variant
-from parsers.messages.patterns import EPOCH_CACHE, LOG_PREFIX, TP, number
+from parsers.messages.patterns import EPOCH_CACHE, LOG_PREFIX, ORDERS, TP, number
 from parsers.schema import Kind
 
 _NEW = rf"New: \{{epoch:{number('leader_epoch')}, offset:{number('offset')}\}}, "
@@ -28,7 +28,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Updated PartitionLeaderEpoch. New: {epoch:2, offset:112}, Current: {epoch:0, offset0} for "
                         "Partition: orders-0. Cache now contains 1 entries.",
-                        ({"leader_epoch": 2, "offset": 112, "previous_epoch": 0, "topic": "orders", "partition": 0},),
+                        ({"leader_epoch": 2, "offset": 112, "previous_epoch": 0, **ORDERS},),
                         "real",
                     ),
                     Example(
@@ -57,7 +57,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[LeaderEpochCache orders-0] Appended new epoch entry EpochEntry(epoch=0, startOffset=0). "
                         "Cache now contains 1 entries.",
-                        ({"topic": "orders", "partition": 0, "leader_epoch": 0, "offset": 0},),
+                        ({**ORDERS, "leader_epoch": 0, "offset": 0},),
                         "real",
                     ),
                 ),
@@ -87,8 +87,7 @@ MESSAGES: tuple[Message, ...] = (
                         "contains 3 entries.",
                         (
                             {
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "leader_epoch": 3,
                                 "offset": 40,
                                 "detail": "ListBuffer(EpochEntry(epoch=2, startOffset=50))",
@@ -121,16 +120,7 @@ MESSAGES: tuple[Message, ...] = (
                         "Received a PartitionLeaderEpoch assignment for an epoch < latestEpoch. This implies messages "
                         "have arrived out of order. New: {epoch:1, offset:50}, Current: {epoch:2, offset:40} for "
                         "Partition: orders-0",
-                        (
-                            {
-                                "leader_epoch": 1,
-                                "offset": 50,
-                                "previous_epoch": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "not stored",
-                            },
-                        ),
+                        ({"leader_epoch": 1, "offset": 50, "previous_epoch": 2, **ORDERS, "detail": "not stored"},),
                     ),
                 ),
             ),
@@ -145,15 +135,7 @@ MESSAGES: tuple[Message, ...] = (
                         "[LeaderEpochCache orders-0] Received leader epoch assignment EpochEntry(epoch=1, "
                         "startOffset=50) which has an epoch less than the epoch of the latest entry "
                         "EpochEntry(epoch=2, startOffset=40). This implies messages have arrived out of order.",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader_epoch": 1,
-                                "offset": 50,
-                                "detail": "stored, later entries removed",
-                            },
-                        ),
+                        ({**ORDERS, "leader_epoch": 1, "offset": 50, "detail": "stored, later entries removed"},),
                     ),
                 ),
             ),
@@ -182,7 +164,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Cleared latest Set(EpochEntry(2,30)) entries from epoch cache based on passed offset 30 "
                         "leaving 1 in EpochFile for partition orders-0",
-                        ({"detail": "Set(EpochEntry(2,30))", "offset": 30, "topic": "orders", "partition": 0},),
+                        ({"detail": "Set(EpochEntry(2,30))", "offset": 30, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -199,14 +181,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[LeaderEpochCache orders-0] Cleared entries [EpochEntry(epoch=2, startOffset=30)] from epoch "
                         "cache after truncating to end offset 30, leaving 2 entries in the cache.",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "[EpochEntry(epoch=2, startOffset=30)]",
-                                "offset": 30,
-                            },
-                        ),
+                        ({**ORDERS, "detail": "[EpochEntry(epoch=2, startOffset=30)]", "offset": 30},),
                     ),
                 ),
             ),
@@ -217,6 +192,12 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="0.11.0.2 LeaderEpochFileCache:145",
                 own_row=False,  # the log start moved: L-34 says so
                 examples=(
+                    Example(
+                        "Cleared earliest 0 entries from epoch cache based on passed offset 144 leaving 1 in "
+                        "EpochFile for partition orders-0",
+                        (),
+                        "real",
+                    ),
                     Example(
                         "Cleared earliest 1 entries from epoch cache based on passed offset 30 leaving 2 in EpochFile "
                         "for partition orders-0",
@@ -253,8 +234,7 @@ MESSAGES: tuple[Message, ...] = (
                         (
                             {
                                 "offset": 0,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "log_dir": "/data",
                                 "detail": "due to incompatible message format V1",
                             },
@@ -266,8 +246,7 @@ MESSAGES: tuple[Message, ...] = (
                         (
                             {
                                 "offset": 0,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "log_dir": "/data",
                                 "detail": "after unexpected append with message format v1",
                             },
@@ -301,8 +280,7 @@ MESSAGES: tuple[Message, ...] = (
                         "in the cache.",
                         (
                             {
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "leader_epoch": 0,
                                 "offset": 0,
                                 "log_start": 0,
@@ -335,7 +313,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Processed offset for epoch request for partition orders-0 epoch:2 and returning offset 30 "
                         "from epoch list of size 2",
-                        ({"topic": "orders", "partition": 0, "leader_epoch": 2, "offset": 30},),
+                        ({**ORDERS, "leader_epoch": 2, "offset": 30},),
                         "real",
                     ),
                 ),
@@ -352,7 +330,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[LeaderEpochCache orders-0] Processed end offset request for epoch 0 and returning epoch 0 "
                         "with end offset 10 from epoch cache of size 2}",
-                        ({"topic": "orders", "partition": 0, "detail": "epoch 0", "leader_epoch": 0, "offset": 10},),
+                        ({**ORDERS, "detail": "epoch 0", "leader_epoch": 0, "offset": 10},),
                         "real",
                     ),
                 ),

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import FETCHER, FETCHER_OLD, NAME, TP, known
+from parsers.messages.patterns import FETCHER, FETCHER_OLD, NAME, ORDERS, TP, known
 from parsers.schema import Kind
 
 _FETCH_DATA = Each(
     rf"(?P<tp>{NAME})=(?:PartitionData)?\((?:topicId=(?P<topic_id>{NAME}), )?(?:fetchO|o)ffset=(?P<leo>[0-9]+), "
     r"logStartOffset=(?:-1|(?P<log_start>[0-9]+)), maxBytes=[0-9]+"
     r"(?:, currentLeaderEpoch=Optional(?:\[(?P<leader_epoch>[0-9]+)\])?)?"
-)
-_RESET_OLD = Each(
-    r"for partition \[?(?P<topic>[a-zA-Z0-9._-]+)[,-](?P<partition>[0-9]+)\]? reset its fetch offset from "
-    r"(?P<offset>[0-9]+) to current leader [0-9]+'s (?:latest offset (?P<leo>[0-9]+)|start offset "
-    r"(?P<log_start>[0-9]+))"
 )
 
 MESSAGES: tuple[Message, ...] = (
@@ -37,7 +32,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcherThread-0-1], Follower 3 has replica log end offset 0 for partition orders-0. "
                         "Received 36 messages and leader hw 0",
-                        ({"leader": 1, "witness": 3, "leo": 0, "topic": "orders", "partition": 0, "leader_hw": 0},),
+                        ({"leader": 1, "witness": 3, "leo": 0, **ORDERS, "leader_hw": 0},),
                         "real",
                     ),
                 ),
@@ -54,13 +49,13 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower has replica log end offset 0 "
                         "for partition orders-0. Received 0 messages and leader hw 0",
-                        ({"witness": 2, "leader": 1, "leo": 0, "topic": "orders", "partition": 0, "leader_hw": 0},),
+                        ({"witness": 2, "leader": 1, "leo": 0, **ORDERS, "leader_hw": 0},),
                         "real",
                     ),
                     Example(
                         "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower has replica log end offset 0 "
                         "for partition orders-0. Received 0 bytes of messages and leader hw 0",
-                        ({"witness": 2, "leader": 1, "leo": 0, "topic": "orders", "partition": 0, "leader_hw": 0},),
+                        ({"witness": 2, "leader": 1, "leo": 0, **ORDERS, "leader_hw": 0},),
                         "real",
                     ),
                 ),
@@ -86,7 +81,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcherThread-0-1], Follower 3 has replica log end offset 1 after appending 36 "
                         "bytes of messages for partition orders-0",
-                        ({"leader": 1, "witness": 3, "leo": 1, "topic": "orders", "partition": 0},),
+                        ({"leader": 1, "witness": 3, "leo": 1, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -103,7 +98,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower has replica log end offset 0 "
                         "after appending 0 bytes of messages for partition orders-0",
-                        ({"witness": 2, "leader": 1, "leo": 0, "topic": "orders", "partition": 0},),
+                        ({"witness": 2, "leader": 1, "leo": 0, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -130,7 +125,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcherThread-0-1], Follower 3 set replica high watermark for partition [orders,0] "
                         "to 7",
-                        ({"leader": 1, "witness": 3, "topic": "orders", "partition": 0, "hw": 7},),
+                        ({"leader": 1, "witness": 3, **ORDERS, "hw": 7},),
                     ),
                 ),
             ),
@@ -145,7 +140,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[ReplicaFetcherThread-0-1], Follower 3 set replica high watermark for partition orders-0 to 0",
-                        ({"leader": 1, "witness": 3, "topic": "orders", "partition": 0, "hw": 0},),
+                        ({"leader": 1, "witness": 3, **ORDERS, "hw": 0},),
                         "real",
                     ),
                 ),
@@ -159,7 +154,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower set replica high watermark "
                         "for partition orders-0 to 0",
-                        ({"witness": 2, "leader": 1, "topic": "orders", "partition": 0, "hw": 0},),
+                        ({"witness": 2, "leader": 1, **ORDERS, "hw": 0},),
                         "real",
                     ),
                 ),
@@ -186,13 +181,13 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower received high watermark 1 "
                         "from the leader and updated replica high watermark to 1 for partition orders-0",
-                        ({"witness": 2, "leader": 1, "leader_hw": 1, "hw": 1, "topic": "orders", "partition": 0},),
+                        ({"witness": 2, "leader": 1, "leader_hw": 1, "hw": 1, **ORDERS},),
                         "real",
                     ),
                     Example(
                         "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower received high watermark 0 "
                         "from the leader but did not update replica high watermark for partition orders-0",
-                        ({"witness": 2, "leader": 1, "leader_hw": 0, "topic": "orders", "partition": 0},),
+                        ({"witness": 2, "leader": 1, "leader_hw": 0, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -240,32 +235,14 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaFetcherThread-0-1]: Issuing fetch to broker 1, request: (type=FetchRequest, "
                         "replicaId=3, maxWait=500, minBytes=1, maxBytes=10485760, fetchData={orders-0=(offset=0, "
                         "logStartOffset=0, maxBytes=1048576)})",
-                        (
-                            {
-                                "detail": "fetch request",
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leo": 0,
-                                "log_start": 0,
-                            },
-                        ),
+                        ({"detail": "fetch request", "leader": 1, **ORDERS, "leo": 0, "log_start": 0},),
                         "real",
                     ),
                     Example(
                         "[ReplicaFetcherThread-0-1]: Issuing fetch to broker 1, request: (type=FetchRequest, "
                         "replicaId=3, maxWait=500, minBytes=1, maxBytes=10485760, fetchData={orders-0=(offset=112, "
                         "logStartOffset=0, maxBytes=1048576)})",
-                        (
-                            {
-                                "leader": 1,
-                                "detail": "fetch request",
-                                "topic": "orders",
-                                "partition": 0,
-                                "leo": 112,
-                                "log_start": 0,
-                            },
-                        ),
+                        ({"leader": 1, "detail": "fetch request", **ORDERS, "leo": 112, "log_start": 0},),
                     ),
                 ),
             ),
@@ -283,34 +260,14 @@ MESSAGES: tuple[Message, ...] = (
                         "(type=FetchRequest, replicaId=3, maxWait=500, minBytes=1, maxBytes=10485760, "
                         "fetchData={orders-0=(offset=0, logStartOffset=0, maxBytes=1048576)}, "
                         "isolationLevel=READ_UNCOMMITTED, toForget=, metadata=(sessionId=INVALID, epoch=INITIAL))",
-                        (
-                            {
-                                "detail": "fetch request",
-                                "witness": 3,
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leo": 0,
-                                "log_start": 0,
-                            },
-                        ),
+                        ({"detail": "fetch request", "witness": 3, "leader": 1, **ORDERS, "leo": 0, "log_start": 0},),
                         "real",
                     ),
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Issuing fetch to broker 2, request: "
                         "(type=FetchRequest, replicaId=3, maxWait=500, minBytes=1, maxBytes=10485760, "
                         "fetchData={orders-0=(offset=7, logStartOffset=0, maxBytes=1048576)})",
-                        (
-                            {
-                                "detail": "fetch request",
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leo": 7,
-                                "log_start": 0,
-                            },
-                        ),
+                        ({"detail": "fetch request", "witness": 3, "leader": 2, **ORDERS, "leo": 7, "log_start": 0},),
                     ),
                     Example(
                         "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Sending fetch request "
@@ -324,8 +281,7 @@ MESSAGES: tuple[Message, ...] = (
                                 "detail": "fetch request",
                                 "witness": 2,
                                 "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "topic_id": "LkVWPW8-R2adfpyJVoFwRg",
                                 "leo": 0,
                                 "log_start": 0,
@@ -374,16 +330,7 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaFetcherThread-0-1]: Error in fetch to broker 1, request (type=FetchRequest, "
                         "replicaId=3, maxWait=20000, minBytes=1, maxBytes=10485760, fetchData={orders-0=(offset=112, "
                         "logStartOffset=0, maxBytes=1048576)})",
-                        (
-                            {
-                                "detail": "fetch request failed",
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leo": 112,
-                                "log_start": 0,
-                            },
-                        ),
+                        ({"detail": "fetch request failed", "leader": 1, **ORDERS, "leo": 112, "log_start": 0},),
                         "real",
                     ),
                 ),
@@ -422,313 +369,6 @@ MESSAGES: tuple[Message, ...] = (
                         "epoch=36), rackId=)",
                         (),
                         "real",
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="F-06",
-        kind=Kind.FETCH_RESET,
-        literal=(
-            " out of range; reset offset to ",
-            " is out of range, which typically implies a leader change. Reset fetch offset to ",
-            " is out of range or moved to remote tier. Reset fetch offset to ",
-        ),
-        level="INFO",
-        stock=True,
-        variants=(
-            Variant(
-                since="0.9",
-                until="0.11",
-                regex=(
-                    rf"^{FETCHER_OLD}Current offset (?P<offset>[0-9]+) for partition \[(?P<bracketed>[^\]]+)\] "
-                    rf"(?P<detail>out of range; reset offset to [0-9]+)"
-                ),
-                source_ref="0.10.2.2 AbstractFetcherThread:177",
-                examples=(
-                    Example(
-                        "[ReplicaFetcherThread-0-2], Current offset 70 for partition [orders,0] out of range; reset "
-                        "offset to 56",
-                        (
-                            {
-                                "leader": 2,
-                                "offset": 70,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "out of range; reset offset to 56",
-                            },
-                        ),
-                        "real",
-                    ),
-                    Example(
-                        "[ReplicaFetcherThread-0-2], Current offset 50 for partition [orders,0] out of range; reset "
-                        "offset to 30",
-                        (
-                            {
-                                "leader": 2,
-                                "offset": 50,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "out of range; reset offset to 30",
-                            },
-                        ),
-                    ),
-                ),
-            ),
-            Variant(
-                since="1.0",
-                until=None,
-                regex=(
-                    rf"^{FETCHER}Current offset (?P<offset>[0-9]+) for partition {TP} (?:is )?(?P<detail>out of "
-                    rf"range.*)"
-                ),
-                source_ref="1.0.2 AbstractFetcherThread:211, 2.4.1 AbstractFetcherThread:534",
-                examples=(
-                    Example(
-                        "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Current offset 30 for partition "
-                        "orders-0 is out of range, which typically implies a leader change. Reset fetch offset to 24",
-                        (
-                            {
-                                "witness": 1,
-                                "leader": 2,
-                                "offset": 30,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "out "
-                                "of range, which typically implies a leader change. Reset fetch offset to 24",
-                            },
-                        ),
-                        "real",
-                    ),
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Current offset 50 for partition "
-                        "orders-0 is out of range or moved to remote tier. Reset fetch offset to 60",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "offset": 50,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "out of range or moved to remote tier. Reset fetch offset to 60",
-                            },
-                        ),
-                    ),
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Current offset 50 for partition "
-                        "orders-0 is out of range, which typically implies a leader change. Reset fetch offset to 30",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "offset": 50,
-                                "detail": "out of range, which typically implies a leader change. Reset fetch offset "
-                                "to 30",
-                            },
-                        ),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="F-07",
-        kind=Kind.FETCH_RESET,
-        literal=(" reset its fetch offset from ", "Reset fetch offset for partition "),
-        level="WARN",
-        stock=True,
-        variants=(
-            Variant(
-                since="0.9",
-                until="0.11",
-                regex=(
-                    rf"^{FETCHER_OLD}Replica (?P<witness>[0-9]+) for partition (?:\[[^\]]+\]|{NAME}) reset its fetch "
-                    rf"offset from "
-                ),
-                source_ref="0.10.2.2 ReplicaFetcherThread:189, ReplicaFetcherThread:218",
-                each=(_RESET_OLD,),
-                own_row=False,
-                examples=(
-                    Example(
-                        "[ReplicaFetcherThread-0-2], Replica 1 for partition orders-0 reset its fetch offset from 70 "
-                        "to current leader 2's latest offset 56",
-                        ({"leader": 2, "witness": 1, "topic": "orders", "partition": 0, "offset": 70, "leo": 56},),
-                        "real",
-                    ),
-                    Example(
-                        "[ReplicaFetcherThread-0-2]: Replica 3 for partition orders-0 reset its fetch offset from 50 "
-                        "to current leader 2's latest offset 30",
-                        ({"leader": 2, "witness": 3, "topic": "orders", "partition": 0, "offset": 50, "leo": 30},),
-                    ),
-                    Example(
-                        "[ReplicaFetcherThread-0-2], Replica 3 for partition [orders,0] reset its fetch offset from "
-                        "50 to current leader 2's start offset 30",
-                        (
-                            {
-                                "leader": 2,
-                                "witness": 3,
-                                "topic": "orders",
-                                "partition": 0,
-                                "offset": 50,
-                                "log_start": 30,
-                            },
-                        ),
-                    ),
-                ),
-            ),
-            Variant(
-                since="1.0",
-                until=None,
-                regex=(
-                    rf"^{FETCHER}Reset fetch offset for partition {TP} from (?P<offset>[0-9]+) to (?:the )?current "
-                    rf"leader's (?:latest offset (?P<leo>[0-9]+)|start offset (?P<log_start>[0-9]+))"
-                ),
-                source_ref="1.1.1 ReplicaFetcherThread:175, 2.4.1 AbstractFetcherThread:599, 3.6.2 "
-                "AbstractFetcherThread:652",
-                examples=(
-                    Example(
-                        "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Reset fetch offset for partition "
-                        "orders-0 from 30 to current leader's latest offset 24",
-                        ({"witness": 1, "leader": 2, "topic": "orders", "partition": 0, "offset": 30, "leo": 24},),
-                        "real",
-                    ),
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Reset fetch offset for partition "
-                        "orders-0 from 50 to current leader's latest offset 30",
-                        ({"witness": 3, "leader": 2, "topic": "orders", "partition": 0, "offset": 50, "leo": 30},),
-                    ),
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Reset fetch offset for partition "
-                        "orders-0 from 50 to current leader's start offset 60",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "offset": 50,
-                                "log_start": 60,
-                            },
-                        ),
-                    ),
-                ),
-            ),
-            Variant(
-                since="3.6",
-                until=None,
-                regex=(
-                    rf"^{FETCHER}Reset fetch offset for partition {TP} from (?P<offset>[0-9]+) to the "
-                    rf"(?P<detail>current local replica's end offset [0-9]+)"
-                ),
-                source_ref="3.6.2 AbstractFetcherThread:691",
-                examples=(
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Reset fetch offset for partition "
-                        "orders-0 from 50 to the current local replica's end offset 60",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "offset": 50,
-                                "detail": "current local replica's end offset 60",
-                            },
-                        ),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="F-09",
-        kind=Kind.TRUNCATE_FULL,
-        literal="Truncate fully and reset fetch offset for partition ",
-        level="WARN",
-        stock=True,
-        variants=(
-            Variant(
-                since="3.6",
-                until=None,
-                regex=(
-                    rf"^{FETCHER}Truncate fully and reset fetch offset for partition {TP} from [0-9]+ to the current "
-                    rf"leader's start offset (?P<offset>(?P<leo>(?P<log_start>[0-9]+)))"
-                ),
-                source_ref="3.6.2 AbstractFetcherThread:686",
-                examples=(
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Truncate fully and reset fetch offset "
-                        "for partition orders-0 from 20 to the current leader's start offset 132 because the local "
-                        "replica's end offset is smaller than the current leader's start offsets.",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "offset": 132,
-                                "leo": 132,
-                                "log_start": 132,
-                            },
-                        ),
-                        "real",
-                    ),
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Truncate fully and reset fetch offset "
-                        "for partition orders-0 from 50 to the current leader's start offset 60 because the local "
-                        "replica's end offset is smaller than the current leader's start offsets.",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "offset": 60,
-                                "leo": 60,
-                                "log_start": 60,
-                            },
-                        ),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="F-10",
-        kind=Kind.FETCH_RESET,
-        literal=" because log truncation is not allowed for ",
-        level="ERROR",
-        stock=True,
-        variants=(
-            # 1.0 and 1.1 name no broker ids in the text.
-            Variant(
-                since="0.9",
-                until="1.1",
-                regex=(
-                    rf"^\[ReplicaFetcher(?:Thread-[0-9]+-(?P<leader>[0-9]+)\][,:]| replicaId=(?P<witness>[0-9]+), "
-                    rf"leaderId=[0-9]+, fetcherId=[0-9]+\]) (?:Halting|Exiting) because log truncation is not "
-                    rf"allowed for (?:topic|partition) {TP}, ?[Cc]urrent leader (?:[0-9]+)?'?s? ?.*?latest offset "
-                    rf"(?P<leo>[0-9]+) is less than replica.*? latest offset (?P<offset>[0-9]+)"
-                ),
-                source_ref="0.10.2.2 ReplicaFetcherThread:183, 1.1.1 ReplicaFetcherThread:170",
-                fixed={"detail": "the broker halts: unclean election is not allowed"},
-                examples=(
-                    Example(
-                        "[ReplicaFetcherThread-0-2]: Exiting because log truncation is not allowed for partition "
-                        "orders-0, current leader 2's latest offset 30 is less than replica 3's latest offset 50",
-                        (
-                            {
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leo": 30,
-                                "offset": 50,
-                                "detail": "the broker halts: unclean election is not allowed",
-                            },
-                        ),
                     ),
                 ),
             ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import FETCHER, FETCHER_OLD, NAME, TP
+from parsers.messages.patterns import FETCHER, FETCHER_OLD, NAME, ORDERS, TP
 from parsers.schema import Kind
 
 _ASKED = Each(rf"(?P<tp>{NAME}) -> (?P<leader_epoch>-?[0-9]+)")
@@ -34,16 +34,7 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Based on follower's leader epoch, "
                         "leader replied with an unknown offset in orders-0. The initial fetch offset 0 will be used "
                         "for truncation.",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "The initial fetch offset",
-                                "offset": 0,
-                            },
-                        ),
+                        ({"witness": 3, "leader": 1, **ORDERS, "detail": "The initial fetch offset", "offset": 0},),
                         "real",
                     ),
                 ),
@@ -60,16 +51,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcherThread-0-1]: Based on follower's leader epoch, leader replied with an "
                         "unknown offset in orders-0. High watermark 0 will be used for truncation.",
-                        (
-                            {
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "High watermark",
-                                "offset": 0,
-                                "hw": 0,
-                            },
-                        ),
+                        ({"leader": 1, **ORDERS, "detail": "High watermark", "offset": 0, "hw": 0},),
                         "real",
                     ),
                 ),
@@ -96,7 +78,7 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Based on follower's leader epoch, "
                         "leader replied with an offset 25 >= the follower's log end offset 25 in orders-0. No "
                         "truncation needed.",
-                        ({"witness": 3, "leader": 2, "topic": "orders", "partition": 0, "offset": 25, "leo": 25},),
+                        ({"witness": 3, "leader": 2, **ORDERS, "offset": 25, "leo": 25},),
                         "real",
                     ),
                 ),
@@ -114,7 +96,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcherThread-0-3]: Based on follower's leader epoch, leader replied with an offset "
                         "112 >= the follower's log end offset 112 in orders-0. No truncation needed.",
-                        ({"leader": 3, "offset": 112, "leo": 112, "topic": "orders", "partition": 0},),
+                        ({"leader": 3, "offset": 112, "leo": 112, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -147,8 +129,7 @@ MESSAGES: tuple[Message, ...] = (
                             {
                                 "witness": 3,
                                 "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "offset": 40,
                                 "detail": "leader's offset, of a protocol without its epoch",
                             },
@@ -183,8 +164,7 @@ MESSAGES: tuple[Message, ...] = (
                             {
                                 "witness": 3,
                                 "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "leader_epoch": 2,
                                 "detail": "below any replica's tracked epochs",
                                 "offset": 40,
@@ -199,8 +179,7 @@ MESSAGES: tuple[Message, ...] = (
                             {
                                 "witness": 3,
                                 "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "leader_epoch": 2,
                                 "detail": "unknown to the replica",
                                 "offset": 40,
@@ -234,8 +213,7 @@ MESSAGES: tuple[Message, ...] = (
                             {
                                 "witness": 2,
                                 "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "detail": "local high watermark",
                                 "offset": 0,
                                 "hw": 0,
@@ -264,8 +242,7 @@ MESSAGES: tuple[Message, ...] = (
                             {
                                 "witness": 1,
                                 "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "offset": 10,
                                 "detail": "EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=10)",
                                 "leader_epoch": 0,
@@ -295,7 +272,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Truncating orders-0 to offset 40 "
                         "below high watermark 50",
-                        ({"witness": 3, "leader": 2, "topic": "orders", "partition": 0, "offset": 40, "hw": 50},),
+                        ({"witness": 3, "leader": 2, **ORDERS, "offset": 40, "hw": 50},),
                     ),
                 ),
             ),
@@ -320,15 +297,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Retrying leaderEpoch request for "
                         "partition orders-0 as the leader reported an error: UNKNOWN_SERVER_ERROR",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "error: UNKNOWN_SERVER_ERROR",
-                            },
-                        ),
+                        ({"witness": 3, "leader": 2, **ORDERS, "detail": "error: UNKNOWN_SERVER_ERROR"},),
                         "real",
                     ),
                 ),
@@ -345,7 +314,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcherThread-0-2]: Retrying leaderEpoch request for partition orders-0 as the "
                         "leader reported an error: UNKNOWN",
-                        ({"leader": 2, "topic": "orders", "partition": 0, "detail": "error: UNKNOWN"},),
+                        ({"leader": 2, **ORDERS, "detail": "error: UNKNOWN"},),
                         "real",
                     ),
                 ),
@@ -370,7 +339,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[ReplicaFetcherThread-0-2]: Error when sending leader epoch request for Map(orders-0 -> 0)",
-                        ({"detail": "failed", "leader": 2, "topic": "orders", "partition": 0, "leader_epoch": 0},),
+                        ({"detail": "failed", "leader": 2, **ORDERS, "leader_epoch": 0},),
                         "real",
                     ),
                 ),
@@ -387,16 +356,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Error when sending leader epoch "
                         "request for Map(orders-0 -> 0)",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "failed",
-                                "leader_epoch": 0,
-                            },
-                        ),
+                        ({"witness": 3, "leader": 2, **ORDERS, "detail": "failed", "leader_epoch": 0},),
                         "real",
                     ),
                 ),
@@ -421,13 +381,13 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcherThread-0-1]: Receive leaderEpoch response Map(orders-0 -> "
                         "EpochEndOffset{error=NONE, endOffset=-1}) from broker BrokerEndPoint(1,127.0.0.1,21001)",
-                        ({"leader": 1, "topic": "orders", "partition": 0, "offset": -1},),
+                        ({"leader": 1, **ORDERS, "offset": -1},),
                         "real",
                     ),
                     Example(
                         "[ReplicaFetcherThread-0-2]: Receive leaderEpoch response Map(orders-0 -> "
                         "EpochEndOffset{error=NONE, endOffset=30})",
-                        ({"leader": 2, "topic": "orders", "partition": 0, "offset": 30},),
+                        ({"leader": 2, **ORDERS, "offset": 30},),
                     ),
                 ),
             ),
@@ -442,304 +402,13 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Receive leaderEpoch response "
                         "Map(orders-0 -> EpochEndOffset{error=NONE, endOffset=30})",
-                        ({"witness": 3, "leader": 2, "topic": "orders", "partition": 0, "offset": 30},),
+                        ({"witness": 3, "leader": 2, **ORDERS, "offset": 30},),
                         "real",
                     ),
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Receive leaderEpoch response "
                         "Map(orders-0 -> EpochEndOffset{error=NONE, leaderEpoch=2, endOffset=30})",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader_epoch": 2,
-                                "offset": 30,
-                            },
-                        ),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    # Benign at each change of epoch.
-    Message(
-        id="F-23",
-        kind=Kind.FETCH_FENCED,
-        literal=(
-            ") than the current leader. Will await ",
-            ") than the current leader. retry ",
-            ") than the current leader. Retry ",
-        ),
-        level="INFO",
-        stock=True,
-        variants=(
-            Variant(
-                since="2.1",
-                until=None,
-                regex=(
-                    rf"^{FETCHER}Partition {TP} has an? (?P<detail>older|new|newer) epoch "
-                    rf"\((?P<leader_epoch>[0-9]+)\) than the current leader\."
-                ),
-                source_ref="2.4.1 AbstractFetcherThread:273, 2.8.2 AbstractFetcherThread:311, 3.6.2 "
-                "AbstractFetcherThread:302",
-                examples=(
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Partition orders-0 has an older epoch "
-                        "(0) than the current leader. Will await the new LeaderAndIsr state before resuming fetching.",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "older",
-                                "leader_epoch": 0,
-                            },
-                        ),
-                        "real",
-                    ),
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Partition orders-0 has a newer epoch "
-                        "(3) than the current leader. Retry the partition later.",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "newer",
-                                "leader_epoch": 3,
-                            },
-                        ),
-                    ),
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Partition orders-0 has an new epoch "
-                        "(3) than the current leader. retry the partition later",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "new",
-                                "leader_epoch": 3,
-                            },
-                        ),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="F-25",
-        kind=Kind.FETCH_FENCED,
-        literal="Remote broker has a smaller leader epoch for partition ",
-        level="DEBUG",
-        stock=False,
-        variants=(
-            Variant(
-                since="2.1",
-                until=None,
-                regex=(
-                    rf"^{FETCHER}Remote broker has a smaller leader epoch for partition {TP} than this replica's "
-                    rf"current leader epoch of (?P<leader_epoch>[0-9]+)\."
-                ),
-                source_ref="2.4.1 AbstractFetcherThread:358",
-                fixed={"detail": "newer"},
-                examples=(
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Remote broker has a smaller leader "
-                        "epoch for partition orders-0 than this replica's current leader epoch of 2.",
-                        (
-                            {
-                                "detail": "newer",
-                                "witness": 3,
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader_epoch": 2,
-                            },
-                        ),
-                        "real",
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="F-26",
-        kind=Kind.FETCH_FENCED,
-        literal="Remote broker is not the leader for partition ",
-        level="DEBUG",
-        stock=False,
-        variants=(
-            Variant(
-                since="1.1",
-                until=None,
-                regex=(rf"^{FETCHER}Remote broker is not the leader for partition {TP},"),
-                source_ref="1.1.1 AbstractFetcherThread:221, 2.4.1 AbstractFetcherThread:366",
-                fixed={"detail": "not the leader"},
-                examples=(
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Remote broker is not the leader for "
-                        "partition orders-0, which could indicate that the partition is being moved",
-                        ({"witness": 3, "leader": 2, "topic": "orders", "partition": 0, "detail": "not the leader"},),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    # The follower stands still until it is given a role again.
-    Message(
-        id="F-27",
-        kind=Kind.FETCH_FAILED,
-        literal=" marked as failed",
-        level="WARN",
-        stock=True,
-        variants=(
-            Variant(
-                since="2.3",
-                until=None,
-                regex=(rf"^{FETCHER}Partition {TP} marked as failed"),
-                source_ref="2.4.1 AbstractFetcherThread:404",
-                examples=(
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Partition orders-0 marked as failed",
-                        ({"witness": 3, "leader": 1, "topic": "orders", "partition": 0},),
-                        "real",
-                    ),
-                ),
-            ),
-        ),
-    ),
-    # The follower stays where it is, and tries again.
-    Message(
-        id="F-28",
-        kind=Kind.LEO,
-        literal=(
-            "Found invalid messages during fetch for partition ",
-            "] Error while processing data for partition ",
-            "Unexpected error occurred while processing data for partition ",
-            "] Error for partition ",
-            "]: Error for partition ",
-            "], Error for partition ",
-        ),
-        level="ERROR",
-        stock=True,
-        variants=(
-            Variant(
-                since="1.0",
-                until=None,
-                regex=(
-                    rf"^{FETCHER}(?P<detail>(?:Found invalid messages during fetch|Error while processing "
-                    rf"data|Unexpected error occurred while processing data|Error)) for partition {TP} (?:at "
-                    rf")?offset (?P<leo>[0-9]+)"
-                ),
-                source_ref="2.4.1 AbstractFetcherThread:340",
-                examples=(
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Error for partition orders-0 at "
-                        "offset 0",
-                        ({"witness": 3, "leader": 1, "detail": "Error", "topic": "orders", "partition": 0, "leo": 0},),
-                        "real",
-                    ),
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Error while processing data for "
-                        "partition orders-0 at offset 30",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "detail": "Error while processing data",
-                                "topic": "orders",
-                                "partition": 0,
-                                "leo": 30,
-                            },
-                        ),
-                    ),
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Unexpected error occurred while "
-                        "processing data for partition orders-0 at offset 30",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "detail": "Unexpected error occurred while processing data",
-                                "topic": "orders",
-                                "partition": 0,
-                                "leo": 30,
-                            },
-                        ),
-                    ),
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Found invalid messages during fetch "
-                        "for partition orders-0 offset 30",
-                        (
-                            {
-                                "witness": 3,
-                                "leader": 2,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "Found invalid messages during fetch",
-                                "leo": 30,
-                            },
-                        ),
-                    ),
-                ),
-            ),
-            Variant(
-                since="0.9",
-                until="1.0",
-                regex=(
-                    r"^\[ReplicaFetcher[^\]]*\][,:]? (?:Found invalid messages during fetch|Error while processing "
-                    r"data|Error) for partition "
-                ),
-                source_ref="0.10.2.2 AbstractFetcherThread",
-                own_row=False,
-                examples=(
-                    Example(
-                        "[ReplicaFetcherThread-0-1]: Error for partition [orders,0] to broker "
-                        "1:org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not "
-                        "host this topic-partition.",
-                        (),
-                        "real",
-                    ),
-                    Example(
-                        "[ReplicaFetcherThread-0-1], Error for partition [orders,0] to broker "
-                        "1:org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not "
-                        "host this topic-partition.",
-                        (),
-                        "real",
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="F-33",
-        kind=Kind.LEO,
-        literal="Built the leader epoch cache and producer snapshots from remote tier for ",
-        level="DEBUG",
-        stock=False,
-        variants=(
-            Variant(
-                since="3.6",
-                until=None,
-                regex=(
-                    rf"^\[[^\]]*\]:? Built the leader epoch cache and producer snapshots from remote tier for {TP}, "
-                    rf"with active producers size: [0-9]+, leaderLogStartOffset: (?P<log_start>[0-9]+), and "
-                    rf"logEndOffset: (?P<leo>[0-9]+)"
-                ),
-                source_ref="3.6.2 ReplicaFetcherTierStateMachine:248",
-                fixed={"detail": "from remote tier"},
-                examples=(
-                    Example(
-                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Built the leader epoch cache and "
-                        "producer snapshots from remote tier for orders-0, with active producers size: 0, "
-                        "leaderLogStartOffset: 0, and logEndOffset: 40",
-                        ({"detail": "from remote tier", "topic": "orders", "partition": 0, "log_start": 0, "leo": 40},),
+                        ({"witness": 3, "leader": 2, **ORDERS, "leader_epoch": 2, "offset": 30},),
                     ),
                 ),
             ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import BROKER_END_POINT, EITHER, FETCHER_MANAGER, NAME, TP
+from parsers.messages.patterns import BROKER_END_POINT, EITHER, FETCHER_MANAGER, NAME, ORDERS, TP
 from parsers.schema import Kind
 
 _ADDED_OLD = Each(
@@ -40,7 +40,7 @@ MESSAGES: tuple[Message, ...] = (
                         "0 to broker BrokerEndPoint(1,127.0.0.1,19001)] , [orders-1, initOffset 0 to broker "
                         "BrokerEndPoint(2,127.0.0.1,19002)] )",
                         (
-                            {"witness": 3, "topic": "orders", "partition": 0, "offset": 0, "leader": 1},
+                            {"witness": 3, **ORDERS, "offset": 0, "leader": 1},
                             {"witness": 3, "topic": "orders", "partition": 1, "offset": 0, "leader": 2},
                         ),
                         "real",
@@ -73,44 +73,17 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaFetcherManager on broker 2] Added fetcher to broker BrokerEndPoint(id=1, "
                         "host=h1:9092) for partitions Map(orders-0 -> (offset=7, leaderEpoch=3))",
-                        (
-                            {
-                                "witness": 2,
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "offset": 7,
-                                "leader_epoch": 3,
-                            },
-                        ),
+                        ({"witness": 2, "leader": 1, **ORDERS, "offset": 7, "leader_epoch": 3},),
                     ),
                     Example(
                         "[ReplicaFetcherManager on broker 2] Added fetcher to broker 1 for partitions Map(orders-0 "
                         "-> (offset=7, leaderEpoch=3))",
-                        (
-                            {
-                                "witness": 2,
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "offset": 7,
-                                "leader_epoch": 3,
-                            },
-                        ),
+                        ({"witness": 2, "leader": 1, **ORDERS, "offset": 7, "leader_epoch": 3},),
                     ),
                     Example(
                         "[ReplicaFetcherManager on broker 2] Added fetcher to broker 1 for partitions Map(orders-0 "
                         "-> InitialFetchState(BrokerEndPoint(id=1, host=127.0.0.1:19001),0,0))",
-                        (
-                            {
-                                "witness": 2,
-                                "leader": 1,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader_epoch": 0,
-                                "offset": 0,
-                            },
-                        ),
+                        ({"witness": 2, "leader": 1, **ORDERS, "leader_epoch": 0, "offset": 0},),
                         "real",
                     ),
                     Example(
@@ -123,8 +96,7 @@ MESSAGES: tuple[Message, ...] = (
                             {
                                 "witness": 2,
                                 "leader": 3,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "topic_id": "0o7OajTjRge1bGbhVFK9Pw",
                                 "leader_epoch": 1,
                                 "offset": 20,
@@ -179,18 +151,12 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[ReplicaFetcherManager on broker 3] Removed fetcher for partitions Set(orders-0, orders-1)",
-                        (
-                            {"witness": 3, "topic": "orders", "partition": 0},
-                            {"witness": 3, "topic": "orders", "partition": 1},
-                        ),
+                        ({"witness": 3, **ORDERS}, {"witness": 3, "topic": "orders", "partition": 1}),
                         "real",
                     ),
                     Example(
                         "[ReplicaFetcherManager on broker 3] Removed fetcher for partitions orders-1,orders-0",
-                        (
-                            {"witness": 3, "topic": "orders", "partition": 1},
-                            {"witness": 3, "topic": "orders", "partition": 0},
-                        ),
+                        ({"witness": 3, "topic": "orders", "partition": 1}, {"witness": 3, **ORDERS}),
                         "real",
                     ),
                     Example("[ReplicaFetcherManager on broker 3] Removed fetcher for partitions ", (), "real"),

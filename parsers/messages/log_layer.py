@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Example, Message, Variant
-from parsers.messages.patterns import LOG_PREFIX, TP, metadata
+from parsers.messages.patterns import LOG_PREFIX, ORDERS, TP, metadata
 from parsers.schema import Kind
 
 MESSAGES: tuple[Message, ...] = (
@@ -38,19 +38,16 @@ MESSAGES: tuple[Message, ...] = (
                 ),
                 source_ref="0.9.0.1 Log:97, 0.10.2.2 Log:122, 0.11.0.2 Log:200",
                 examples=(
-                    Example(
-                        "Completed load of log orders-0 with log end offset 7",
-                        ({"topic": "orders", "partition": 0, "leo": 7},),
-                    ),
+                    Example("Completed load of log orders-0 with log end offset 7", ({**ORDERS, "leo": 7},)),
                     Example(
                         "Completed load of log orders-0 with 1 log segments and log end offset 0 in 21 ms",
-                        ({"topic": "orders", "partition": 0, "leo": 0},),
+                        ({**ORDERS, "leo": 0},),
                         "real",
                     ),
                     Example(
                         "Completed load of log orders-0 with 1 log segments, log start offset 0 and log end offset 0 "
                         "in 13 ms",
-                        ({"topic": "orders", "partition": 0, "log_start": 0, "leo": 0},),
+                        ({**ORDERS, "log_start": 0, "leo": 0},),
                         "real",
                     ),
                 ),
@@ -101,7 +98,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Loading producer state from offset 0 for partition orders-0 with message format version 2",
-                        ({"topic": "orders", "partition": 0, "leo": 0, "offset": 2},),
+                        ({**ORDERS, "leo": 0, "offset": 2},),
                         "real",
                     ),
                 ),
@@ -118,15 +115,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[LogLoader partition=orders-0, dir=/srv/kafka/broker-2/data] Loading producer state till "
                         "offset 0 with message format version 2",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "log_dir": "/srv/kafka/broker-2/data",
-                                "leo": 0,
-                                "offset": 2,
-                            },
-                        ),
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-2/data", "leo": 0, "offset": 2},),
                         "real",
                     ),
                 ),
@@ -174,7 +163,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Truncating log orders-0 to offset 50.",
-                        ({"topic": "orders", "partition": 0, "offset": 50, "detail": "may have no effect"},),
+                        ({**ORDERS, "offset": 50, "detail": "may have no effect"},),
                         "real",
                     ),
                 ),
@@ -222,7 +211,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Truncating orders-0 to 112 has no effect as the largest offset in the log is 111.",
-                        ({"topic": "orders", "partition": 0, "offset": 112, "leo": 112},),
+                        ({**ORDERS, "offset": 112, "leo": 112},),
                         "real",
                     ),
                 ),
@@ -239,15 +228,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[UnifiedLog partition=orders-0, dir=/srv/kafka/broker-2/data] Truncating to 0 has no effect "
                         "as the largest offset in the log is -1",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "log_dir": "/srv/kafka/broker-2/data",
-                                "offset": 0,
-                                "leo": 0,
-                            },
-                        ),
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-2/data", "offset": 0, "leo": 0},),
                         "real",
                     ),
                 ),
@@ -266,12 +247,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="0.11",
                 regex=rf"^Truncate and start log '{TP}' (?:to|at offset) (?P<offset>(?P<leo>[0-9]+))",
                 source_ref="0.10.2.2 Log:907, 0.11.0.2 Log:1405",
-                examples=(
-                    Example(
-                        "Truncate and start log 'orders-0' to 42",
-                        ({"topic": "orders", "partition": 0, "offset": 42, "leo": 42},),
-                    ),
-                ),
+                examples=(Example("Truncate and start log 'orders-0' to 42", ({**ORDERS, "offset": 42, "leo": 42},)),),
             ),
             Variant(
                 since="1.0",
@@ -283,18 +259,22 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="3.6.2 UnifiedLog:1753, LocalLog:561",
                 examples=(
                     Example(
-                        "[UnifiedLog partition=orders-0, dir=/data] Truncate and start at offset 42, "
-                        "logStartOffset: 42",
+                        "[Log partition=orders-0, dir=/srv/kafka/broker-3/data] Truncate and start at offset 132",
                         (
                             {
                                 "topic": "orders",
                                 "partition": 0,
-                                "log_dir": "/data",
-                                "offset": 42,
-                                "leo": 42,
-                                "log_start": 42,
+                                "log_dir": "/srv/kafka/broker-3/data",
+                                "offset": 132,
+                                "leo": 132,
                             },
                         ),
+                        "real",
+                    ),
+                    Example(
+                        "[UnifiedLog partition=orders-0, dir=/data] Truncate and start at offset 42, "
+                        "logStartOffset: 42",
+                        ({**ORDERS, "log_dir": "/data", "offset": 42, "leo": 42, "log_start": 42},),
                     ),
                 ),
             ),
@@ -316,7 +296,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[UnifiedLog partition=orders-0, dir=/srv/kafka/broker-2/data] Setting high watermark "
                         "(offset=0, segment=[-1:-1])",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/srv/kafka/broker-2/data", "hw": 0},),
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-2/data", "hw": 0},),
                         "real",
                     ),
                 ),
@@ -342,29 +322,13 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Log partition=orders-0, dir=/srv/kafka/broker-1/data] Non-monotonic update of high "
                         "watermark from (offset=15 segment=[0:806]) to (offset=10 segment=[0:700])",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "log_dir": "/srv/kafka/broker-1/data",
-                                "hw_before": 15,
-                                "hw": 10,
-                            },
-                        ),
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-1/data", "hw_before": 15, "hw": 10},),
                         "real",
                     ),
                     Example(
                         "[UnifiedLog partition=orders-0, dir=/srv/kafka/broker-1/data] Non-monotonic update of high "
                         "watermark from (offset=15, segment=[0:806]) to (offset=10, segment=[0:700])",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "log_dir": "/srv/kafka/broker-1/data",
-                                "hw_before": 15,
-                                "hw": 10,
-                            },
-                        ),
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-1/data", "hw_before": 15, "hw": 10},),
                         "real",
                     ),
                 ),
@@ -391,7 +355,7 @@ MESSAGES: tuple[Message, ...] = (
                         "Appended message set to log orders-0 with first offset: 0, next offset: 1, and messages: "
                         "[(offset=0,record=Record(magic = 1, attributes = 0, compression = NONE, crc = 1601273046, "
                         "CreateTime = 1795238925721, key = 0 bytes, value = 2 bytes))]",
-                        ({"topic": "orders", "partition": 0, "offset": 0, "leo": 1},),
+                        ({**ORDERS, "offset": 0, "leo": 1},),
                         "real",
                     ),
                 ),
@@ -408,52 +372,36 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Log partition=orders-0, dir=/data] Appended message set to log with last offset 4 "
                         "first offset: 0, next offset: 5, and messages: []",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/data", "offset": 0, "leo": 5},),
+                        ({**ORDERS, "log_dir": "/data", "offset": 0, "leo": 5},),
                     ),
                     Example(
                         "[Log partition=orders-0, dir=/srv/kafka/broker-3/data] Appended message set with last "
                         "offset: 0, first offset: 0, next offset: 1, and messages: [(record=DefaultRecord(offset=0, "
                         "timestamp=1795239013556, key=0 bytes, value=2 bytes))]",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "log_dir": "/srv/kafka/broker-3/data",
-                                "offset": 0,
-                                "leo": 1,
-                            },
-                        ),
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-3/data", "offset": 0, "leo": 1},),
                         "real",
                     ),
                     Example(
                         "[Log partition=orders-0, dir=/data] Appended message set with last offset: 4, first offset: "
                         "Some(0), next offset: 5, and messages: MemoryRecords(size=70)",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/data", "offset": 0, "leo": 5},),
+                        ({**ORDERS, "log_dir": "/data", "offset": 0, "leo": 5},),
                     ),
                     Example(
                         "[Log partition=orders-0, dir=/data] Appended message set with last offset: 4, first offset: "
                         "None, next offset: 5, and messages: MemoryRecords(size=70)",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/data", "leo": 5},),
+                        ({**ORDERS, "log_dir": "/data", "leo": 5},),
                     ),
                     Example(
                         "[Log partition=orders-0, dir=/srv/kafka/broker-2/data] Appended message set with last "
                         "offset: 0, first offset: Some((offset=0 segment=[0:0])), next offset: 1, and messages: "
                         "MemoryRecords(size=70, buffer=java.nio.HeapByteBuffer[pos=0 lim=70 cap=73])",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "log_dir": "/srv/kafka/broker-2/data",
-                                "offset": 0,
-                                "leo": 1,
-                            },
-                        ),
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-2/data", "offset": 0, "leo": 1},),
                         "real",
                     ),
                     Example(
                         "[UnifiedLog partition=orders-0, dir=/data] Appended message set with last offset: 4, first "
                         "offset: Optional[(offset=0segment=[0:0])], next offset: 5, and messages: MemoryRecords(..)",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/data", "offset": 0, "leo": 5},),
+                        ({**ORDERS, "log_dir": "/data", "offset": 0, "leo": 5},),
                     ),
                     Example(
                         "[UnifiedLog partition=orders-2, dir=/srv/kafka/broker-3/data] Appended message set with last "
@@ -492,7 +440,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Incrementing log start offset of partition orders-0 to 30 in dir /data",
-                        ({"topic": "orders", "partition": 0, "log_start": 30, "log_dir": "/data"},),
+                        ({**ORDERS, "log_start": 30, "log_dir": "/data"},),
                     ),
                 ),
             ),
@@ -503,8 +451,13 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="2.4.1 Log:1280",
                 examples=(
                     Example(
+                        "[Log partition=orders-0, dir=/srv/kafka/broker-3/data] Incrementing log start offset to 144",
+                        ({"topic": "orders", "partition": 0, "log_dir": "/srv/kafka/broker-3/data", "log_start": 144},),
+                        "real",
+                    ),
+                    Example(
                         "[Log partition=orders-0, dir=/data] Incrementing log start offset to 30",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/data", "log_start": 30},),
+                        ({**ORDERS, "log_dir": "/data", "log_start": 30},),
                     ),
                 ),
             ),
@@ -555,15 +508,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[UnifiedLog partition=orders-0, dir=/data] Incremented local log start offset to 30 due to "
                         "reason segment deletion",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "log_dir": "/data",
-                                "offset": 30,
-                                "detail": "segment deletion",
-                            },
-                        ),
+                        ({**ORDERS, "log_dir": "/data", "offset": 30, "detail": "segment deletion"},),
                     ),
                 ),
             ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import LOG, NAME, TP
+from parsers.messages.patterns import LOG, NAME, ORDERS, TP
 from parsers.schema import Kind
 
 _LOADED = LOG.replace("{hw}", "-?[0-9]+")
@@ -28,6 +28,12 @@ MESSAGES: tuple[Message, ...] = (
                 regex=rf"^Found clean shutdown file\. Skipping recovery for all logs in data directory: {_DIRECTORY}",
                 source_ref="2.4.1 LogManager:324",
                 examples=(
+                    Example(
+                        "Found clean shutdown file. Skipping recovery for all logs in data directory: "
+                        "/srv/kafka/broker-3/data",
+                        ({"log_dir": "/srv/kafka/broker-3/data"},),
+                        "real",
+                    ),
                     Example(
                         "Found clean shutdown file. Skipping recovery for all logs in data directory: /data",
                         ({"log_dir": "/data"},),
@@ -130,15 +136,7 @@ MESSAGES: tuple[Message, ...] = (
                         "Completed load of Log(dir=/srv/kafka/broker-2/data/orders-0, topic=orders, partition=0, "
                         "highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=10) with 1 segments in "
                         "59ms (1/1 loaded in /srv/kafka/broker-2/data)",
-                        (
-                            {
-                                "log_dir": "/srv/kafka/broker-2/data",
-                                "topic": "orders",
-                                "partition": 0,
-                                "log_start": 0,
-                                "leo": 10,
-                            },
-                        ),
+                        ({"log_dir": "/srv/kafka/broker-2/data", **ORDERS, "log_start": 0, "leo": 10},),
                         "real",
                     ),
                     Example(
@@ -231,12 +229,12 @@ MESSAGES: tuple[Message, ...] = (
                         "-> -1, cleanup.policy -> [delete], flush.ms -> 9223372036854775807, segment.bytes -> 5000, "
                         "retention.ms -> 604800000, segment.ms -> 604800000, message.timestamp.difference.max.ms -> "
                         "9223372036854775807, segment.index.bytes -> 10485760, flush.messages -> 9223372036854775807}.",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/srv/kafka/broker-3/data"},),
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-3/data"},),
                         "real",
                     ),
                     Example(
                         "Created log for partition [orders,0] in /data with properties {compression.type -> producer}.",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/data"},),
+                        ({**ORDERS, "log_dir": "/data"},),
                     ),
                 ),
             ),
@@ -271,7 +269,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Created log for partition orders-0 in /srv/kafka/broker-2/data/orders-0 with properties "
                         "{min.insync.replicas=1}",
-                        ({"topic": "orders", "partition": 0},),
+                        ({**ORDERS},),
                         "real",
                     ),
                 ),
@@ -297,7 +295,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Log for partition [orders,0] is renamed to /data/orders-0.c7d1fa9df20c45be9acd4c915f764f90-"
                         "delete and is scheduled for deletion",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/data", "detail": "renamed"},),
+                        ({**ORDERS, "log_dir": "/data", "detail": "renamed"},),
                     ),
                 ),
             ),
@@ -311,14 +309,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Log for partition orders-0 is renamed to /srv/kafka/broker-3/data/orders-0."
                         "c7d1fa9df20c45be9acd4c915f764f90-delete and is scheduled for deletion",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "log_dir": "/srv/kafka/broker-3/data",
-                                "detail": "renamed",
-                            },
-                        ),
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-3/data", "detail": "renamed"},),
                         "real",
                     ),
                 ),
@@ -353,12 +344,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="0.10",
                 regex=r"^Deleted log for partition \[(?P<bracketed>[^\]]+)\] in ",
                 source_ref="0.9.0.1 LogManager",
-                examples=(
-                    Example(
-                        "Deleted log for partition [orders,0] in /data/orders-0.",
-                        ({"topic": "orders", "partition": 0},),
-                    ),
-                ),
+                examples=(Example("Deleted log for partition [orders,0] in /data/orders-0.", ({**ORDERS},)),),
             ),
         ),
     ),
@@ -379,7 +365,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Log for partition orders-0 is marked as stray and renamed to "
                         "/data/orders-0.c7d1fa9df20c45be9acd4c915f764f90-stray",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/data", "detail": "stray"},),
+                        ({**ORDERS, "log_dir": "/data", "detail": "stray"},),
                     ),
                 ),
             ),
@@ -398,8 +384,7 @@ MESSAGES: tuple[Message, ...] = (
                             {
                                 "log_dir": "/data",
                                 "topic_id": "gVALHyhWRNOLVG3R7J71Bg",
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "log_start": 0,
                                 "leo": 50,
                                 "detail": "stray",
@@ -519,8 +504,7 @@ MESSAGES: tuple[Message, ...] = (
                             {
                                 "detail": "moved between directories",
                                 "log_dir": "/data2",
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "hw": 40,
                                 "log_start": 0,
                                 "leo": 42,

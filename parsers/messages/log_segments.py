@@ -3,362 +3,13 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Example, Message, Variant
-from parsers.messages.patterns import LOG_PREFIX, TP
+from parsers.messages.patterns import LOG_PREFIX, ORDERS, TP
 from parsers.schema import Kind
 
-_PLACE: dict[str, int | str | None] = {"topic": "orders", "partition": 0, "log_dir": "/data"}
+_PLACE: dict[str, int | str | None] = {**ORDERS, "log_dir": "/data"}
 _SEGMENT = r"LogSegment\(baseOffset=(?P<offset>[0-9]+)"
-_FILE = rf"(?P<log_dir>[^ ]*)[/\\]{TP}[/\\](?P<offset>[0-9]+)\.[a-z]+"
 
 MESSAGES: tuple[Message, ...] = (
-    Message(
-        id="L-08",
-        kind=Kind.RECOVERY,
-        literal="Recovering unflushed segment ",
-        level="INFO",
-        stock=True,
-        variants=(
-            # A log that is being removed or moved: not the replica.
-            Variant(
-                since="0.10",
-                until="0.11",
-                regex=(r"^Recovering unflushed segment [0-9]+ in log [^ ]*-delete\."),
-                source_ref="0.11.0.2 Log",
-                own_row=False,
-                examples=(
-                    Example(
-                        "Recovering unflushed segment 0 in log orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete.", ()
-                    ),
-                ),
-            ),
-            Variant(
-                since="0.8",
-                until="0.11",
-                regex=rf"^Recovering unflushed segment (?P<offset>[0-9]+) in log {TP}\.",
-                source_ref="0.10.2.2 Log:302",
-                examples=(
-                    Example(
-                        "Recovering unflushed segment 0 in log orders-0.",
-                        ({"topic": "orders", "partition": 0, "offset": 0},),
-                        "real",
-                    ),
-                ),
-            ),
-            Variant(
-                since="1.0",
-                until=None,
-                regex=rf"^{LOG_PREFIX}Recovering unflushed segment (?P<offset>[0-9]+)",
-                source_ref="1.1.1 Log:445, 3.6.2 LogLoader:426",
-                examples=(
-                    Example(
-                        "[LogLoader partition=orders-0, dir=/srv/kafka/broker-2/data] Recovering unflushed segment 0. "
-                        "0/1 recovered for orders-0.",
-                        ({"topic": "orders", "partition": 0, "log_dir": "/srv/kafka/broker-2/data", "offset": 0},),
-                        "real",
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="L-09",
-        kind=Kind.CORRUPTION_CUT,
-        literal="Corruption found in segment ",
-        level="WARN",
-        stock=True,
-        variants=(
-            Variant(
-                since="0.8",
-                until="0.11",
-                regex=(
-                    rf"^Corruption found in segment [0-9]+ of log {TP}, truncating to offset "
-                    r"(?P<offset>(?P<leo>[0-9]+))"
-                ),
-                source_ref="0.10.2.2 Log:315",
-                examples=(
-                    Example(
-                        "Corruption found in segment 0 of log orders-0, truncating to offset 42.",
-                        ({"topic": "orders", "partition": 0, "offset": 42, "leo": 42},),
-                    ),
-                ),
-            ),
-            Variant(
-                since="1.0",
-                until=None,
-                regex=(
-                    rf"^{LOG_PREFIX}Corruption found in segment [0-9]+, truncating to offset "
-                    r"(?P<offset>(?P<leo>[0-9]+))"
-                ),
-                source_ref="1.1.1 Log, 3.6.2 LogLoader:440",
-                examples=(
-                    Example(
-                        "[LogLoader partition=orders-0, dir=/data] Corruption found in segment 0, truncating to "
-                        "offset 42",
-                        ({**_PLACE, "offset": 42, "leo": 42},),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="L-10",
-        kind=Kind.CORRUPTION_CUT,
-        literal="Found invalid offset during recovery",
-        level="WARN",
-        stock=True,
-        variants=(
-            Variant(
-                since="0.8",
-                until="0.11",
-                regex=(
-                    rf"^Found invalid offset during recovery for log (?P<log_dir>[^ ]*)[/\\]{TP}\. Deleting the "
-                    rf"corrupt "
-                    r"segment and creating an empty one with starting offset (?P<offset>(?P<leo>[0-9]+))"
-                ),
-                source_ref="0.10.2.2 Log:309",
-                examples=(
-                    Example(
-                        "Found invalid offset during recovery for log /data/orders-0. Deleting the corrupt segment "
-                        "and creating an empty one with starting offset 42",
-                        ({**_PLACE, "offset": 42, "leo": 42},),
-                    ),
-                ),
-            ),
-            Variant(
-                since="1.0",
-                until=None,
-                regex=(
-                    rf"^{LOG_PREFIX}Found invalid offset during recovery\. Deleting the corrupt segment and creating "
-                    rf"an "
-                    r"empty one with starting offset (?P<offset>(?P<leo>[0-9]+))"
-                ),
-                source_ref="3.6.2 LogLoader:434",
-                examples=(
-                    Example(
-                        "[LogLoader partition=orders-0, dir=/data] Found invalid offset during recovery. Deleting the "
-                        "corrupt segment and creating an empty one with starting offset 42",
-                        ({**_PLACE, "offset": 42, "leo": 42},),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="L-11",
-        kind=Kind.RECOVERY,
-        literal="Found invalid messages in log segment ",
-        level="WARN",
-        stock=True,
-        variants=(
-            # A log that is being removed or moved: not the replica.
-            Variant(
-                since="1.1",
-                until=None,
-                regex=(r"^Found invalid messages in log segment [^ ]*-(?:delete|future|stray)[/\\]"),
-                source_ref="2.4.1 LogSegment:372",
-                own_row=False,
-                examples=(
-                    Example(
-                        "Found invalid messages in log segment "
-                        "/data/orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete/00000000000000000000.log at byte "
-                        "offset 2450: Record is corrupt.",
-                        (),
-                    ),
-                ),
-            ),
-            Variant(
-                since="0.8",
-                until=None,
-                regex=rf"^Found invalid messages in log segment {_FILE} (?P<detail>at byte offset [0-9]+)",
-                source_ref="0.10.2.2 LogSegment:245, 2.4.1 LogSegment:372, 3.8.0 LogSegment:514",
-                examples=(
-                    Example(
-                        "Found invalid messages in log segment /data/orders-0/00000000000000000000.log at byte offset "
-                        "2450: Record is corrupt (stored crc = 1, computed crc = 2).",
-                        ({**_PLACE, "offset": 0, "detail": "at byte offset 2450"},),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="L-12",
-        kind=Kind.RECOVERY,
-        literal=" invalid bytes at the end of segment ",
-        level="DEBUG",
-        stock=False,
-        variants=(
-            # A log that is being removed or moved: not the replica.
-            Variant(
-                since="1.1",
-                until=None,
-                regex=(r"^Truncated [0-9]+ invalid bytes at the end of segment [^ ]*-(?:delete|future|stray)[/\\]"),
-                source_ref="2.4.1 LogSegment:377",
-                own_row=False,
-                examples=(
-                    Example(
-                        "Truncated 70 invalid bytes at the end of segment "
-                        "/data/orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete/00000000000000000000.log during "
-                        "recovery",
-                        (),
-                    ),
-                ),
-            ),
-            Variant(
-                since="0.11",
-                until=None,
-                regex=rf"^Truncated (?P<detail>[0-9]+ invalid bytes at the end) of segment {_FILE} during recovery",
-                source_ref="2.4.1 LogSegment:377",
-                examples=(
-                    Example(
-                        "Truncated 70 invalid bytes at the end of segment /data/orders-0/00000000000000000000.log "
-                        "during recovery",
-                        ({**_PLACE, "offset": 0, "detail": "70 invalid bytes at the end"},),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="L-13",
-        kind=Kind.TRUNCATE_FULL,
-        literal="Deleting all segments because logEndOffset (",
-        level="WARN",
-        stock=True,
-        variants=(
-            Variant(
-                since="2.2",
-                until=None,
-                regex=(
-                    rf"^{LOG_PREFIX}Deleting all segments because (?P<detail>logEndOffset \([0-9]+\)) +(?:is )?smaller "
-                    r"than logStartOffset \(?(?P<offset>(?P<leo>(?P<log_start>[0-9]+)))\)?"
-                ),
-                source_ref="2.4.1 Log:808, 3.6.2 LogLoader:403",
-                examples=(
-                    Example(
-                        "[Log partition=orders-0, dir=/data] Deleting all segments because logEndOffset (40) is "
-                        "smaller than logStartOffset (42). This could happen if segment files were deleted from the "
-                        "file system.",
-                        ({**_PLACE, "offset": 42, "leo": 42, "log_start": 42, "detail": "logEndOffset (40)"},),
-                    ),
-                    Example(
-                        "[LogLoader partition=orders-0, dir=/data] Deleting all segments because logEndOffset (40)  "
-                        "smaller than logStartOffset 42. This could happen if segment files were deleted from the "
-                        "file system.",
-                        ({**_PLACE, "offset": 42, "leo": 42, "log_start": 42, "detail": "logEndOffset (40)"},),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    # An index that does not fit its segment makes the broker check the segment itself, byte by byte.
-    Message(
-        id="L-14",
-        kind=Kind.RECOVERY,
-        literal=("Found a corrupted index file ", "Could not find offset index file corresponding to log file "),
-        level="WARN",
-        stock=True,
-        variants=(
-            # A log that is being removed or moved: not the replica.
-            Variant(
-                since="1.1",
-                until=None,
-                regex=(
-                    r"^(?:\[[^\]]*\] )?(?:Found a corrupted|Could not find offset) index file "
-                    r".*?-(?:delete|future|stray)[/\\]"
-                ),
-                source_ref="2.4.1 Log:625",
-                own_row=False,
-                examples=(
-                    Example(
-                        "[Log partition=orders-0, dir=/srv/kafka/broker-1/data] Found a corrupted index file "
-                        "corresponding to log file "
-                        "/srv/kafka/broker-1/data/orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete/"
-                        "00000000000000000000.log due to Corrupt index found, index file "
-                        "(/srv/kafka/broker-1/data/orders-0.a8cfa1f6d87c4ffb816da974186a4271-delete/"
-                        "00000000000000000000.index) has non-zero size but the last offset is 0 which is no greater "
-                        "than the base offset 0.}, recovering segment and rebuilding index files...",
-                        (),
-                        "real",
-                    ),
-                ),
-            ),
-            Variant(
-                since="0.9",
-                until="0.11",
-                regex=rf"^Found a corrupted index file due to .*? index file \({_FILE}\)",
-                source_ref="0.10.2.2 Log",
-                fixed={"detail": "index rebuilt"},
-                examples=(
-                    Example(
-                        "Found a corrupted index file due to requirement failed: Corrupt index found, index file "
-                        "(/srv/kafka/broker-2/data/orders-0/00000000000000000000.index) has non-zero size but the last "
-                        "offset is 0 which is no larger than the base offset 0.}. deleting "
-                        "/srv/kafka/broker-2/data/orders-0/00000000000000000000.timeindex, "
-                        "/srv/kafka/broker-2/data/orders-0/00000000000000000000.index and rebuilding index...",
-                        (
-                            {
-                                "detail": "index rebuilt",
-                                "log_dir": "/srv/kafka/broker-2/data",
-                                "topic": "orders",
-                                "partition": 0,
-                                "offset": 0,
-                            },
-                        ),
-                        "real",
-                    ),
-                ),
-            ),
-            Variant(
-                since="0.11",
-                until="1.0",
-                regex=(
-                    r"^(?:\[[^\]]*\] )?(?:Could not find offset index file corresponding to log file|Found a corrupted "
-                    rf"index file due to .*? index file) \(?{_FILE}[,)].* ?rebuilding index"
-                ),
-                source_ref="1.0.2 Log",
-                fixed={"detail": "index rebuilt"},
-                examples=(
-                    Example(
-                        "[Log partition=orders-0, dir=/data] Could not find offset index file corresponding to log "
-                        "file "
-                        "/data/orders-0/00000000000000000000.log, rebuilding index...",
-                        ({**_PLACE, "offset": 0, "detail": "index rebuilt"},),
-                    ),
-                ),
-            ),
-            Variant(
-                since="1.1",
-                until=None,
-                regex=(
-                    r"^\[[^\]]*\] (?:Found a corrupted|Could not find offset) index file corresponding to log file "
-                    rf"{_FILE}[, ].*recovering segment"
-                ),
-                source_ref="2.4.1 Log:625",
-                fixed={"detail": "segment recovered, index rebuilt"},
-                examples=(
-                    Example(
-                        "[Log partition=orders-2, dir=/srv/kafka/broker-2/data] Found a corrupted index file "
-                        "corresponding to log file /srv/kafka/broker-2/data/orders-2/00000000000000000000.log due to "
-                        "Corrupt index found, index file "
-                        "(/srv/kafka/broker-2/data/orders-2/00000000000000000000.index) has non-zero size but the last "
-                        "offset is 0 which is no greater than the base offset 0.}, recovering segment and rebuilding "
-                        "index files...",
-                        (
-                            {
-                                "detail": "segment recovered, index rebuilt",
-                                "log_dir": "/srv/kafka/broker-2/data",
-                                "topic": "orders",
-                                "partition": 2,
-                                "offset": 0,
-                            },
-                        ),
-                        "real",
-                    ),
-                ),
-            ),
-        ),
-    ),
     # The offset is the end of the log at that moment.
     Message(
         id="L-38",
@@ -373,10 +24,8 @@ MESSAGES: tuple[Message, ...] = (
                 regex=rf"^Rolled new log segment for '{TP}' in",
                 source_ref="0.10.2.2 Log:828",
                 examples=(
-                    Example(
-                        "Rolled new log segment for 'orders-0' in 5 ms.", ({"topic": "orders", "partition": 0},), "real"
-                    ),
-                    Example("Rolled new log segment for 'orders-0' in 3 ms.", ({"topic": "orders", "partition": 0},)),
+                    Example("Rolled new log segment for 'orders-0' in 5 ms.", ({**ORDERS},), "real"),
+                    Example("Rolled new log segment for 'orders-0' in 3 ms.", ({**ORDERS},)),
                 ),
             ),
             Variant(
@@ -411,7 +60,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Flushing log 'orders-0 up to offset 42, last flushed: 1 current time: 2 unflushed = 7",
-                        ({"detail": "flush", "topic": "orders", "partition": 0, "offset": 42},),
+                        ({"detail": "flush", **ORDERS, "offset": 42},),
                     ),
                 ),
             ),
@@ -422,6 +71,20 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="2.4.1 Log:1971",
                 fixed={"detail": "flush"},
                 examples=(
+                    Example(
+                        "[Log partition=orders-0, dir=/srv/kafka/broker-3/data] Flushing log up to offset 20, last "
+                        "flushed: 1795247966253,  current time: 1795247972934, unflushed: 8",
+                        (
+                            {
+                                "detail": "flush",
+                                "topic": "orders",
+                                "partition": 0,
+                                "log_dir": "/srv/kafka/broker-3/data",
+                                "offset": 20,
+                            },
+                        ),
+                        "real",
+                    ),
                     Example(
                         "[Log partition=orders-0, dir=/data] Flushing log up to offset 42, last flushed: 1,  current "
                         "time: 2, unflushed: 7",
@@ -471,10 +134,7 @@ MESSAGES: tuple[Message, ...] = (
                 regex=rf"^Scheduling log segment (?P<offset>[0-9]+) for log {TP} for deletion\.",
                 source_ref="0.10.2.2 Log:969",
                 examples=(
-                    Example(
-                        "Scheduling log segment 0 for log orders-0 for deletion.",
-                        ({"topic": "orders", "partition": 0, "offset": 0},),
-                    ),
+                    Example("Scheduling log segment 0 for log orders-0 for deletion.", ({**ORDERS, "offset": 0},)),
                 ),
             ),
             Variant(
@@ -483,6 +143,12 @@ MESSAGES: tuple[Message, ...] = (
                 regex=rf"^{LOG_PREFIX}Scheduling log segment \[baseOffset (?P<offset>[0-9]+),",
                 source_ref="1.1.1 Log:1603",
                 examples=(
+                    Example(
+                        "[Log partition=orders-0, dir=/srv/kafka/broker-3/data] Scheduling log segment [baseOffset "
+                        "0, size 1920] for deletion.",
+                        ({"topic": "orders", "partition": 0, "log_dir": "/srv/kafka/broker-3/data", "offset": 0},),
+                        "real",
+                    ),
                     Example(
                         "[Log partition=orders-0, dir=/data] Scheduling log segment [baseOffset 7, size 490] for "
                         "deletion.",
@@ -524,14 +190,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Found deletable segments with base offsets [0,7] for orders-0 due to retention time "
                         "604800000ms breach",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "offset": 0,
-                                "detail": "retention time 604800000ms breach",
-                            },
-                        ),
+                        ({**ORDERS, "offset": 0, "detail": "retention time 604800000ms breach"},),
                     ),
                 ),
             ),
@@ -544,6 +203,20 @@ MESSAGES: tuple[Message, ...] = (
                 ),
                 source_ref="2.4.1 Log:1707",
                 examples=(
+                    Example(
+                        "[Log partition=orders-0, dir=/srv/kafka/broker-2/data] Found deletable segments with base "
+                        "offsets [132] due to retention size in bytes 5000 breach",
+                        (
+                            {
+                                "topic": "orders",
+                                "partition": 0,
+                                "log_dir": "/srv/kafka/broker-2/data",
+                                "offset": 132,
+                                "detail": "retention size in bytes 5000 breach",
+                            },
+                        ),
+                        "real",
+                    ),
                     Example(
                         "[Log partition=orders-0, dir=/data] Found deletable segments with base offsets [0,7] due to "
                         "log start offset 30 breach",
@@ -573,8 +246,7 @@ MESSAGES: tuple[Message, ...] = (
                         "deletion will be 25280.",
                         (
                             {
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "log_dir": "/srv/kafka/broker-1/data",
                                 "offset": 0,
                                 "detail": "log retention size 5000 breach. Log size after deletion will be 25280.",
@@ -619,8 +291,7 @@ MESSAGES: tuple[Message, ...] = (
                         "largestRecordTimestamp=1795234459933)",
                         (
                             {
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "log_dir": "/srv/kafka/broker-3/data",
                                 "detail": "as the log has been deleted",
                                 "offset": 0,

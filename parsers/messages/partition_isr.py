@@ -6,12 +6,11 @@ A shrink or expand line is a proposal. It holds only once an "ISR updated" line 
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import LEADER_AND_ISR, PARTITION, PARTITION_OLD, number
+from parsers.messages.patterns import LEADER_AND_ISR, ORDERS, PARTITION, PARTITION_OLD, number
 from parsers.schema import Kind
 
 _IDS = r"[0-9,]*"
 _LAGGING = Each(r"\(brokerId: (?P<replica>[0-9]+), endOffset: (?:-1|unknown|(?P<leo>[0-9]+))", Kind.REMOTE_LEO)
-_REASON = r"(?P<detail>(?:since|because|due to) [^.]*)"
 _SUBMITTED = (
     rf"sentLeaderAndIsr={LEADER_AND_ISR}.*lastCommittedState=CommittedPartitionState\(isr=(?P<isr_before>[^)]*)\)"
 )
@@ -35,16 +34,16 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Partition [orders,0] on broker 1: Shrinking ISR for partition [orders,0] from 1,2,3 to 1,2",
-                        ({"topic": "orders", "partition": 0, "witness": 1, "isr_before": "1,2,3", "isr": "1,2"},),
+                        ({**ORDERS, "witness": 1, "isr_before": "1,2,3", "isr": "1,2"},),
                         "real",
                     ),
                     Example(
                         "Partition [orders,0] on broker 3: Shrinking ISR for partition [orders,0] from 3,2,1 to 3,1",
-                        ({"topic": "orders", "partition": 0, "witness": 3, "isr_before": "3,2,1", "isr": "3,1"},),
+                        ({**ORDERS, "witness": 3, "isr_before": "3,2,1", "isr": "3,1"},),
                     ),
                     Example(
                         "Partition [orders,0] on broker 3: Shrinking ISR from 3,2,1 to 3,1",
-                        ({"topic": "orders", "partition": 0, "witness": 3, "isr_before": "3,2,1", "isr": "3,1"},),
+                        ({**ORDERS, "witness": 3, "isr_before": "3,2,1", "isr": "3,1"},),
                     ),
                 ),
             ),
@@ -64,26 +63,36 @@ MESSAGES: tuple[Message, ...] = (
                 own_row=False,
                 examples=(
                     Example(
-                        "[Partition orders-0 broker=1] Shrinking ISR from 1,2,3 to 1,3. Leader: (highWatermark: 100, "
-                        "endOffset: 250). Out of sync replicas: (brokerId: 2, endOffset: 90).",
+                        "[Partition orders-0 broker=2] Shrinking ISR from 2,1 to 2. Leader: (highWatermark: 85, "
+                        "endOffset: 90). Out of sync replicas: (brokerId: 1, endOffset: 85, lastCaughtUpTimeMs: "
+                        "1795248413097).",
                         (
                             {
                                 "topic": "orders",
                                 "partition": 0,
-                                "witness": 1,
-                                "isr_before": "1,2,3",
-                                "isr": "1,3",
-                                "hw": 100,
-                                "leo": 250,
-                            },
-                            {
-                                "kind": "remote_leo",
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 1,
-                                "replica": 2,
+                                "witness": 2,
+                                "isr_before": "2,1",
+                                "isr": "2",
+                                "hw": 85,
                                 "leo": 90,
                             },
+                            {
+                                "topic": "orders",
+                                "partition": 0,
+                                "witness": 2,
+                                "replica": 1,
+                                "leo": 85,
+                                "kind": "remote_leo",
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[Partition orders-0 broker=1] Shrinking ISR from 1,2,3 to 1,3. Leader: (highWatermark: 100, "
+                        "endOffset: 250). Out of sync replicas: (brokerId: 2, endOffset: 90).",
+                        (
+                            {**ORDERS, "witness": 1, "isr_before": "1,2,3", "isr": "1,3", "hw": 100, "leo": 250},
+                            {"kind": "remote_leo", **ORDERS, "witness": 1, "replica": 2, "leo": 90},
                         ),
                     ),
                     Example(
@@ -91,24 +100,9 @@ MESSAGES: tuple[Message, ...] = (
                         "endOffset: 250). Out of sync replicas: (brokerId: 2, endOffset: 90, lastCaughtUpTimeMs: "
                         "1700000000000) (brokerId: 3, endOffset: unknown, lastCaughtUpTimeMs: unknown).",
                         (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 1,
-                                "isr_before": "1,2,3",
-                                "isr": "1",
-                                "hw": 100,
-                                "leo": 250,
-                            },
-                            {
-                                "kind": "remote_leo",
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 1,
-                                "replica": 2,
-                                "leo": 90,
-                            },
-                            {"kind": "remote_leo", "topic": "orders", "partition": 0, "witness": 1, "replica": 3},
+                            {**ORDERS, "witness": 1, "isr_before": "1,2,3", "isr": "1", "hw": 100, "leo": 250},
+                            {"kind": "remote_leo", **ORDERS, "witness": 1, "replica": 2, "leo": 90},
+                            {"kind": "remote_leo", **ORDERS, "witness": 1, "replica": 3},
                         ),
                     ),
                 ),
@@ -146,12 +140,12 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Partition [orders,0] on broker 3: Expanding ISR for partition orders-0 from 3,2 to 3,2,1",
-                        ({"topic": "orders", "partition": 0, "witness": 3, "isr_before": "3,2", "isr": "3,2,1"},),
+                        ({**ORDERS, "witness": 3, "isr_before": "3,2", "isr": "3,2,1"},),
                         "real",
                     ),
                     Example(
                         "Partition [orders,0] on broker 3: Expanding ISR from 3 to 3,2",
-                        ({"topic": "orders", "partition": 0, "witness": 3, "isr_before": "3", "isr": "3,2"},),
+                        ({**ORDERS, "witness": 3, "isr_before": "3", "isr": "3,2"},),
                         "real",
                     ),
                 ),
@@ -190,14 +184,14 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[Partition orders-0 broker=1] ISR updated to [1,2] and zkVersion updated to [3]",
-                        ({"topic": "orders", "partition": 0, "witness": 1, "isr": "1,2", "partition_epoch": 3},),
+                        ({**ORDERS, "witness": 1, "isr": "1,2", "partition_epoch": 3},),
                     ),
                     Example(
                         "[Partition orders-0 broker=2] ISR updated to [ReplicaId: 2; Topic: orders; Partition: 0; "
                         "isLocal: true; lastCaughtUpTimeMs: 0; Highwatermark: 40 [0 : 2820]; LastStableOffset: "
                         "40 [0 : 2820],ReplicaId: 1; Topic: orders; Partition: 0; isLocal: false; "
                         "lastCaughtUpTimeMs: 1795239045993] and zkVersion updated to [5]",
-                        ({"topic": "orders", "partition": 0, "witness": 2, "isr": "2,1", "partition_epoch": 5},),
+                        ({**ORDERS, "witness": 2, "isr": "2,1", "partition_epoch": 5},),
                         "real",
                     ),
                 ),
@@ -225,61 +219,8 @@ MESSAGES: tuple[Message, ...] = (
                         "isLocal: true; lastCaughtUpTimeMs: 0; Highwatermark: 50 [0 : 1840],ReplicaId: 2; Topic: "
                         "orders; Partition: 0; isLocal: false; lastCaughtUpTimeMs: 1795238952932] and zkVersion "
                         "updated to [3]",
-                        ({"topic": "orders", "partition": 0, "witness": 3, "isr": "3,2", "partition_epoch": 3},),
+                        ({**ORDERS, "witness": 3, "isr": "3,2", "partition_epoch": 3},),
                         "real",
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="P-37",
-        kind=Kind.ISR_REJECTED,
-        literal=" not equal to that in zookeeper, skip updating ISR",
-        level="INFO",
-        stock=True,
-        variants=(
-            Variant(
-                since="0.9",
-                until="0.11",
-                regex=rf"^{PARTITION_OLD}Cached zkVersion \[?{number('partition_epoch')}\]? not equal",
-                source_ref="0.10.2.2 Partition",
-                fixed={"detail": "cached zkVersion not equal to that in zookeeper"},
-                examples=(
-                    Example(
-                        "Partition [orders,0] on broker 3: Cached zkVersion [3] not equal to that in zookeeper, skip "
-                        "updating ISR",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 3,
-                                "partition_epoch": 3,
-                                "detail": "cached zkVersion not equal to that in zookeeper",
-                            },
-                        ),
-                    ),
-                ),
-            ),
-            Variant(
-                since="1.0",
-                until="2.7",
-                regex=rf"^{PARTITION}Cached zkVersion \[?{number('partition_epoch')}\]? not equal",
-                source_ref="1.1.1 Partition:710, 2.4.1 Partition:1186",
-                fixed={"detail": "cached zkVersion not equal to that in zookeeper"},
-                examples=(
-                    Example(
-                        "[Partition orders-0 broker=1] Cached zkVersion 3 not equal to that in zookeeper, skip "
-                        "updating ISR",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 1,
-                                "partition_epoch": 3,
-                                "detail": "cached zkVersion not equal to that in zookeeper",
-                            },
-                        ),
                     ),
                 ),
             ),
@@ -304,21 +245,21 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[Partition orders-0 broker=1] ISR updated from AlterIsr to 1,2 and version updated to [4]",
-                        ({"topic": "orders", "partition": 0, "witness": 1, "isr": "1,2", "partition_epoch": 4},),
+                        ({**ORDERS, "witness": 1, "isr": "1,2", "partition_epoch": 4},),
                     ),
                     Example(
                         "[Partition orders-0 broker=2] ISR updated to 2,1 and version updated to [4]",
-                        ({"topic": "orders", "partition": 0, "witness": 2, "isr": "2,1", "partition_epoch": 4},),
+                        ({**ORDERS, "witness": 2, "isr": "2,1", "partition_epoch": 4},),
                         "real",
                     ),
                     Example(
                         "[Partition orders-0 broker=2] ISR updated to 2,1,3  and version updated to 6",
-                        ({"topic": "orders", "partition": 0, "witness": 2, "isr": "2,1,3", "partition_epoch": 6},),
+                        ({**ORDERS, "witness": 2, "isr": "2,1,3", "partition_epoch": 6},),
                         "real",
                     ),
                     Example(
                         "[Partition orders-0 broker=1] ISR updated to 1 (under-min-isr) and version updated to 6",
-                        ({"topic": "orders", "partition": 0, "witness": 1, "isr": "1", "partition_epoch": 6},),
+                        ({**ORDERS, "witness": 1, "isr": "1", "partition_epoch": 6},),
                     ),
                 ),
             ),
@@ -355,8 +296,7 @@ MESSAGES: tuple[Message, ...] = (
                         "newInSyncReplicaId=1)",
                         (
                             {
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "witness": 2,
                                 "leader": 2,
                                 "leader_epoch": 3,
@@ -374,8 +314,7 @@ MESSAGES: tuple[Message, ...] = (
                         (
                             {
                                 "kind": "isr_shrink",
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "witness": 2,
                                 "leader": 2,
                                 "leader_epoch": 3,
@@ -416,8 +355,7 @@ MESSAGES: tuple[Message, ...] = (
                         "leaderRecoveryState=RECOVERED))",
                         (
                             {
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "witness": 2,
                                 "leader": 2,
                                 "leader_epoch": 3,
@@ -446,150 +384,6 @@ MESSAGES: tuple[Message, ...] = (
                                 "isr": "3,2",
                                 "partition_epoch": 1,
                                 "isr_before": "3,2,1",
-                            },
-                        ),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="P-42",
-        kind=Kind.ISR_REJECTED,
-        literal=("ailed to update ISR to Pending", "ailed to alter partition to "),
-        level="DEBUG",
-        stock=False,
-        variants=(
-            # P-43 (WARN, retried) and P-44 (INFO, rejected by the controller) begin alike.
-            Variant(
-                since="2.7",
-                until=None,
-                regex=rf"^{PARTITION}(?:Controller f|F)ailed to (?:update ISR|alter partition) to .*? {_REASON}",
-                source_ref="2.7.2 Partition:1437, 2.8.2 Partition:1406, 3.2.3 Partition:1423, 3.6.2 Partition:1845",
-                examples=(
-                    Example(
-                        "[Partition orders-0 broker=1] Failed to update ISR to PendingExpandIsr(isr=Set(1), "
-                        "newInSyncReplicaId=2) since we sent an old leader epoch. Giving up.",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 1,
-                                "detail": "since we sent an old leader epoch",
-                            },
-                        ),
-                    ),
-                    Example(
-                        "[Partition orders-0 broker=1] Failed to alter partition to PendingExpandIsr("
-                        "newInSyncReplicaId=2, sentLeaderAndIsr=LeaderAndIsr(leader=1, leaderEpoch=5, "
-                        "isrWithBrokerEpoch=List(BrokerState(brokerId=1, brokerEpoch=10)), "
-                        "leaderRecoveryState=RECOVERED, partitionEpoch=7), leaderRecoveryState=RECOVERED, "
-                        "lastCommittedState=CommittedPartitionState(isr=Set(1), leaderRecoveryState=RECOVERED)) "
-                        "because the partition epoch is invalid. Partition state may be out of sync, awaiting new "
-                        "the latest metadata.",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 1,
-                                "detail": "because the partition epoch is invalid",
-                            },
-                        ),
-                    ),
-                    Example(
-                        "[Partition orders-0 broker=1] Failed to alter partition to PendingShrinkIsr("
-                        "outOfSyncReplicaIds=Set(2), sentLeaderAndIsr=LeaderAndIsr(leader=1, leaderEpoch=5, "
-                        "isr=List(1), leaderRecoveryState=RECOVERED, partitionEpoch=7), "
-                        "leaderRecoveryState=RECOVERED, lastCommittedState=CommittedPartitionState(isr=Set(1, 2), "
-                        "leaderRecoveryState=RECOVERED)) since the controller rejected the request with "
-                        "INELIGIBLE_REPLICA. Partition state has been reset to the latest committed state "
-                        "CommittedPartitionState(isr=Set(1, 2), leaderRecoveryState=RECOVERED).",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 1,
-                                "detail": "since the controller rejected the request with INELIGIBLE_REPLICA",
-                            },
-                        ),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="P-42a",
-        kind=Kind.ISR_REJECTED,
-        literal="Ignoring failed ISR update to ",
-        level="DEBUG",
-        stock=False,
-        variants=(
-            Variant(
-                since="3.1",
-                until=None,
-                regex=rf"^{PARTITION}Ignoring failed ISR update to .*? (?P<detail>since we have already updated state)",
-                source_ref="3.9.1 Partition",
-                examples=(
-                    Example(
-                        "[Partition orders-2 broker=3] Ignoring failed ISR update to PendingExpandIsr("
-                        "newInSyncReplicaId=2, sentLeaderAndIsr=LeaderAndIsr(leader=3, leaderEpoch=0, "
-                        "isrWithBrokerEpoch=[BrokerState(brokerId=3, brokerEpoch=22), BrokerState(brokerId=1, "
-                        "brokerEpoch=76), BrokerState(brokerId=2, brokerEpoch=112)], leaderRecoveryState=RECOVERED, "
-                        "partitionEpoch=3), leaderRecoveryState=RECOVERED, "
-                        "lastCommittedState=CommittedPartitionState(isr=Set(3, 1), leaderRecoveryState=RECOVERED)) "
-                        "since we have already updated state to CommittedPartitionState(isr=Set(3, 1, 2), "
-                        "leaderRecoveryState=RECOVERED)",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 2,
-                                "witness": 3,
-                                "detail": "since we have already updated state",
-                            },
-                        ),
-                        "real",
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="P-45",
-        kind=Kind.ISR_REJECTED,
-        literal=("Ignoring new ISR ", "Ignoring ISR from AlterIsr with "),
-        level="DEBUG",
-        stock=False,
-        variants=(
-            Variant(
-                since="2.7",
-                until=None,
-                regex=(
-                    rf"^{PARTITION}Ignoring (?:new ISR|ISR from AlterIsr with) .*? "
-                    r"(?P<detail>since we have a [a-z ]+ -?[0-9]+)"
-                ),
-                source_ref="2.7.2 Partition, 3.6.2 Partition:1892",
-                examples=(
-                    Example(
-                        "[Partition orders-0 broker=1] Ignoring ISR from AlterIsr with LeaderAndIsr(leader=2, "
-                        "leaderEpoch=6, isr=List(2), zkVersion=9) since we have a newer version 10.",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 1,
-                                "detail": "since we have a newer version 10",
-                            },
-                        ),
-                    ),
-                    Example(
-                        "[Partition orders-0 broker=1] Ignoring new ISR LeaderAndIsr(leader=2, leaderEpoch=6, "
-                        "isr=List(2), zkVersion=9) since we have a stale leader epoch 5.",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "witness": 1,
-                                "detail": "since we have a stale leader epoch 5",
                             },
                         ),
                     ),

@@ -144,3 +144,8 @@ QUORUM_CONTROLLER = r"\[(?:QuorumController id=|Controller )(?P<witness>[0-9]+)\
 
 RAFT = r"\[RaftManager (?:nodeId|id)=(?P<witness>[0-9]+)\] "
 """org.apache.kafka.raft: ``nodeId`` 2.8 to 3.4."""
+
+# -- for examples -----------------------------------------------------------------------------------------------------
+
+ORDERS: dict[str, int | str | None] = {"topic": "orders", "partition": 0}
+"""The partition that most examples speak of."""

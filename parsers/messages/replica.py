@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Example, Message, Variant
-from parsers.messages.patterns import NAME, TP, known, metadata
+from parsers.messages.patterns import NAME, ORDERS, TP, known, metadata
 from parsers.schema import Kind
 
 _REPLICA = (
@@ -54,12 +54,12 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Setting log end offset for replica 2 for partition orders-0 to [50 [0 : 1840]]",
-                        ({"topic": "orders", "partition": 0, "replica": 2, "leo": 50},),
+                        ({**ORDERS, "replica": 2, "leo": 50},),
                         "real",
                     ),
                     Example(
                         "Setting log end offset for replica 1 for partition orders-0 to [-1 [0 : 0]]",
-                        ({"topic": "orders", "partition": 0, "replica": 1},),
+                        ({**ORDERS, "replica": 1},),
                         "real",
                     ),
                 ),
@@ -84,12 +84,12 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Setting high watermark for replica 3 partition orders-0 to [90 [0 : 3310]]",
-                        ({"topic": "orders", "partition": 0, "replica": 3, "hw": 90},),
+                        ({**ORDERS, "replica": 3, "hw": 90},),
                         "real",
                     ),
                     Example(
                         "Setting high watermark for replica 3 partition orders-0 to [90 [-1 : -1]]",
-                        ({"topic": "orders", "partition": 0, "replica": 3, "hw": 90},),
+                        ({**ORDERS, "replica": 3, "hw": 90},),
                     ),
                 ),
             ),
@@ -114,15 +114,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Setting log start offset for remote replica 1 for partition orders-0 to [0]",
-                        (
-                            {
-                                "topic": "orders",
-                                "partition": 0,
-                                "replica": 1,
-                                "log_start": 0,
-                                "detail": "as its leader recorded it",
-                            },
-                        ),
+                        ({**ORDERS, "replica": 1, "log_start": 0, "detail": "as its leader recorded it"},),
                         "real",
                     ),
                 ),
@@ -147,7 +139,7 @@ MESSAGES: tuple[Message, ...] = (
                         "lastCaughtUpTimeMs=1583402400000, logStartOffset=0, logEndOffset=41, "
                         "logEndOffsetMetadata=(offset=41 segment=[0:2911]), lastFetchLeaderLogEndOffset=42, "
                         "lastFetchTimeMs=1583402400004, lastSentHighWatermark=40)",
-                        ({"topic": "orders", "partition": 0, "replica": 2, "leo": 41, "log_start": 0},),
+                        ({**ORDERS, "replica": 2, "leo": 41, "log_start": 0},),
                     ),
                 ),
             ),
@@ -172,7 +164,7 @@ MESSAGES: tuple[Message, ...] = (
                         "lastCaughtUpTimeMs=0, logStartOffset=-1, logEndOffset=-1, "
                         "logEndOffsetMetadata=(offset=-1, segment=[-1:-1]), lastFetchLeaderLogEndOffset=-1, "
                         "brokerEpoch=-2, lastFetchTimeMs=0)",
-                        ({"topic": "orders", "partition": 0, "replica": 1, "detail": "reset"},),
+                        ({**ORDERS, "replica": 1, "detail": "reset"},),
                         "real",
                     ),
                 ),

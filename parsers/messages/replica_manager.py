@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import EITHER, NAME, PARTITION, REPLICA_MANAGER, TP
+from parsers.messages.patterns import EITHER, NAME, ORDERS, PARTITION, REPLICA_MANAGER, TP
 from parsers.schema import Kind
 
 _READ = Each(
@@ -32,12 +32,12 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Replica Manager on Broker 1]: 70 bytes written to log orders-0 beginning at offset 40 and "
                         "ending at offset 41",
-                        ({"witness": 1, "topic": "orders", "partition": 0, "offset": 40, "leo": 42},),
+                        ({"witness": 1, **ORDERS, "offset": 40, "leo": 42},),
                     ),
                     Example(
                         "[ReplicaManager broker=1] 70 written to log orders-0 beginning at offset (offset=40 "
                         "segment=[0:2800]) and ending at offset 41",
-                        ({"witness": 1, "topic": "orders", "partition": 0, "offset": 40, "leo": 42},),
+                        ({"witness": 1, **ORDERS, "offset": 40, "leo": 42},),
                     ),
                 ),
             ),
@@ -66,7 +66,7 @@ MESSAGES: tuple[Message, ...] = (
                         "[Replica Manager on Broker 3]: Recording follower broker 2 log read results: "
                         "ArrayBuffer((orders-0,Fetch Data: [FetchDataInfo(50 [0 : 1840],[],false)], HW: [50], "
                         "leaderLogEndOffset: [50], readSize: [1048576], error: [NONE])) ",
-                        ({"witness": 3, "replica": 2, "topic": "orders", "partition": 0, "leo": 50, "leader_hw": 50},),
+                        ({"witness": 3, "replica": 2, **ORDERS, "leo": 50, "leader_hw": 50},),
                         "real",
                     ),
                     Example(
@@ -75,7 +75,7 @@ MESSAGES: tuple[Message, ...] = (
                         "segment=[0:2820]),[],false,None)], HW: [40], leaderLogStartOffset: [0], leaderLogEndOffset: "
                         "[40], followerLogStartOffset: [0], fetchTimeMs: [1795239045993], readSize: [1048576], "
                         "error: [NONE]))",
-                        ({"witness": 2, "replica": 1, "topic": "orders", "partition": 0, "leo": 40, "leader_hw": 40},),
+                        ({"witness": 2, "replica": 1, **ORDERS, "leo": 40, "leader_hw": 40},),
                     ),
                 ),
             ),
@@ -102,16 +102,7 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaManager broker=1] Leader 1 failed to record follower 3's position 40 since the "
                         "replica is not recognized to be one of the assigned replicas 1,2 for partition orders-0. "
                         "Empty records will be returned for this partition.",
-                        (
-                            {
-                                "witness": 1,
-                                "replica": 3,
-                                "leo": 40,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "not an assigned replica",
-                            },
-                        ),
+                        ({"witness": 1, "replica": 3, "leo": 40, **ORDERS, "detail": "not an assigned replica"},),
                     ),
                 ),
             ),
@@ -129,16 +120,7 @@ MESSAGES: tuple[Message, ...] = (
                         "[Partition orders-0 broker=1] Leader 1 failed to record follower 3's position 40, and last "
                         "sent high watermark since the replica is not recognized to be one of the assigned replicas "
                         "1,2 for leader epoch 3 with partition epoch 7",
-                        (
-                            {
-                                "witness": 1,
-                                "replica": 3,
-                                "leo": 40,
-                                "topic": "orders",
-                                "partition": 0,
-                                "detail": "not an assigned replica",
-                            },
-                        ),
+                        ({"witness": 1, "replica": 3, "leo": 40, **ORDERS, "detail": "not an assigned replica"},),
                     ),
                 ),
             ),

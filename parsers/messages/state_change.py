@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Example, Message, Variant
-from parsers.messages.patterns import ANY_BROKER, BROKER, NAMED_STATE, TOPIC_ID, TP, number
+from parsers.messages.patterns import ANY_BROKER, BROKER, NAMED_STATE, ORDERS, TOPIC_ID, TP, number
 from parsers.schema import Kind
 
 _IDS = r"[0-9, ]*"
@@ -34,8 +34,7 @@ MESSAGES: tuple[Message, ...] = (
                         (
                             {
                                 "witness": 1,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "leader_epoch": 2,
                                 "leo": 30,
                                 "hw": 30,
@@ -66,8 +65,7 @@ MESSAGES: tuple[Message, ...] = (
                         (
                             {
                                 "witness": 1,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "topic_id": "LkVWPW8-R2adfpyJVoFwRg",
                                 "leader_epoch": 6,
                                 "leo": 90,
@@ -106,8 +104,7 @@ MESSAGES: tuple[Message, ...] = (
                         (
                             {
                                 "witness": 1,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "leader_epoch": 6,
                                 "leo": 90,
                                 "partition_epoch": 11,
@@ -138,17 +135,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Broker id=3] Follower orders-0 starts at leader epoch 1 from offset 80 with high watermark "
                         "50. Previous leader epoch was 0.",
-                        (
-                            {
-                                "witness": 3,
-                                "topic": "orders",
-                                "partition": 0,
-                                "leader_epoch": 1,
-                                "leo": 80,
-                                "hw": 50,
-                                "previous_epoch": 0,
-                            },
-                        ),
+                        ({"witness": 3, **ORDERS, "leader_epoch": 1, "leo": 80, "hw": 50, "previous_epoch": 0},),
                         "real",
                     ),
                 ),
@@ -168,8 +155,7 @@ MESSAGES: tuple[Message, ...] = (
                         (
                             {
                                 "witness": 2,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "leader_epoch": 6,
                                 "leo": 95,
                                 "partition_epoch": 11,
@@ -187,8 +173,7 @@ MESSAGES: tuple[Message, ...] = (
                         (
                             {
                                 "witness": 2,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "leader_epoch": 2,
                                 "leo": 10,
                                 "partition_epoch": 2,
@@ -235,8 +220,7 @@ MESSAGES: tuple[Message, ...] = (
                                 "detail": "leader: already leader",
                                 "witness": 2,
                                 "topic_id": "jr7ToJr8QGqdwL9PS_3LOg",
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "leader": 2,
                                 "leader_epoch": 2,
                                 "isr": "2,1",
@@ -271,8 +255,7 @@ MESSAGES: tuple[Message, ...] = (
                                 "detail": "follower: already follower",
                                 "witness": 3,
                                 "topic_id": "jr7ToJr8QGqdwL9PS_3LOg",
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "leader": 2,
                                 "leader_epoch": 2,
                                 "isr": "2,1,3",
@@ -306,8 +289,7 @@ MESSAGES: tuple[Message, ...] = (
                         (
                             {
                                 "witness": 3,
-                                "topic": "orders",
-                                "partition": 0,
+                                **ORDERS,
                                 "topic_id": "jr7ToJr8QGqdwL9PS_3LOg",
                                 "detail": "follower is already at a newer partition epoch",
                                 "partition_epoch": 6,
@@ -388,7 +370,7 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Broker id=2] The topic partition orders-0 was marked as RECOVERING. Marking the topic "
                         "partition as RECOVERED.",
-                        ({"witness": 2, "topic": "orders", "partition": 0},),
+                        ({"witness": 2, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -413,7 +395,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[Broker id=2] Creating new partition orders-0 with topic id LkVWPW8-R2adfpyJVoFwRg.",
-                        ({"witness": 2, "topic": "orders", "partition": 0, "topic_id": "LkVWPW8-R2adfpyJVoFwRg"},),
+                        ({"witness": 2, **ORDERS, "topic_id": "LkVWPW8-R2adfpyJVoFwRg"},),
                         "real",
                     ),
                     Example(

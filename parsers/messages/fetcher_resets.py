@@ -1,0 +1,265 @@
+"""``kafka.server.ReplicaFetcherThread``: a fetch offset that the leader does not have."""
+
+from __future__ import annotations
+
+from parsers.messages.catalogue import Each, Example, Message, Variant
+from parsers.messages.patterns import FETCHER, FETCHER_OLD, NAME, ORDERS, TP
+from parsers.schema import Kind
+
+_RESET_OLD = Each(
+    r"for partition \[?(?P<topic>[a-zA-Z0-9._-]+)[,-](?P<partition>[0-9]+)\]? reset its fetch offset from "
+    r"(?P<offset>[0-9]+) to current leader [0-9]+'s (?:latest offset (?P<leo>[0-9]+)|start offset "
+    r"(?P<log_start>[0-9]+))"
+)
+
+MESSAGES: tuple[Message, ...] = (
+    Message(
+        id="F-06",
+        kind=Kind.FETCH_RESET,
+        literal=(
+            " out of range; reset offset to ",
+            " is out of range, which typically implies a leader change. Reset fetch offset to ",
+            " is out of range or moved to remote tier. Reset fetch offset to ",
+        ),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.9",
+                until="0.11",
+                regex=(
+                    rf"^{FETCHER_OLD}Current offset (?P<offset>[0-9]+) for partition \[(?P<bracketed>[^\]]+)\] "
+                    rf"(?P<detail>out of range; reset offset to [0-9]+)"
+                ),
+                source_ref="0.10.2.2 AbstractFetcherThread:177",
+                examples=(
+                    Example(
+                        "[ReplicaFetcherThread-0-2], Current offset 70 for partition [orders,0] out of range; reset "
+                        "offset to 56",
+                        ({"leader": 2, "offset": 70, **ORDERS, "detail": "out of range; reset offset to 56"},),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcherThread-0-2], Current offset 50 for partition [orders,0] out of range; reset "
+                        "offset to 30",
+                        ({"leader": 2, "offset": 50, **ORDERS, "detail": "out of range; reset offset to 30"},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    rf"^{FETCHER}Current offset (?P<offset>[0-9]+) for partition {TP} (?:is )?(?P<detail>out of "
+                    rf"range.*)"
+                ),
+                source_ref="1.0.2 AbstractFetcherThread:211, 2.4.1 AbstractFetcherThread:534",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Current offset 30 for partition "
+                        "orders-0 is out of range, which typically implies a leader change. Reset fetch offset to 24",
+                        (
+                            {
+                                "witness": 1,
+                                "leader": 2,
+                                "offset": 30,
+                                **ORDERS,
+                                "detail": "out "
+                                "of range, which typically implies a leader change. Reset fetch offset to 24",
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Current offset 50 for partition "
+                        "orders-0 is out of range or moved to remote tier. Reset fetch offset to 60",
+                        (
+                            {
+                                "witness": 3,
+                                "leader": 2,
+                                "offset": 50,
+                                **ORDERS,
+                                "detail": "out of range or moved to remote tier. Reset fetch offset to 60",
+                            },
+                        ),
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Current offset 50 for partition "
+                        "orders-0 is out of range, which typically implies a leader change. Reset fetch offset to 30",
+                        (
+                            {
+                                "witness": 3,
+                                "leader": 2,
+                                **ORDERS,
+                                "offset": 50,
+                                "detail": "out of range, which typically implies a leader change. Reset fetch offset "
+                                "to 30",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="F-07",
+        kind=Kind.FETCH_RESET,
+        literal=(" reset its fetch offset from ", "Reset fetch offset for partition "),
+        level="WARN",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.9",
+                until="0.11",
+                regex=(
+                    rf"^{FETCHER_OLD}Replica (?P<witness>[0-9]+) for partition (?:\[[^\]]+\]|{NAME}) reset its fetch "
+                    rf"offset from "
+                ),
+                source_ref="0.10.2.2 ReplicaFetcherThread:189, ReplicaFetcherThread:218",
+                each=(_RESET_OLD,),
+                own_row=False,
+                examples=(
+                    Example(
+                        "[ReplicaFetcherThread-0-2], Replica 1 for partition orders-0 reset its fetch offset from 70 "
+                        "to current leader 2's latest offset 56",
+                        ({"leader": 2, "witness": 1, **ORDERS, "offset": 70, "leo": 56},),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcherThread-0-2]: Replica 3 for partition orders-0 reset its fetch offset from 50 "
+                        "to current leader 2's latest offset 30",
+                        ({"leader": 2, "witness": 3, **ORDERS, "offset": 50, "leo": 30},),
+                    ),
+                    Example(
+                        "[ReplicaFetcherThread-0-2], Replica 3 for partition [orders,0] reset its fetch offset from "
+                        "50 to current leader 2's start offset 30",
+                        ({"leader": 2, "witness": 3, **ORDERS, "offset": 50, "log_start": 30},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    rf"^{FETCHER}Reset fetch offset for partition {TP} from (?P<offset>[0-9]+) to (?:the )?current "
+                    rf"leader's (?:latest offset (?P<leo>[0-9]+)|start offset (?P<log_start>[0-9]+))"
+                ),
+                source_ref="1.1.1 ReplicaFetcherThread:175, 2.4.1 AbstractFetcherThread:599, 3.6.2 "
+                "AbstractFetcherThread:652",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Reset fetch offset for partition "
+                        "orders-0 from 30 to current leader's latest offset 24",
+                        ({"witness": 1, "leader": 2, **ORDERS, "offset": 30, "leo": 24},),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Reset fetch offset for partition "
+                        "orders-0 from 50 to current leader's latest offset 30",
+                        ({"witness": 3, "leader": 2, **ORDERS, "offset": 50, "leo": 30},),
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Reset fetch offset for partition "
+                        "orders-0 from 50 to current leader's start offset 60",
+                        ({"witness": 3, "leader": 2, **ORDERS, "offset": 50, "log_start": 60},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.6",
+                until=None,
+                regex=(
+                    rf"^{FETCHER}Reset fetch offset for partition {TP} from (?P<offset>[0-9]+) to the "
+                    rf"(?P<detail>current local replica's end offset [0-9]+)"
+                ),
+                source_ref="3.6.2 AbstractFetcherThread:691",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Reset fetch offset for partition "
+                        "orders-0 from 50 to the current local replica's end offset 60",
+                        (
+                            {
+                                "witness": 3,
+                                "leader": 2,
+                                **ORDERS,
+                                "offset": 50,
+                                "detail": "current local replica's end offset 60",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="F-09",
+        kind=Kind.TRUNCATE_FULL,
+        literal="Truncate fully and reset fetch offset for partition ",
+        level="WARN",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.6",
+                until=None,
+                regex=(
+                    rf"^{FETCHER}Truncate fully and reset fetch offset for partition {TP} from [0-9]+ to the current "
+                    rf"leader's start offset (?P<offset>(?P<leo>(?P<log_start>[0-9]+)))"
+                ),
+                source_ref="3.6.2 AbstractFetcherThread:686",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Truncate fully and reset fetch offset "
+                        "for partition orders-0 from 20 to the current leader's start offset 132 because the local "
+                        "replica's end offset is smaller than the current leader's start offsets.",
+                        ({"witness": 3, "leader": 1, **ORDERS, "offset": 132, "leo": 132, "log_start": 132},),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Truncate fully and reset fetch offset "
+                        "for partition orders-0 from 50 to the current leader's start offset 60 because the local "
+                        "replica's end offset is smaller than the current leader's start offsets.",
+                        ({"witness": 3, "leader": 2, **ORDERS, "offset": 60, "leo": 60, "log_start": 60},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="F-10",
+        kind=Kind.FETCH_RESET,
+        literal=" because log truncation is not allowed for ",
+        level="ERROR",
+        stock=True,
+        variants=(
+            # 1.0 and 1.1 name no broker ids in the text.
+            Variant(
+                since="0.9",
+                until="1.1",
+                regex=(
+                    rf"^\[ReplicaFetcher(?:Thread-[0-9]+-(?P<leader>[0-9]+)\][,:]| replicaId=(?P<witness>[0-9]+), "
+                    rf"leaderId=[0-9]+, fetcherId=[0-9]+\]) (?:Halting|Exiting) because log truncation is not "
+                    rf"allowed for (?:topic|partition) {TP}, ?[Cc]urrent leader (?:[0-9]+)?'?s? ?.*?latest offset "
+                    rf"(?P<leo>[0-9]+) is less than replica.*? latest offset (?P<offset>[0-9]+)"
+                ),
+                source_ref="0.10.2.2 ReplicaFetcherThread:183, 1.1.1 ReplicaFetcherThread:170",
+                fixed={"detail": "the broker halts: unclean election is not allowed"},
+                examples=(
+                    Example(
+                        "[ReplicaFetcherThread-0-2]: Exiting because log truncation is not allowed for partition "
+                        "orders-0, current leader 2's latest offset 30 is less than replica 3's latest offset 50",
+                        (
+                            {
+                                "leader": 2,
+                                **ORDERS,
+                                "leo": 30,
+                                "offset": 50,
+                                "detail": "the broker halts: unclean election is not allowed",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+"""Fetch offsets set back or forward."""
