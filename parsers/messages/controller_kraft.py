@@ -357,18 +357,6 @@ MESSAGES: tuple[Message, ...] = (
                         "leader is 1.",
                         ({"witness": 1, "replica": 2, **ORDERS, "detail": "because the current leader is 1."},),
                     ),
-                    Example(
-                        "[QuorumController id=100] Rejecting AlterPartition request from node 2 for orders-0 because "
-                        "the current partition epoch is 5, not 4.",
-                        (
-                            {
-                                "witness": 100,
-                                **ORDERS,
-                                "replica": 2,
-                                "detail": "because the current partition epoch is 5, not 4.",
-                            },
-                        ),
-                    ),
                 ),
             ),
         ),

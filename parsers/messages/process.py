@@ -198,10 +198,6 @@ MESSAGES: tuple[Message, ...] = (
                         ({"witness": 3, "replica": 3, "detail": "Starting controlled shutdown"},),
                         "real",
                     ),
-                    Example(
-                        "[Kafka Server 3], Starting controlled shutdown",
-                        ({"witness": 3, "replica": 3, "detail": "Starting controlled shutdown"},),
-                    ),
                 ),
             ),
             Variant(
@@ -246,10 +242,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="0.11",
                 regex=(r"^\[Kafka Server (?P<witness>(?P<replica>[0-9]+))\], shut down completed"),
                 source_ref="0.10.2.2 KafkaServer:612",
-                examples=(
-                    Example("[Kafka Server 3], shut down completed", ({"witness": 3, "replica": 3},), "real"),
-                    Example("[Kafka Server 3], shut down completed", ({"witness": 3, "replica": 3},)),
-                ),
+                examples=(Example("[Kafka Server 3], shut down completed", ({"witness": 3, "replica": 3},), "real"),),
             ),
             Variant(
                 since="1.0",
