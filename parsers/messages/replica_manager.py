@@ -257,9 +257,24 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="1.0",
                 until=None,
-                regex=(r"^(?:\[[^\]]*\] )?Error (?P<detail>while (?:writing to|reading) checkpoint file [^ ]+)"),
+                regex=(
+                    r"^(?:\[[^\]]*\] |There was an error in one of the threads during logs loading: [A-Za-z.]+: )?"
+                    r"Error (?P<detail>while (?:writing to|reading) checkpoint file [^ ]+)"
+                ),
                 source_ref="2.4.1 CheckpointFile, 3.6.2 CheckpointFile",
                 examples=(
+                    Example(
+                        "There was an error in one of the threads during logs loading: "
+                        "org.apache.kafka.common.errors.KafkaStorageException: Error while reading checkpoint file "
+                        "/srv/kafka/broker-2/data/orders-0/leader-epoch-checkpoint",
+                        (
+                            {
+                                "detail": "while reading checkpoint file "
+                                "/srv/kafka/broker-2/data/orders-0/leader-epoch-checkpoint"
+                            },
+                        ),
+                        "real",
+                    ),
                     Example(
                         "Error while reading checkpoint file /srv/kafka/broker-2/data/orders-0/leader-epoch-checkpoint",
                         (
