@@ -161,6 +161,10 @@ class Cluster:
             What was appended; nothing if the request was refused.
         """
         self._step()
+        if not self.protocol.epochs:  # message format 1 knows no transactions
+            if marker:
+                return []
+            producer = -1
         leader = self.replica(to) if to is not None else self.leader()
         if leader is None or not self.runs(leader.broker) or leader.role != "leader":
             return []

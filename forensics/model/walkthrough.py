@@ -64,7 +64,7 @@ def said(events: Sequence[Event]) -> Iterator[str]:
         elif event.kind == "cut":
             yield f"broker {broker} cuts its log from {facts['end']} to {facts['to']}"
         elif event.kind == "halts":
-            yield f"broker {broker} ends at {facts['leo']}, its leader at {facts['leader_end']}; it may not cut and halts"
+            yield f"broker {broker} ends at {facts['leo']}, its leader at {facts['leader_end']}: it halts, not to cut"
         elif event.kind == "stuck":
             yield f"broker {broker} cannot append at {facts['offset']}: the next batch begins at {facts['base']}"
         elif event.kind == "election_failed":
