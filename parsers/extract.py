@@ -99,13 +99,15 @@ def extract(block: Block, frame: Frame, *, inside_config: bool = False) -> Extra
     rows = frames.split(hits, frame).with_columns(pl.col("literal").list.unique(maintain_order=True))
     pairs = rows.explode("literal", empty_as_null=True, keep_nulls=True)
     parts: list[pl.DataFrame] = []
+    fitted: list[pl.Series] = []
     for (literal,), group in pairs.group_by(["literal"], maintain_order=True):
-        parts.extend(_messages(group, str(literal)))
+        _messages(group, str(literal), parts, fitted)
     found = pl.concat(parts, how="diagonal") if parts else pl.DataFrame(schema={"line": pl.Int64})
-    understood = found.get_column("line").n_unique() if found.height else 0
+    lines_read = pl.concat(fitted).unique() if fitted else pl.Series("line", [], dtype=pl.Int64)
+    understood = lines_read.len()
     notices = block.notices
     if understood < relevant:
-        missed = rows.join(found.select("line").unique(), on="line", how="anti")
+        missed = rows.join(lines_read.to_frame("line"), on="line", how="anti")
         notices = pl.concat([notices, _unread(missed)])
     config, inside = _config(lines, heads, frame, inside_config)
     observations = conform(found, OBSERVATIONS) if found.height else empty(OBSERVATIONS)
@@ -122,20 +124,21 @@ def _span(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> tuple[int | No
     return times[0], times[-1]
 
 
-def _messages(group: pl.DataFrame, literal: str) -> list[pl.DataFrame]:
+def _messages(group: pl.DataFrame, literal: str, parts: list[pl.DataFrame], fitted: list[pl.Series]) -> None:
+    """Read the rows with one literal; a wording may fit and still give no row (a list that is empty)."""
     _, by_literal = _table()
-    parts: list[pl.DataFrame] = []
     rest = group
     for message in by_literal[literal]:
         for variant in message.variants:
             if rest.is_empty():
-                return parts
+                return
             read = rest.with_columns(pl.col("message").str.extract_groups(_marked(variant.regex)).alias("_g"))
             fits = read.get_column("_g").struct.field("_m").is_not_null()
             if fits.any():
-                parts.extend(_rows(read.filter(fits), message, variant))
+                matching = read.filter(fits)
+                fitted.append(matching.get_column("line"))
+                parts.extend(_rows(matching, message, variant))
                 rest = rest.filter(~fits)
-    return parts
 
 
 @functools.cache
@@ -178,6 +181,9 @@ def _finish(rows: pl.DataFrame, message: Message, variant: Variant, kind: Kind, 
         if name in rows.columns:
             rows = _split_partition(rows, name, "-" if name == "tp" else ",")
     changes = []
+    if "last" in rows.columns:
+        # Some lines print the last offset instead of the end.
+        rows = rows.with_columns((pl.col("last").cast(pl.Int64, strict=False) + 1).alias("leo")).drop("last")
     for name in rows.columns:
         if name in ("isr", "isr_before"):
             rows = _mapped(rows, name, broker_ids)

@@ -81,6 +81,9 @@ class Case:
         return str(self.sources.item(source, "path"))
 
 
+METADATA_TOPIC = "__cluster_metadata"
+"""The metadata quorum's own log, which a KRaft process loads before it starts as a broker."""
+
 # Within one millisecond a role change is received (state-change.log) before the log layer acts on it (server.log).
 _FIRST = "state-change"
 
@@ -199,7 +202,7 @@ def _observations(
     rows = rows.sort(
         "broker", "_when", "_rank", "source", "line", "byte", nulls_last=True, maintain_order=True
     ).with_row_index("row")
-    about = pl.col("topic").is_not_null() & pl.col("line").is_not_null()
+    about = (pl.col("topic") != METADATA_TOPIC).fill_null(False) & pl.col("line").is_not_null()
     starting = pl.col("kind") == Kind.PROCESS_START.value
     # Several lines tell of one start: a new run begins only once the one before has done something.
     work = about.cum_sum().over("broker")

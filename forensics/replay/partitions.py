@@ -79,8 +79,11 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     rows = _incarnations(rows.sort("topic", "partition", "broker", "row"))
     disk = on_disk.disks(case.sources, case.batches, case.observations)
     forks, compared = on_disk.forks(case.sources, case.batches, disk)
-    own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS)])))
-    cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]))
+    # What a controller sent to a broker is not what that broker did.
+    mine = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
+    own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS)]) & mine))
+    sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~mine
+    cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent)
     cluster = _first_told(cluster)
     own_events = _events(own)
     cluster_events = _events(cluster)

@@ -1,0 +1,135 @@
+"""How fast ``forensics scan`` is, as ratios measured side by side in one run.
+
+Two measurements on real broker logs, multiplied:
+
+* whole scan of default-level logs against ``grep -cE`` of the same phrases on the same files;
+* observations per second on replication-level logs, and the peak memory of the process.
+
+    python -m benchmarks.scan [EVIDENCE]
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+EVIDENCE = ROOT.parent / "shared" / "evidence"
+DEFAULT_CASE = "unclean-3.9.1"
+TRACE_CASE = "rolling-3.9.1-replication"
+TARGET_BYTES = 300_000_000
+TRACE_COPIES = 120
+RUNS = 3
+
+
+def multiply(case: Path, target: Path, megabytes: int) -> int:
+    """Write the logs of a case again with each line that names the topic repeated for many topics.
+
+    The order of lines is kept and topic ids are made distinct, so each copy is a partition with the same history.
+
+    Returns:
+        Bytes written.
+    """
+    logs = [path for path in sorted(case.rglob("*.log")) if path.parent.name == "logs"]
+    naming = sum(len(line) for path in logs for line in path.read_bytes().splitlines(True) if b"orders" in line)
+    copies = max(1, megabytes // max(naming, 1))
+    written = 0
+    for path in logs:
+        place = target / path.relative_to(case)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("wb") as out:
+            for line in path.read_bytes().splitlines(True):
+                if b"orders" not in line:
+                    written += out.write(line)
+                    continue
+                for number in range(copies):
+                    name = b"orders%06d" % number
+                    text = line.replace(b"orders", name)
+                    text = re.sub(rb"\b[A-Za-z0-9_-]{22}\b", lambda m, n=number: b"%08d" % n + m[0][8:], text)
+                    written += out.write(text)
+    return written
+
+
+def repeat(case: Path, target: Path, copies: int) -> int:
+    """Write the logs of a case ``copies`` times, each time for other topics.
+
+    Returns:
+        Lines written.
+    """
+    lines = 0
+    for path in sorted(case.rglob("*.log")):
+        if path.parent.name != "logs":
+            continue
+        place = target / path.relative_to(case)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        content = path.read_bytes()
+        with place.open("wb") as out:
+            for number in range(copies):
+                text = content.replace(b"orders", b"orders%03d" % number)
+                out.write(re.sub(rb"\b[A-Za-z0-9_-]{22}\b", lambda m, n=number: b"%04d" % n + m[0][4:], text))
+                lines += text.count(b"\n")
+    return lines
+
+
+def timed(command: list[str]) -> tuple[float, str]:
+    """Wall seconds of a command, and what it printed."""
+    begin = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return time.perf_counter() - begin, done.stdout
+
+
+_CHILD = """
+import json, resource, sys, time
+from forensics.engines import local
+begin = time.perf_counter()
+case = local.take_in(sys.argv[1:])
+read = time.perf_counter()
+from forensics.replay.partitions import histories
+from forensics.rules import RULES
+found = histories(case)
+replayed = time.perf_counter()
+for history in found:
+    for rule in RULES:
+        rule.judge(history, case)
+judged = time.perf_counter()
+print(json.dumps({"observations": case.observations.height, "partitions": len(found), "read": read - begin,
+    "replay": replayed - read, "rules": judged - replayed,
+    "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+"""
+
+
+def main() -> int:
+    """Print the ratios."""
+    evidence = Path(sys.argv[1]) if len(sys.argv) > 1 else EVIDENCE
+    from parsers.messages import MESSAGES
+
+    phrases = "|".join(re.escape(literal) for message in MESSAGES for literal in message.literals)
+    with tempfile.TemporaryDirectory() as folder:
+        big = Path(folder) / "default"
+        size = multiply(evidence / DEFAULT_CASE, big, TARGET_BYTES)
+        files = [str(path) for path in sorted(big.rglob("*.log"))]
+        (Path(folder) / "phrases").write_text("\n".join(phrases.split("|")))
+        print(f"default-level logs: {size / 1e6:,.0f} MB in {len(files)} files, {len(phrases.split('|'))} phrases")
+        ratios = []
+        for _ in range(RUNS):
+            grep, _ = timed(["grep", "-cE", phrases, *files])
+            scan, _ = timed([sys.executable, "-m", "forensics", "scan", str(big), "-o", f"{folder}/out.txt"])
+            ratios.append(scan / grep)
+            print(f"  grep -cE {grep:6.2f} s   forensics scan {scan:6.2f} s   ratio {scan / grep:5.1f}")
+        print(f"  ratio, median of {RUNS}: {sorted(ratios)[RUNS // 2]:.1f}")
+        traces = Path(folder) / "traces"
+        lines = repeat(evidence / TRACE_CASE, traces, TRACE_COPIES)
+        for _ in range(RUNS):
+            _, out = timed([sys.executable, "-c", _CHILD, str(traces)])
+            print(f"replication-level logs, {lines:,} lines: {out.strip()}")
+    print(f"peak memory of the largest child: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:,.0f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
