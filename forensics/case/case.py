@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
@@ -54,7 +55,7 @@ SOURCES: dict[str, pl.DataType] = {
 """One row a file taken in."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Case:
     """Everything taken in.
 
@@ -76,9 +77,20 @@ class Case:
     reading: Reading
     files: list[Source] = field(default_factory=list)
 
+    @functools.cached_property
+    def paths(self) -> list[str]:
+        """Path of each source, by id."""
+        return [str(path) for path in self.sources.get_column("path").to_list()]
+
+    @functools.cached_property
+    def with_data(self) -> frozenset[int]:
+        """Brokers of which a data directory was handed in."""
+        told = self.sources.filter(pl.col("format").is_in(["segment", "offset-checkpoint"]))
+        return frozenset(told.get_column("broker").drop_nulls().unique().to_list())
+
     def path(self, source: int) -> str:
         """Path of a source."""
-        return str(self.sources.item(source, "path"))
+        return self.paths[source]
 
 
 METADATA_TOPIC = "__cluster_metadata"
@@ -186,6 +198,9 @@ def _observations(
         schema["time"] = pl.Datetime("us", "UTC")
         return empty(schema).with_row_index("row")
     rows = pl.concat(parts)
+    parts.clear()
+    for _, found in files:
+        found.observations = found.observations.clear()  # one copy of a large case is enough
     printed = [name for name in ("metadata-log",)]
     rows = rows.with_columns(
         pl.when(pl.col("message").is_in(printed)).then(pl.col("_owner"))

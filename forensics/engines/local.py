@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 
@@ -40,12 +42,25 @@ def scan(
         NothingUnderstood: nothing in the input is a broker's.
     """
     case = take_in(paths, reading=reading, progress=progress)
-    judged = []
-    for history in histories(case):
-        if topics and not any(fnmatchcase(history.topic, pattern) for pattern in topics):
-            continue
-        judged.append((history, [rule.judge(history, case) for rule in RULES]))
-    return finish(paths, case, judged)
+    with _no_cycles():
+        judged = []
+        for history in histories(case):
+            if topics and not any(fnmatchcase(history.topic, pattern) for pattern in topics):
+                continue
+            judged.append((history, [rule.judge(history, case) for rule in RULES]))
+        return finish(paths, case, judged)
+
+
+@contextlib.contextmanager
+def _no_cycles() -> Iterator[None]:
+    """Keep the collector from walking millions of young objects again and again: replay makes no cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: Progress | None = None) -> Case:

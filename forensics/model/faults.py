@@ -75,7 +75,12 @@ def stop(cluster: Cluster, broker: int) -> bool:
 
 
 def restart(cluster: Cluster, broker: int) -> bool:
-    """The broker starts again."""
+    """The broker starts again.
+
+    Without a ``notice`` before, it is back before its session ended and keeps its place in the ISR, as the usual
+    telling of KIP-101 has it. ZooKeeper and KRaft refuse such a registration until the old session is over; random runs
+    wait for that.
+    """
     return cluster.restart(broker)
 
 

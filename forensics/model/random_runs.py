@@ -25,6 +25,12 @@ class Op(NamedTuple):
     number: int = 0
 
 
+def back(cluster: Cluster, broker: int) -> bool:
+    """A broker starts again once its old session is over; before that its registration would be refused."""
+    faults.notice(cluster, broker)
+    return cluster.restart(broker)
+
+
 OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "produce": lambda c, op: c.produce(1 + op.number % 3, "all"),
     "produce-1": lambda c, op: c.produce(1 + op.number % 3, "1"),
@@ -39,7 +45,7 @@ OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "crash": lambda c, op: faults.crash(c, op.one),
     "power-loss": lambda c, op: faults.power_loss(c, op.one, op.number),
     "stop": lambda c, op: faults.stop(c, op.one),
-    "restart": lambda c, op: c.restart(op.one),
+    "restart": lambda c, op: back(c, op.one),
     "notice": lambda c, op: faults.notice(c, op.one),
     "pause": lambda c, op: faults.pause(c, op.one),
     "resume": lambda c, op: faults.resume(c, op.one),

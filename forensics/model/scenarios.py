@@ -138,31 +138,34 @@ def failover_truncation(stage: Stage) -> None:
 
 
 def isr_member_below_hw(stage: Stage) -> None:
-    """A replica that lost its tail is still in the ISR: the leader's HW is above its LEO until the lag limit passes."""
-    cluster = stage.cast(1, 2, min_isr=1)
+    """An ISR member cuts to its late HW at a change of leader: the leader's HW is above its end until it has fetched."""
+    cluster = stage.cast(1, 2, 3, min_isr=1, unclean=False)
     cluster.produce(1)
     cluster.catch_up()
-    cluster.flush(2)
+    cluster.wait(5_500)
     cluster.produce(1)
-    cluster.catch_up()
-    for broker in (1, 2):
-        cluster.checkpoint(broker)
-    stage.note("m1 and m2 are committed; the follower has m2 in its page cache only")
-    faults.power_loss(cluster, 2)
-    cluster.restart(2)
-    stage.note(
-        "the follower's machine loses power and is back before its session ended: in the ISR, LEO 1, HW 2 at the leader"
-    )
+    cluster.fetch(2)
+    cluster.fetch(3)
+    cluster.send_fetch(2)
+    cluster.send_fetch(3)
+    cluster.receive(2)
+    stage.note("m1 and m2 are on all three and committed; 2 has heard of HW 2, 3 has not")
+    faults.prefer(cluster, 2)
+    cluster.ask_epoch(3)
+    stage.note("leadership moves to 2; 3 follows it, and is in the ISR: does it end below the leader's HW 2?")
     faults.crash(cluster, 1)
     faults.notice(cluster, 1)
-    stage.note("the leader dies before the follower fetched; the election is clean, as 2 is in the ISR")
+    faults.crash(cluster, 2)
+    faults.notice(cluster, 2)
+    stage.note("1 and 2 die before 3 has fetched and before the lag limit passed; 3, in the ISR, is elected")
     cluster.produce(1)
+    cluster.restart(2)
     cluster.restart(1)
     cluster.catch_up()
     cluster.produce(1)
     cluster.catch_up()
     cluster.wait(6_000)
-    stage.note("writes go on, the old leader returns")
+    stage.note("writes go on, 1 and 2 return")
 
 
 def unclean_election(stage: Stage) -> None:
@@ -487,7 +490,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("fork", "two records at one offset after both replicas crashed", fork),
     Scenario("failover-truncation", "a follower cuts to its late high watermark, then leads", failover_truncation),
     Scenario(
-        "isr-member-below-hw", "an ISR member lost its tail: the high watermark is above its end", isr_member_below_hw
+        "isr-member-below-hw", "an ISR member cut its tail: the high watermark is above its end", isr_member_below_hw
     ),
     Scenario("unclean-election", "a replica from outside the ISR is elected", unclean_election),
     Scenario("acks1-failover", "an uncommitted tail is cut at a failover: legal", acks1_failover),

@@ -6,10 +6,16 @@ A record is (offset, leader epoch). A high watermark ``h`` that came from the le
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 from forensics.replay.history import Confidence, Cut, Epoch, History, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,19 @@ class Loss:
     lineage: Lineage
 
 
+def _once(question: Callable[[History], T]) -> Callable[[History], T]:
+    """Several rules ask the same of one history: answer it once."""
+
+    @functools.wraps(question)
+    def asked(history: History) -> T:
+        if question.__name__ not in history.answers:
+            history.answers[question.__name__] = question(history)
+        return cast("T", history.answers[question.__name__])
+
+    return asked
+
+
+@_once
 def losses(history: History) -> tuple[list[Loss], list[Range]]:
     """Committed records that are gone from the partition, and offsets where the evidence cannot tell."""
     current = history.current
@@ -213,6 +232,7 @@ class Doubt:
     after: Epoch
 
 
+@_once
 def doubts(history: History) -> list[Doubt]:
     """Changes of leader at which committed records may have gone though no high watermark proves it."""
     led = [

@@ -287,6 +287,7 @@ class History:
     forks: list[Fork] = field(default_factory=list)
     compared: frozenset[tuple[int, int]] = frozenset()
     tenures: dict[int, list[Tenure]] = field(default_factory=dict)
+    answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
     @property
     def name(self) -> str:

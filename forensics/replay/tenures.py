@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -105,6 +106,7 @@ class Tenure:
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
 
 
+@functools.lru_cache(maxsize=4096)
 def broker_set(text: str | None) -> frozenset[int] | None:
     """An ISR column as a set; None where nothing was printed."""
     if text is None:

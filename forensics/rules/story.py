@@ -99,16 +99,11 @@ def missing_logs(history: History, case: Case) -> list[str]:
 
 def missing_data(history: History, case: Case) -> list[str]:
     """Replicas whose data directory is not in the evidence."""
-    have = {
-        broker
-        for broker, fmt in case.sources.select("broker", "format").unique().iter_rows()
-        if fmt in ("segment", "offset-checkpoint") and broker is not None
-    }
     wanted = sorted(members(history, case))
     return [
         f"broker {broker}'s data directory of {history.name} (segments and checkpoints)"
         for broker in wanted
-        if broker not in have
+        if broker not in case.with_data
     ]
 
 
