@@ -256,6 +256,7 @@ class _Fold:
     def _tenure(self, broker: int, tenure: Tenure, epoch: Epoch | None) -> None:
         if tenure.start_end is not None:
             self.logs[broker] = self.logs[broker].cut(tenure.start_end)
+        tenure.log_before = self.logs[broker]
         self._stated_at_start(broker, tenure)
         leads = epoch is not None and tenure.role is Role.LEADER
         if epoch is not None and leads and epoch.leader == broker:
@@ -268,6 +269,7 @@ class _Fold:
         self._apply(broker, tenure, epoch, [step for step in tenure.steps if step.what != "loaded"])
         if epoch is not None and tenure.role is Role.FOLLOWER and epoch.leader != broker:
             self._fetched(broker, tenure, epoch)
+        tenure.log = self.logs[broker]
         self._stated(broker, tenure, epoch)
         # A load is the next process reading what this tenure left.
         self._apply(broker, tenure, epoch, loads)

@@ -76,7 +76,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     rows = case.observations.filter(pl.col("topic").is_not_null() & pl.col("broker").is_not_null())
     if not internal:
         rows = rows.filter(pl.col("topic") != "__cluster_metadata")
-    rows = _incarnations(rows.sort("topic", "partition", "broker", "row"))
+    rows = incarnations(rows.sort("topic", "partition", "broker", "row"))
     disk = on_disk.disks(case.sources, case.batches, case.observations)
     forks, compared = on_disk.forks(case.sources, case.batches, disk)
     # What a controller sent to a broker is not what that broker did.
@@ -133,7 +133,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
     return BrokerFacts(hw_protocol=old, initial_offset=broker.initial_offset if broker is not None else None)
 
 
-def _incarnations(rows: pl.DataFrame) -> pl.DataFrame:
+def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     """Number a topic's lives from the last (0) backwards.
 
     A topic deleted and created again has another id (KIP-516). Where no id is printed, a broker that hears of leader
@@ -142,7 +142,9 @@ def _incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     """
     place = ["topic", "partition", "broker"]
     heard = pl.col("kind").is_in([k.value for k in _EPOCH_KINDS]) & pl.col("leader_epoch").is_not_null()
-    gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.TOPIC_REMOVED.value]) | (pl.col("leader") == -2)
+    # A controller that makes a partition new says so before it elects a leader (NonExistentPartition to NewPartition).
+    new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
+    gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.TOPIC_REMOVED.value]) | (pl.col("leader") == -2) | new
     rows = rows.with_columns(
         # Of two things that happened, which was the last before this row?
         pl.when(gone.fill_null(False)).then(True).when(heard).then(False).otherwise(None).alias("_mark"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from forensics.replay.history import Ref, Role
+from forensics.replay.lineage import Lineage
 from parsers.schema import Kind
 
 
@@ -86,6 +87,8 @@ class Tenure:
         end_low: greatest log end offset it is known to have reached.
         hw: greatest high watermark reached in the tenure.
         isr: every ISR it stated as leader, in order.
+        log_before: its log as the tenure found it, filled by the fold.
+        log: its log once reconciled with the leader of the epoch, filled by the fold.
     """
 
     replica: int
@@ -104,6 +107,8 @@ class Tenure:
     end_low: int = 0
     hw: Sample | None = None
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
+    log_before: Lineage = field(default_factory=Lineage)
+    log: Lineage = field(default_factory=Lineage)
 
 
 @functools.lru_cache(maxsize=4096)
