@@ -117,6 +117,7 @@ class _Fold:
             for broker, tenure in sorted(here, key=lambda item: item[0] != epoch.leader):
                 self._tenure(broker, tenure, epoch)
         self._ends()
+        self.history.statements = [self._follow_on(statement) for statement in self.history.statements]
         self._settle()
 
     def _seed(self, broker: int) -> Lineage:
@@ -357,6 +358,22 @@ class _Fold:
         self.history.statements.append(
             Statement(broker, number, lineage, sample.value, Confidence.PROVEN, how, sample.time, (sample.ref,), earlier)
         )
+
+    def _follow_on(self, statement: Statement) -> Statement:
+        """A follower that has not heard of a new epoch of the same leader learns that epoch's high watermark all the
+        same (fetches carry no epoch before KIP-320): beyond the new epoch's start it speaks of the longer log."""
+        epoch = self.history.epochs.get(statement.epoch)
+        if epoch is None or statement.replica == epoch.leader or epoch.leader is None:
+            return statement
+        spans = self.tenures.get(epoch.leader, [])
+        for one, two in zip(spans, spans[1:], strict=False):
+            goes_on = one.role is Role.LEADER and two.role is Role.LEADER and one.run == two.run and not one.steps
+            following = self.history.epochs.get(two.epoch)
+            if one.epoch != statement.epoch or not goes_on or following is None or following.leader != epoch.leader:
+                continue
+            if following.start is not None and statement.high_watermark > following.start:
+                return self._follow_on(replace(statement, epoch=following.epoch, lineage=following.lineage))
+        return statement
 
     # -- the end ----------------------------------------------------------------------------------------------------
 

@@ -161,7 +161,8 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
         # What a broker says between a deletion and the first epoch of the next life is about that next life.
         told = pl.when(heard | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
         rows = rows.with_columns(told.backward_fill().over(place).fill_null(False).alias("_next_begins"))
-        early = pl.col("_after_deletion") & pl.col("_next_begins") & ~pl.col("_begins") & pl.col("_mark").is_null()
+        between = (pl.col("_after_deletion") & pl.col("_mark").is_null()) | new
+        early = between & pl.col("_next_begins") & ~pl.col("_begins")
         life = pl.col("_begins").cast(pl.Int32).cum_sum().over(place) + early.cast(pl.Int32)
         rows = rows.with_columns(life.alias("_life"))
         rows = rows.with_columns((pl.col("_life").max().over(place) - pl.col("_life")).alias("incarnation"))
