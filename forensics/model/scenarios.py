@@ -138,7 +138,7 @@ def failover_truncation(stage: Stage) -> None:
 
 
 def isr_member_below_hw(stage: Stage) -> None:
-    """An ISR member cuts to its late HW at a change of leader: the leader's HW is above its end until it has fetched."""
+    """An ISR member cuts to its late HW at a change of leader: the leader's HW is above its end until it fetches."""
     cluster = stage.cast(1, 2, 3, min_isr=1, unclean=False)
     cluster.produce(1)
     cluster.catch_up()
