@@ -16,7 +16,8 @@ from forensics.result import Result, finish
 from forensics.rules import RULES
 from parsers import read
 from parsers.read import FileReading
-from parsers.sources import Source, walk
+from parsers.sources import Source
+from parsers.walk import in_reading_order, walk
 
 Progress = Callable[[int, int], None]
 """Called with files done and files in all."""
@@ -73,14 +74,18 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
     try:
         sources = list(walk(paths))
     except FileNotFoundError as error:
-        raise UnreadableInput(f"{error}: no such file or directory; give a folder with logs or data of brokers") from None
-    files: list[tuple[Source, FileReading]] = []
+        raise UnreadableInput(
+            f"{error}: no such file or directory; give a folder with logs or data of brokers"
+        ) from None
+    found: dict[int, FileReading] = {}
+    order = in_reading_order(sources)
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        for done, (source, found) in enumerate(zip(sources, pool.map(read.read, sources), strict=True), start=1):
-            files.append((source, found))
+        results = pool.map(read.read, [sources[number] for number in order])
+        for done, (number, one) in enumerate(zip(order, results, strict=True), start=1):
+            found[number] = one
             if progress is not None:
                 progress(done, len(sources))
-    case = assemble(files, reading)
+    case = assemble([(source, found[number]) for number, source in enumerate(sources)], reading)
     if case.observations.is_empty() and case.batches.is_empty():
         looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
         raise NothingUnderstood(

@@ -1,80 +1,109 @@
-"""What the data directories say: each replica's log by its batches, and where two replicas' logs differ."""
+"""What the data directories say of each replica: its log by its batches, its checkpoints, and what is wrong in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import polars as pl
 
-from forensics.replay.history import Disk, Fork, Ref
-from forensics.replay.lineage import Lineage, Range, merge
+from forensics.case import Case
+from forensics.replay.history import Damage, Disk, Ref, Stale
+from forensics.replay.lineage import Lineage
 from parsers.schema import Kind
 
 Key = tuple[str, int]
 """(topic, partition)."""
 
-_PLACE = ["topic", "partition", "broker"]
+PLACE = ["topic", "partition", "broker"]
+_CHECKPOINTS = (Kind.HW_CHECKPOINT, Kind.LOG_START_CHECKPOINT, Kind.RECOVERY_POINT, Kind.CLEANER_CHECKPOINT)
 
 
-def current(sources: pl.DataFrame) -> pl.DataFrame:
-    """Sources of a partition's live directory; what is marked for deletion or still being moved is another log."""
-    return sources.filter(
+def live(sources: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The files of each replica's live directory, and those of directories that are not it.
+
+    What is marked for deletion or still being moved is another log. Where one broker has two directories of one
+    partition, the one whose log reaches farther is taken as live; the other is stale.
+
+    Returns:
+        Two frames of sources with column ``root`` (the log directory), the second of stale ones.
+    """
+    parts = sources.filter(
         pl.col("broker").is_not_null() & pl.col("topic").is_not_null() & (pl.col("directory_state") == "current")
+    ).with_columns(_folder(_folder(pl.col("path"))).alias("root"))
+    roots = (
+        parts.group_by(*PLACE, "root")
+        .agg(pl.col("log_end").max().alias("end"))
+        .sort(*PLACE, "end", "root", descending=[False, False, False, True, False], nulls_last=True)
     )
+    chosen = roots.group_by(*PLACE, maintain_order=True).first().select(*PLACE, "root")
+    keys = [*PLACE, "root"]
+    return parts.join(chosen, on=keys, how="semi"), parts.join(chosen, on=keys, how="anti")
 
 
-def disks(
-    sources: pl.DataFrame, batches: pl.DataFrame, observations: pl.DataFrame
-) -> dict[Key, dict[int, Disk]]:
-    """What the files of each replica say, by partition and broker."""
-    live = current(sources)
-    segments = live.filter(pl.col("format") == "segment")
-    ends = segments.group_by(*_PLACE, maintain_order=True).agg(
-        pl.col("log_end").max().alias("end"),
-        pl.col("base_offset").min().alias("first"),
-        pl.col("magic").max(),
-        pl.col("path").sort_by("base_offset").first(),
-    )
-    sound = batches.join(live.select(pl.col("id").alias("source")), on="source", how="semi").filter(
-        pl.col("crc_ok").is_null() | pl.col("crc_ok")
-    )
-    epochs = _epochs(sound)
-    lasts = sound.sort(*_PLACE, "last_offset", "source", "byte").group_by(*_PLACE, maintain_order=True).last()
-    files = observations.filter(
-        pl.col("kind").is_in(
-            [Kind.HW_CHECKPOINT.value, Kind.LOG_START_CHECKPOINT.value, Kind.EPOCH_ENTRY.value]
-        )
-        & pl.col("broker").is_not_null()
-    ).select("row", *_PLACE, "kind", "source", "leader_epoch", "offset", "hw", "log_start", "line")
-    files = files.filter(
-        (pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(live.get_column("id").implode())
-    ).sort("row")
+def _folder(path: pl.Expr) -> pl.Expr:
+    return path.str.replace(r"/[^/]*$", "")
+
+
+def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
+    """What the files of each replica say, by partition and broker, and the live segments (column ``source``)."""
+    sources, stale = live(case.sources)
+    segments = sources.filter(pl.col("format") == "segment")
+    of_segment = segments.select(pl.col("id").alias("source"))
+    batches = case.batches.join(of_segment, on="source", how="semi")
+    sound = batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
     found: dict[Key, dict[int, _Files]] = {}
 
     def at(topic: str, partition: int, broker: int) -> _Files:
         return found.setdefault((topic, partition), {}).setdefault(broker, _Files())
 
+    ends = segments.sort(*PLACE, "base_offset", "id").group_by(*PLACE, maintain_order=True).agg(
+        pl.col("log_end").max(), pl.col("base_offset").min(), pl.col("magic").max(), pl.col("path").first()
+    )
     for topic, partition, broker, end, first, magic, path in ends.iter_rows():
         one = at(topic, partition, broker)
-        one.end, one.first, one.magic = end, first, magic
-        one.directory = path.rpartition("/")[0]
-    for topic, partition, broker, epoch, start, source, byte in epochs.iter_rows():
-        one = at(topic, partition, broker)
-        if one.lineage and start <= one.lineage[-1][1]:
-            continue  # batches that overlap: the rule on damage reports them
-        one.lineage.append((epoch, start))
-        one.refs.setdefault(epoch, Ref(source=source, byte=byte, note=f"first batch of leader epoch {epoch}"))
-    for topic, partition, broker, source, byte, last in lasts.select(*_PLACE, "source", "byte", "last_offset").iter_rows():
+        one.end, one.first, one.magic, one.directory = end, first, magic, path.rpartition("/")[0]
+    for topic, partition, broker, epoch, start, source, byte in _epochs(sound).iter_rows():
+        at(topic, partition, broker).epoch(epoch, start, Ref(source=source, byte=byte))
+    lasts = sound.sort(*PLACE, "last_offset", "source", "byte").group_by(*PLACE, maintain_order=True).last()
+    for topic, partition, broker, source, byte, last in lasts.select(*PLACE, "source", "byte", "last_offset").iter_rows():
         at(topic, partition, broker).last = Ref(source=source, byte=byte, note=f"last batch, to offset {last}")
-    for row, topic, partition, broker, kind, _, epoch, offset, hw, log_start, _ in files.iter_rows():
+    _checkpoints(case, sources, stale, at)
+    for row in _damage(case, segments).iter_rows():
+        topic, partition, broker, reason, source, byte = row
+        at(topic, partition, broker).damage.append(Damage(reason, Ref(source=source, byte=byte, note=reason)))
+    for topic, partition, broker, path, end in (
+        stale.group_by(*PLACE, "root").agg(pl.col("path").min(), pl.col("log_end").max()).sort(*PLACE, "root")
+        .select(*PLACE, "path", "log_end").iter_rows()
+    ):
+        at(topic, partition, broker).stale.append(Stale(path.rpartition("/")[0], end))
+    result = {key: {broker: one.disk() for broker, one in replicas.items()} for key, replicas in found.items()}
+    return result, of_segment
+
+
+def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> None:  # type: ignore[no-untyped-def]
+    wanted = [kind.value for kind in (*_CHECKPOINTS, Kind.EPOCH_ENTRY)]
+    roots = case.sources.select(pl.col("id").alias("source"), _folder(pl.col("path")).alias("root"))
+    rows = (
+        case.observations.filter(pl.col("kind").is_in(wanted) & pl.col("broker").is_not_null())
+        .join(roots, on="source", how="left", maintain_order="left")
+        # A checkpoint of a directory whose copy of the partition is stale speaks of that copy.
+        .join(stale.select(*PLACE, "root").unique(), on=[*PLACE, "root"], how="anti", maintain_order="left")
+        .filter(
+            (pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode())
+        )
+        .sort("row")
+        .select("row", *PLACE, "kind", "leader_epoch", "offset", "hw", "log_start")
+    )
+    for row, topic, partition, broker, kind, epoch, offset, hw, log_start in rows.iter_rows():
         one = at(topic, partition, broker)
         if kind == Kind.HW_CHECKPOINT.value:
             one.checkpoint = (hw, Ref(row=row, note=f"high watermark {hw} in the checkpoint"))
         elif kind == Kind.LOG_START_CHECKPOINT.value:
-            one.log_start = log_start
+            one.log_start = (log_start, Ref(row=row, note=f"log start offset {log_start} in the checkpoint"))
+        elif kind == Kind.RECOVERY_POINT.value:
+            one.recovery = (offset, Ref(row=row, note=f"recovery point {offset}"))
+        elif kind == Kind.CLEANER_CHECKPOINT.value:
+            one.cleaned = (offset, Ref(row=row, note=f"cleaned up to {offset}"))
         else:
             one.entries.append((epoch, offset, Ref(row=row, note=f"leader epoch {epoch} starts at {offset}")))
-    return {key: {broker: one.disk() for broker, one in replicas.items()} for key, replicas in found.items()}
 
 
 class _Files:
@@ -82,210 +111,88 @@ class _Files:
 
     def __init__(self) -> None:
         self.lineage: list[tuple[int, int]] = []
+        self.falls: list[Damage] = []
         self.refs: dict[int, Ref] = {}
         self.end: int | None = None
         self.first: int | None = None
-        self.log_start: int | None = None
         self.magic: int | None = None
         self.directory: str | None = None
         self.checkpoint: tuple[int, Ref] | None = None
+        self.log_start: tuple[int, Ref] | None = None
+        self.recovery: tuple[int, Ref] | None = None
+        self.cleaned: tuple[int, Ref] | None = None
         self.entries: list[tuple[int, int, Ref]] = []
         self.last: Ref | None = None
+        self.damage: list[Damage] = []
+        self.stale: list[Stale] = []
+
+    def epoch(self, epoch: int, start: int, ref: Ref) -> None:
+        """A batch with which another leader epoch begins, in the order of the log."""
+        if self.lineage and (epoch < self.lineage[-1][0] or start <= self.lineage[-1][1]):
+            before = self.lineage[-1][0]
+            text = f"leader epoch {epoch} at offset {start} follows leader epoch {before}"
+            self.falls.append(Damage(text, Ref(source=ref.source, byte=ref.byte, note=text)))
+        if self.lineage and start <= self.lineage[-1][1]:
+            return
+        self.lineage.append((epoch, start))
+        self.refs.setdefault(epoch, Ref(source=ref.source, byte=ref.byte, note=f"first batch of leader epoch {epoch}"))
 
     def disk(self) -> Disk:
         """The finished thing."""
         return Disk(
             lineage=Lineage(tuple(self.lineage)),
             end=self.end,
-            log_start=max(self.log_start or 0, self.first or 0),
+            log_start=max(self.log_start[0] if self.log_start else 0, self.first or 0),
             checkpoint=self.checkpoint,
+            log_start_checkpoint=self.log_start,
+            recovery_point=self.recovery,
+            cleaner_point=self.cleaned,
             entries=tuple(self.entries),
             magic=self.magic,
             directory=self.directory,
             refs=self.refs,
             end_ref=self.last,
+            falls=tuple(self.falls),
+            damage=tuple(self.damage),
+            stale=tuple(self.stale),
         )
 
 
 def _epochs(batches: pl.DataFrame) -> pl.DataFrame:
     """The batch with which each leader epoch begins in each log."""
-    place = [pl.col(name) for name in _PLACE]
+    place = [pl.col(name) for name in PLACE]
     return (
         batches.filter(pl.col("leader_epoch").is_not_null() & (pl.col("leader_epoch") >= 0))
-        .sort(*_PLACE, "base_offset", "source", "byte")
+        .sort(*PLACE, "base_offset", "source", "byte")
         .filter((pl.col("leader_epoch") != pl.col("leader_epoch").shift(1).over(place)).fill_null(True))
-        .select(*_PLACE, "leader_epoch", "base_offset", "source", "byte")
+        .select(*PLACE, "leader_epoch", "base_offset", "source", "byte")
     )
 
 
-def forks(
-    sources: pl.DataFrame, batches: pl.DataFrame, found: dict[Key, dict[int, Disk]]
-) -> tuple[dict[Key, list[Fork]], dict[Key, frozenset[tuple[int, int]]]]:
-    """Where the segments of two replicas differ.
+def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
+    """Damage that readers noticed in segments, and segments that do not follow one another.
 
-    Followers append the leader's batches as they are (DefaultRecordBatch; LogAppendInfo without new offsets), so where
-    two logs have a batch of the same span it is the same batch or another record. Compaction may rewrite a batch on one
-    replica alone; then epoch decides, and where a side has no batch nothing is said.
-
-    Returns:
-        Forks, and the pairs of brokers that were compared, by partition.
+    Compaction may leave a segment that ends before the next one begins, so a gap counts only where nothing was cleaned.
     """
-    live = current(sources).filter(pl.col("format") == "segment").select(pl.col("id").alias("source"))
-    many = [key for key, replicas in found.items() if sum(d.end is not None for d in replicas.values()) > 1]
-    compared: dict[Key, frozenset[tuple[int, int]]] = {}
-    result: dict[Key, list[Fork]] = {}
-    if not many:
-        return result, compared
-    wanted = pl.DataFrame(many, schema={"topic": pl.String(), "partition": pl.Int32()}, orient="row")
-    rows = (
-        batches.join(live, on="source", how="semi")
-        .join(wanted, on=["topic", "partition"], how="semi")
-        .filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
-        .select(
-            *_PLACE, "base_offset", "last_offset", "leader_epoch", "crc", "records", "magic", "source", "byte"
-        )
+    noticed = case.notices.join(segments.select(pl.col("id").alias("source"), *PLACE), on="source", how="inner").select(
+        *PLACE, "reason", "source", "byte"
     )
-    for key, pairs in _pairs(found):
-        compared[key] = frozenset(pairs)
-    left = rows.rename({name: f"{name}_left" for name in ("broker", "leader_epoch", "crc", "records", "source", "byte")})
-    right = rows.drop("magic").rename(
-        {name: f"{name}_right" for name in ("broker", "leader_epoch", "crc", "records", "source", "byte")}
+    cleaned = case.observations.filter(pl.col("kind") == Kind.CLEANER_CHECKPOINT.value).select("topic", "partition")
+    ordered = segments.sort(*PLACE, "base_offset", "id").with_columns(
+        pl.col("log_end").shift(1).over(PLACE).alias("_end")
     )
-    same_span = left.join(right, on=["topic", "partition", "base_offset", "last_offset"], how="inner").filter(
-        pl.col("broker_left") < pl.col("broker_right")
+    parted = ordered.join(cleaned.unique(), on=["topic", "partition"], how="anti").filter(
+        (pl.col("base_offset") > pl.col("_end")).fill_null(False)
     )
-    full = (pl.col("records_left") == pl.col("last_offset") - pl.col("base_offset") + 1) & (
-        pl.col("records_left") == pl.col("records_right")
-    )
-    other_epoch = (pl.col("leader_epoch_left") != pl.col("leader_epoch_right")).fill_null(False)
-    differ = same_span.filter(
-        other_epoch | ((pl.col("crc_left") != pl.col("crc_right")) & full)
-    ).with_columns(pl.col("base_offset").alias("base_right"), pl.col("last_offset").alias("last_right"))
-    parts = [
-        differ.select(*_FORK),
-        _crossing(rows, same_span, found).select(*_FORK),
+    across = ordered.filter((pl.col("base_offset") < pl.col("_end")).fill_null(False))
+    texts = [
+        (parted, pl.format("gap: the segment before ends at {}, this one begins at {}", "_end", "base_offset")),
+        (across, pl.format("overlap: the segment before ends at {}, this one begins at {}", "_end", "base_offset")),
     ]
-    table = pl.concat(parts).sort("topic", "partition", "broker_left", "broker_right", "base_offset", "base_right")
-    for (topic, partition, one, two), group in table.group_by(
-        ["topic", "partition", "broker_left", "broker_right"], maintain_order=True
-    ):
-        first = group.row(0, named=True)
-        ranges = merge(
-            (max(a, c), min(b, d) + 1)
-            for a, b, c, d in group.select("base_offset", "last_offset", "base_right", "last_right").iter_rows()
+    frames = [
+        frame.select(
+            *PLACE, text.alias("reason"), pl.col("id").alias("source"), pl.lit(0, dtype=pl.Int64).alias("byte")
         )
-        result.setdefault((str(topic), int(partition)), []).append(  # type: ignore[call-overload]
-            Fork(
-                left=int(one),  # type: ignore[call-overload]
-                right=int(two),  # type: ignore[call-overload]
-                ranges=tuple(ranges),
-                left_ref=Ref(source=first["source_left"], byte=first["byte_left"], note="first differing batch"),
-                right_ref=Ref(source=first["source_right"], byte=first["byte_right"], note="first differing batch"),
-                left_batch=(first["base_offset"], first["last_offset"], first["leader_epoch_left"]),
-                right_batch=(first["base_right"], first["last_right"], first["leader_epoch_right"]),
-            )
-        )
-    return result, compared
-
-
-_FORK = (
-    "topic",
-    "partition",
-    "broker_left",
-    "broker_right",
-    "base_offset",
-    "last_offset",
-    "base_right",
-    "last_right",
-    "leader_epoch_left",
-    "leader_epoch_right",
-    "source_left",
-    "byte_left",
-    "source_right",
-    "byte_right",
-)
-
-
-def _crossing(rows: pl.DataFrame, same_span: pl.DataFrame, found: dict[Key, dict[int, Disk]]) -> pl.DataFrame:
-    """Batches of two replicas that overlap without having the same span, where their epochs differ.
-
-    Without epochs (v0, v1) an overlap of other spans is another record too: nothing but compaction, which this format
-    shows as single messages, would part what was one wrapper.
-    """
-    matched = same_span.select("topic", "partition", "base_offset", "last_offset", "broker_left", "broker_right")
-    suspects = [
-        key
-        for key, replicas in found.items()
-        if len({d.lineage for d in replicas.values() if d.end is not None}) > 1
-        or any(d.magic is not None and d.magic < 2 for d in replicas.values())
+        for frame, text in texts
     ]
-    if not suspects:
-        return pl.DataFrame(schema={name: _TYPES[name] for name in _FORK})
-    wanted = pl.DataFrame(suspects, schema={"topic": pl.String(), "partition": pl.Int32()}, orient="row")
-    some = rows.join(wanted, on=["topic", "partition"], how="semi")
-    out: list[tuple[object, ...]] = []
-    for (topic, partition), group in some.group_by(["topic", "partition"], maintain_order=True):
-        brokers = sorted(group.get_column("broker").unique().to_list())
-        by_broker = {b: group.filter(pl.col("broker") == b).sort("base_offset", "source", "byte") for b in brokers}
-        done = matched.filter((pl.col("topic") == topic) & (pl.col("partition") == partition))
-        for position, one in enumerate(brokers):
-            for two in brokers[position + 1 :]:
-                pairs = done.filter((pl.col("broker_left") == one) & (pl.col("broker_right") == two))
-                spans = ["base_offset", "last_offset"]
-                a = by_broker[one].join(pairs, on=spans, how="anti")
-                b = by_broker[two].join(pairs, on=spans, how="anti")
-                if a.is_empty() or b.is_empty():
-                    continue
-                for x, y in _overlaps(a, b):
-                    legacy = x["magic"] < 2 and y["magic"] < 2
-                    if legacy or (x["leader_epoch"] != y["leader_epoch"]):
-                        out.append(
-                            (topic, partition, one, two, x["base_offset"], x["last_offset"], y["base_offset"])
-                            + (y["last_offset"], x["leader_epoch"], y["leader_epoch"])
-                            + (x["source"], x["byte"], y["source"], y["byte"])
-                        )
-    return pl.DataFrame(out, schema={name: _TYPES[name] for name in _FORK}, orient="row")
-
-
-_TYPES: dict[str, pl.DataType] = {
-    "topic": pl.String(),
-    "partition": pl.Int32(),
-    "broker_left": pl.Int32(),
-    "broker_right": pl.Int32(),
-    "base_offset": pl.Int64(),
-    "last_offset": pl.Int64(),
-    "base_right": pl.Int64(),
-    "last_right": pl.Int64(),
-    "leader_epoch_left": pl.Int32(),
-    "leader_epoch_right": pl.Int32(),
-    "source_left": pl.UInt32(),
-    "byte_left": pl.Int64(),
-    "source_right": pl.UInt32(),
-    "byte_right": pl.Int64(),
-}
-
-
-def _overlaps(left: pl.DataFrame, right: pl.DataFrame) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-    """Pairs of batches that share offsets; both sides in rising order."""
-    ours, theirs = left.to_dicts(), right.to_dicts()
-    i = j = 0
-    while i < len(ours) and j < len(theirs):
-        a, b = ours[i], theirs[j]
-        if a["base_offset"] <= b["last_offset"] and b["base_offset"] <= a["last_offset"]:
-            yield a, b
-        if a["last_offset"] <= b["last_offset"]:
-            i += 1
-        else:
-            j += 1
-
-
-def _pairs(found: dict[Key, dict[int, Disk]]) -> Iterator[tuple[Key, list[tuple[int, int]]]]:
-    for key, replicas in found.items():
-        have = sorted(broker for broker, disk in replicas.items() if disk.end is not None)
-        if len(have) > 1:
-            yield key, [(a, b) for n, a in enumerate(have) for b in have[n + 1 :]]
-
-
-def ranges_of(forks_found: list[Fork]) -> list[Range]:
-    """All offsets at which some pair differs."""
-    return merge(r for fork in forks_found for r in fork.ranges)
+    return pl.concat([noticed, *frames]).sort(*PLACE, "source", "byte", "reason")

@@ -57,6 +57,8 @@ def fold(
         reader = Reader(broker, hw_protocol=fact.hw_protocol, initial_offset=fact.initial_offset)
         own = events.get(broker, ())
         tenures[broker] = reader.read(own)
+        history.regressions += reader.regressions
+        history.overtaken += reader.overtaken
         disk = disks.get(broker, _NO_DISK)
         history.replicas[broker] = Replica(
             broker,
@@ -76,6 +78,7 @@ def fold(
         history.protocol = "hw"
     history.epochs = leadership.collect(tenures, cluster_events, disks)
     history.tenures = tenures
+    history.disks = disks
     _Fold(history, tenures, disks).run()
     return history
 

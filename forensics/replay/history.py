@@ -46,6 +46,31 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
+class Damage:
+    """Something wrong in a file: in words, and where."""
+
+    text: str
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Another directory of the same replica on the same broker.
+
+    Attributes:
+        directory: where it lies in the evidence.
+        end: its log end offset, or None.
+    """
+
+    directory: str
+    end: int | None
+
+
+Pointer = tuple[int, Ref]
+"""An offset read from a checkpoint file, with its line."""
+
+
+@dataclass(frozen=True, slots=True)
 class Disk:
     """What the files of one replica say.
 
@@ -53,23 +78,78 @@ class Disk:
         lineage: leader epochs of its batches (message format v2), else empty.
         end: log end offset read from its segments, or None where there are none.
         log_start: first offset.
-        checkpoint: high watermark in ``replication-offset-checkpoint``, with its evidence.
+        checkpoint: high watermark in ``replication-offset-checkpoint``.
+        log_start_checkpoint, recovery_point, cleaner_point: from the files of these names.
         entries: ``leader-epoch-checkpoint``: (epoch, start offset, evidence).
         magic: highest message format of its batches, or None when it has none.
         directory: where it lies in the evidence.
         refs: batch with which each epoch begins, by epoch.
         end_ref: its last sound batch.
+        falls: places where the leader epoch falls as offsets rise.
+        damage: what is damaged in its segments.
+        stale: other directories of the same replica.
     """
 
     lineage: Lineage = field(default_factory=Lineage)
     end: int | None = None
     log_start: int = 0
-    checkpoint: tuple[int, Ref] | None = None
+    checkpoint: Pointer | None = None
+    log_start_checkpoint: Pointer | None = None
+    recovery_point: Pointer | None = None
+    cleaner_point: Pointer | None = None
     entries: tuple[tuple[int, int, Ref], ...] = ()
     magic: int | None = None
     directory: str | None = None
     refs: Mapping[int, Ref] = field(default_factory=dict)
     end_ref: Ref | None = None
+    falls: tuple[Damage, ...] = ()
+    damage: tuple[Damage, ...] = ()
+    stale: tuple[Stale, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """A high watermark that went back where it may not.
+
+    Attributes:
+        replica: broker id.
+        epoch: leader epoch.
+        before, after: the two values; ``before`` is the least it had been.
+        how: "leader" (within one epoch and run), "checkpoint" (its file was lost or emptied).
+        time: microseconds since 1970 UTC, or None.
+        refs: evidence.
+    """
+
+    replica: int
+    epoch: int
+    before: int
+    after: int
+    how: str
+    time: int | None
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """A leader's high watermark above the log end offset of a replica that it then counted as in sync.
+
+    Attributes:
+        leader: who states both.
+        epoch: leader epoch.
+        replica: the replica behind.
+        high_watermark: the leader's.
+        end: the replica's log end offset, as the leader knew it.
+        time: microseconds since 1970 UTC, or None.
+        refs: evidence.
+    """
+
+    leader: int
+    epoch: int
+    replica: int
+    high_watermark: int
+    end: int
+    time: int | None
+    refs: tuple[Ref, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +367,9 @@ class History:
     forks: list[Fork] = field(default_factory=list)
     compared: frozenset[tuple[int, int]] = frozenset()
     tenures: dict[int, list[Tenure]] = field(default_factory=dict)
+    regressions: list[Regression] = field(default_factory=list)
+    overtaken: list[Overtaken] = field(default_factory=list)
+    disks: Mapping[int, Disk] = field(default_factory=dict)
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
     @property

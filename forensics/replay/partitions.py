@@ -13,8 +13,9 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.brokers import Broker
-from forensics.replay import disks as on_disk
+from forensics.replay.disks import disks
 from forensics.replay.fold import fold
+from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, Disk, History
 from forensics.replay.tenures import COLUMNS, Event
 from parsers.schema import Kind
@@ -38,6 +39,8 @@ OWN = (
     Kind.ISR_EXPAND,
     Kind.ISR_COMMIT,
     Kind.ROLE_UNCHANGED,
+    Kind.HW_MISSING,
+    Kind.HW_REGRESSED,
 )
 """What a broker says of its own replica that changes a role or a log, or bounds a committed offset."""
 
@@ -77,15 +80,15 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     if not internal:
         rows = rows.filter(pl.col("topic") != "__cluster_metadata")
     rows = incarnations(rows.sort("topic", "partition", "broker", "row"))
-    disk = on_disk.disks(case.sources, case.batches, case.observations)
-    forks, compared = on_disk.forks(case.sources, case.batches, disk)
+    disk, segments = disks(case)
+    forked, compared = forks(segments, case.batches, disk)
     # What a controller sent to a broker is not what that broker did.
     mine = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
     own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS)]) & mine))
     sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~mine
     cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent)
     cluster = _first_told(cluster)
-    own_events = _events(own)
+    own_events = _events(pl.concat([own, _lagging(rows)]))
     cluster_events = _events(cluster)
     ids = _topic_ids(rows)
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)}
@@ -113,7 +116,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             for event in cluster_events.get((topic, partition, incarnation, broker), ())
         ]
         facts = {broker: _facts(case.brokers.get(broker), replicas) for broker in {*events, *replicas}}
-        fold(history, events, told, replicas, forks.get((topic, partition), []) if live else [], facts)
+        fold(history, events, told, replicas, forked.get((topic, partition), []) if live else [], facts)
         result.append(history)
     return result
 
@@ -214,6 +217,14 @@ def _topic_ids(rows: pl.DataFrame) -> dict[tuple[str, int, int], str]:
     return {(t, p, i): name for t, p, i, name in known.unique(maintain_order=True).iter_rows()}
 
 
+def _lagging(rows: pl.DataFrame) -> pl.DataFrame:
+    """What a leader says of followers in the very line that shrinks the ISR: their log end offsets."""
+    shrinking = rows.filter(pl.col("kind") == Kind.ISR_SHRINK.value).select("source", "line").unique()
+    return rows.filter(pl.col("kind") == Kind.REMOTE_LEO.value).join(
+        shrinking, on=["source", "line"], how="semi", maintain_order="left"
+    )
+
+
 def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     """Leave out progress that cannot matter, and repeats of one and the same truncation."""
     place = ["topic", "partition", "incarnation", "broker"]
@@ -227,7 +238,9 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     last = pl.col("row") == pl.col("row").max().over(span)
     peak = pl.col("hw") == pl.col("hw").max().over(span)
     first_peak = peak & (pl.col("row") == pl.col("row").filter(peak).min().over(span))
-    keep = ~pl.col("_moves") | last | first_peak.fill_null(False)
+    lower = (pl.col("hw") < pl.col("hw").cum_max().over(span)).fill_null(False)
+    first_lower = lower & (pl.col("row") == pl.col("row").filter(lower).min().over(span))
+    keep = ~pl.col("_moves") | last | first_peak.fill_null(False) | first_lower.fill_null(False)
     return rows.filter(keep).drop("_stretch", "_moves")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from forensics.replay.history import Ref, Role
+from forensics.replay.history import Overtaken, Ref, Regression, Role
 from forensics.replay.lineage import Lineage
 from parsers.schema import Kind
 
@@ -145,6 +145,9 @@ class Reader:
         self.moved = False  # between two directories; the log it leaves is about to be renamed
         self.planned: Step | None = None
         self.starts_empty = False
+        self.regressions: list[Regression] = []
+        self.overtaken: list[Overtaken] = []
+        self.shrinking: Event | None = None
         self.first_time: int | None = None
 
     def read(self, events: Iterable[Event]) -> list[Tenure]:
@@ -377,10 +380,45 @@ class Reader:
         if now.hw is None and (now.start_hw is None or hw > now.start_hw.value):
             now.start_hw = Sample(hw, Ref(row=event.row, note=f"high watermark {hw}"), event.time)
 
+    def _hw_missing(self, event: Event) -> None:
+        """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
+        if self.at_rest and self.end:
+            ref = Ref(row=event.row, note="no checkpointed high watermark")
+            kept = [t.hw.value for t in (*self.tenures, self.now) if t.hw is not None]
+            kept += [t.start_hw.value for t in (*self.tenures, self.now) if t.start_hw is not None]
+            before = max(kept, default=0)
+            self.regressions.append(
+                Regression(self.replica, self.now.epoch, before, 0, "checkpoint", event.time, (ref,))
+            )
+
+    def _hw_regressed(self, event: Event) -> None:
+        if self.now.role is Role.LEADER and event.hw is not None and event.hw_before is not None:
+            ref = Ref(row=event.row, note=f"high watermark from {event.hw_before} to {event.hw}")
+            self.regressions.append(
+                Regression(self.replica, self.now.epoch, event.hw_before, event.hw, "leader", event.time, (ref,))
+            )
+
+    def _lagging(self, event: Event) -> None:
+        """The log end offset of a follower, in the line that takes it out of the ISR."""
+        leader = self.shrinking
+        if leader is None or leader.hw is None or event.leo is None or event.leo < 0 or event.replica is None:
+            return
+        if leader.hw > event.leo and self.now.role is Role.LEADER:
+            ref = Ref(row=event.row, note=f"high watermark {leader.hw}, replica {event.replica} at {event.leo}")
+            self.overtaken.append(
+                Overtaken(self.replica, self.now.epoch, event.replica, leader.hw, event.leo, event.time, (ref,))
+            )
+
     def _hw(self, event: Event) -> None:
         if event.hw is None:
             return
         now = self.now
+        if now.role is Role.LEADER and event.kind == Kind.HW and now.hw is not None and event.hw < now.hw.value:
+            ref = Ref(row=event.row, note=f"high watermark {event.hw}")
+            refs = (now.hw.ref, ref)
+            self.regressions.append(
+                Regression(self.replica, now.epoch, now.hw.value, event.hw, "leader", event.time, refs)
+            )
         # Up to its start value a high watermark may be what an earlier tenure left in memory.
         kept = now.start_hw.value if now.start_hw is not None else -1
         if event.hw > kept and (now.hw is None or event.hw > now.hw.value):
@@ -394,6 +432,7 @@ class Reader:
             now.end_low = max(now.end_low, event.leo)
             self.low = max(self.low, event.leo)
         self._hw(event)
+        self.shrinking = event if event.kind == Kind.ISR_SHRINK else None
         isr = broker_set(event.isr)
         if isr is not None:
             now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
@@ -421,6 +460,9 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.FOLLOWER_FETCHED: Reader._at_least,
     Kind.ROLLED: Reader._at_least,
     Kind.HW: Reader._hw,
+    Kind.HW_MISSING: Reader._hw_missing,
+    Kind.HW_REGRESSED: Reader._hw_regressed,
+    Kind.REMOTE_LEO: Reader._lagging,
     Kind.HW_HELD: Reader._hw,
     Kind.ISR_SHRINK: Reader._isr,
     Kind.ISR_EXPAND: Reader._isr,

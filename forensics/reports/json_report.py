@@ -147,6 +147,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
             for fact in finding.facts
         ],
         "inferences": list(finding.inferences),
+        "uncertain": list(finding.uncertain),
         "not_because": list(finding.not_because),
         "cause": None
         if cause is None

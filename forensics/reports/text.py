@@ -50,6 +50,8 @@ def _finding(finding: Finding, columns: int) -> list[str]:
         lines += _fact(fact, [evidence[ref] for ref in fact.refs if ref in evidence], columns)
     for text in finding.inferences:
         lines += _wrap("  inferred  ", text, columns)
+    for text in finding.uncertain:
+        lines += _wrap("  open      ", text, columns)
     cause = BY_ID.get(finding.cause or "")
     if cause is not None and cause.id != "unknown":
         source = "; ".join(part for part in (cause.reference, cause.versions) if part)

@@ -67,6 +67,27 @@ CAUSES: tuple[Cause, ...] = (
         "all; legal",
         "acks=all with min.insync.replicas of 2 or more",
     ),
+    Cause(
+        "damaged-epoch-file",
+        "leader-epoch-checkpoint does not describe the log beside it",
+        "KAFKA-7897, KIP-101",
+        "0.11 and later",
+        "never edit, restore or delete checkpoint files of a partition by hand",
+    ),
+    Cause(
+        "stale-directory",
+        "a data directory left from another time",
+        "KIP-858 (directory ids)",
+        "all; directory ids tell them apart from 3.7 on",
+        "wipe or detach old disks before their broker id is used again",
+    ),
+    Cause(
+        "manual-edit",
+        "a checkpoint file was removed, emptied or restored from elsewhere",
+        "Kafka documentation, log directories",
+        "all",
+        "never touch checkpoint files while a broker is stopped",
+    ),
     Cause("unknown", "the evidence does not show the cause", "", "", ""),
 )
 """Every cause a finding may name."""

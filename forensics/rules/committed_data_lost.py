@@ -41,6 +41,7 @@ from forensics.rules.finding import (
     brokers_text,
     count_text,
     span_text,
+    place,
 )
 from forensics.rules.story import cut_fact, leader_fact, loss_cause, shrunk_fact, statement_fact
 
@@ -104,11 +105,7 @@ def _finding(history: History, loss: Loss) -> Finding:
         rule=ID,
         severity=Severity.CRITICAL,
         confidence=Confidence.INFERRED if inferred else Confidence.PROVEN,
-        topic=history.topic,
-        partition=history.partition,
-        topic_id=history.topic_id,
-        cluster=history.cluster,
-        incarnation=history.incarnation,
+        **place(history),
         replicas=holders,
         epochs=tuple(sorted({*written, epoch.epoch})),
         offsets=loss.ranges,
@@ -122,12 +119,23 @@ def _finding(history: History, loss: Loss) -> Finding:
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
         after={"log_end_offset": epoch.start} if epoch.start is not None else {},
+        uncertain=_uncertain(history, loss),
         not_because=("the records were below a high watermark in the very log that wrote them, so they were not an uncommitted tail",),
         cause=cause,
         keep=keep,
         next_steps=next_steps,
         do_not=do_not,
     )
+
+
+def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
+    """More may be lost than is proven: the leader before may have committed beyond what any high watermark shows."""
+    return tuple(
+        f"more may be lost: how far leader {doubt.before.leader} of epoch {doubt.before.epoch} had committed beyond offset "
+        f"{loss.ranges[-1][1]} is not in the evidence"
+        for doubt in doubts(history)
+        if doubt.after.epoch <= loss.epoch.epoch and (doubt.end is None or doubt.end > loss.ranges[-1][1])
+    )[:1]
 
 
 def _epochs(loss: Loss, first: int, end: int) -> set[int]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict
+from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, place
 from forensics.rules.story import members, missing_data, missing_logs
 
 ID = "evidence-gap"
@@ -39,11 +39,7 @@ def judge(history: History, case: Case) -> Judgement:
         rule=ID,
         severity=Severity.INFO,
         confidence=Confidence.PROVEN,
-        topic=history.topic,
-        partition=history.partition,
-        topic_id=history.topic_id,
-        cluster=history.cluster,
-        incarnation=history.incarnation,
+        **place(history),
         replicas=tuple(sorted(members(history, case))),
         summary=f"not in the evidence: {'; '.join(missing)}",
         next_steps=tuple(f"collect {item}" for item in missing),

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypedDict
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History, Ref
@@ -72,6 +73,27 @@ class Fact:
     refs: tuple[Ref, ...] = ()
 
 
+class Place(TypedDict):
+    """What names a partition's life in a finding."""
+
+    topic: str
+    partition: int
+    topic_id: str | None
+    cluster: str | None
+    incarnation: int
+
+
+def place(history: History) -> Place:
+    """Where a history's findings are."""
+    return Place(
+        topic=history.topic,
+        partition=history.partition,
+        topic_id=history.topic_id,
+        cluster=history.cluster,
+        incarnation=history.incarnation,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One violation, or one thing worth knowing.
@@ -89,6 +111,7 @@ class Finding:
         facts: the story, in causal order.
         before, after: values that changed, by name.
         inferences: what was concluded from the protocol and not read.
+        uncertain: what the evidence leaves open about this finding.
         not_because: legal look-alikes that were ruled out, and why.
         cause: id in ``causes.CAUSES``, or None.
         keep: which copy to keep, or None.
@@ -114,6 +137,7 @@ class Finding:
     before: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)
     inferences: tuple[str, ...] = ()
+    uncertain: tuple[str, ...] = ()
     not_because: tuple[str, ...] = ()
     cause: str | None = None
     keep: str | None = None

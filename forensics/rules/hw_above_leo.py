@@ -28,7 +28,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, History, Ref
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import missing_data
 
 ID = "hw-above-leo"
@@ -77,11 +77,7 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         rule=ID,
         severity=Severity.ERROR,
         confidence=Confidence.PROVEN,
-        topic=history.topic,
-        partition=history.partition,
-        topic_id=history.topic_id,
-        cluster=history.cluster,
-        incarnation=history.incarnation,
+        **place(history),
         replicas=(broker,),
         epochs=tuple(e.epoch for e in [history.current] if e is not None),
         offsets=((end, high_watermark),),

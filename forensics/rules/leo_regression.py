@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History, Shrunk
-from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict
+from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, place
 from forensics.rules.story import missing_logs, shrunk_fact
 
 ID = "leo-regression"
@@ -49,11 +49,7 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         rule=ID,
         severity=Severity.ERROR,
         confidence=shrunk.confidence,
-        topic=history.topic,
-        partition=history.partition,
-        topic_id=history.topic_id,
-        cluster=history.cluster,
-        incarnation=history.incarnation,
+        **place(history),
         replicas=(shrunk.replica,),
         epochs=(shrunk.epoch,) if shrunk.epoch >= 0 else (),
         offsets=((shrunk.target, shrunk.end),),

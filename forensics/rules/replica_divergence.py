@@ -39,6 +39,7 @@ from forensics.rules.finding import (
     brokers_text,
     count_text,
     span_text,
+    place,
 )
 from forensics.rules.story import missing_data
 
@@ -101,11 +102,7 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
         rule=ID,
         severity=Severity.CRITICAL,
         confidence=Confidence.PROVEN,
-        topic=history.topic,
-        partition=history.partition,
-        topic_id=history.topic_id,
-        cluster=history.cluster,
-        incarnation=history.incarnation,
+        **place(history),
         replicas=tuple(sorted(sides)),
         epochs=tuple(sorted({e for f in forks for e in (f.left_batch[2], f.right_batch[2]) if e is not None and e >= 0})),
         offsets=ranges,

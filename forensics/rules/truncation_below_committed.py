@@ -43,6 +43,7 @@ from forensics.rules.finding import (
     Verdict,
     count_text,
     span_text,
+    place,
 )
 from forensics.rules.story import cut_fact, loss_cause, missing_logs, statement_fact
 
@@ -107,11 +108,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         rule=ID,
         severity=Severity.CRITICAL if lost else Severity.WARNING,
         confidence=Confidence.PROVEN if proven else Confidence.INFERRED,
-        topic=history.topic,
-        partition=history.partition,
-        topic_id=history.topic_id,
-        cluster=history.cluster,
-        incarnation=history.incarnation,
+        **place(history),
         replicas=(cut.replica,),
         epochs=tuple(sorted({e for e in (written, cut.epoch) if e >= 0})),
         offsets=ranges,

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 
 ID = "two-leaders-one-epoch"
 
@@ -46,11 +46,7 @@ def judge(history: History, case: Case) -> Judgement:
                 rule=ID,
                 severity=Severity.CRITICAL,
                 confidence=Confidence.PROVEN,
-                topic=history.topic,
-                partition=history.partition,
-                topic_id=history.topic_id,
-                cluster=history.cluster,
-                incarnation=history.incarnation,
+                **place(history),
                 replicas=leaders,
                 epochs=(number,),
                 summary=f"leader epoch {number} has {len(leaders)} leaders: {brokers_text(leaders)}",

@@ -27,7 +27,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.committed import outside_isr
 from forensics.replay.history import Confidence, Epoch, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
 from forensics.rules.story import leader_fact
 
 ID = "unclean-election"
@@ -78,11 +78,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         rule=ID,
         severity=Severity.ERROR,
         confidence=Confidence.PROVEN if epoch.unclean else Confidence.INFERRED,
-        topic=history.topic,
-        partition=history.partition,
-        topic_id=history.topic_id,
-        cluster=history.cluster,
-        incarnation=history.incarnation,
+        **place(history),
         replicas=(epoch.leader,) if epoch.leader is not None else (),
         epochs=(epoch.epoch,),
         summary=f"broker {epoch.leader} was elected leader of epoch {epoch.epoch} from outside the ISR{members}",

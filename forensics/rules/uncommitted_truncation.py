@@ -25,7 +25,7 @@ from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, Cut, History
 from forensics.replay.lineage import Range, subtract
-from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, span_text
+from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, span_text, place
 from forensics.rules.story import cut_fact, missing_logs
 
 ID = "uncommitted-truncation"
@@ -51,11 +51,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...]) -> Finding:
         rule=ID,
         severity=Severity.INFO,
         confidence=Confidence.PROVEN,
-        topic=history.topic,
-        partition=history.partition,
-        topic_id=history.topic_id,
-        cluster=history.cluster,
-        incarnation=history.incarnation,
+        **place(history),
         replicas=(cut.replica,),
         epochs=(cut.epoch,) if cut.epoch >= 0 else (),
         offsets=ranges,

@@ -1,0 +1,419 @@
+"""The state of each replica from one moment to the next, for people who read it and for charts.
+
+The fold (``tenures``) keeps what a rule needs; this keeps every change. It is said in expressions over frames: rows of
+one replica in the order of the case, each value carried forward within the run of its broker. The same lines count in
+the same way as there: a role line gives the log end offset and the high watermark before reconciliation, a truncation
+sets the log end offset, a load gives what a new process found.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, History, Role
+from forensics.replay.partitions import OWN, PROGRESS, incarnations
+from parsers.schema import Kind
+
+LOADING = "loading"
+"""A process has started and not yet learned its role."""
+STOPPED = "stopped"
+"""The process printed that its shutdown was complete."""
+SILENT = "silent"
+"""No line stands between the last one of a process and the first of the next: nothing is known."""
+DELETED = "deleted"
+"""The replica was removed from this broker."""
+ON_DISK = "on disk"
+"""What the files hold that were handed in; they have no time of their own."""
+
+TIMELINE: dict[str, pl.DataType] = {
+    "replica": pl.Int32(),
+    "run": pl.Int32(),
+    "from": pl.Datetime("us", "UTC"),
+    "to": pl.Datetime("us", "UTC"),
+    "role": pl.String(),  # leader, follower, offline, or one of the states above
+    "leader": pl.Int32(),
+    "leader_epoch": pl.Int32(),
+    "log_end_offset": pl.Int64(),
+    "high_watermark": pl.Int64(),
+    "log_start_offset": pl.Int64(),
+    "isr": pl.String(),
+    "confidence": pl.String(),  # proven; inferred where a value may have moved since it was printed; null when silent
+    "log_end_exact": pl.Boolean(),  # false: at least this much
+    "high_watermark_exact": pl.Boolean(),
+    "event": pl.String(),  # kind of the observation that began the state
+    "row": pl.UInt32(),  # that observation, and the ones behind each value
+    "role_row": pl.UInt32(),
+    "log_end_offset_row": pl.UInt32(),
+    "high_watermark_row": pl.UInt32(),
+    "log_start_offset_row": pl.UInt32(),
+    "isr_row": pl.UInt32(),
+}
+"""One row a state of one replica; offsets follow Kafka, times are UTC microseconds."""
+
+_ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
+_EVENTS = (Kind.TRUNCATE, Kind.TRUNCATE_FULL, Kind.LOG_LOADED, Kind.CORRUPTION_CUT, Kind.LOG_DELETED)
+_VALUES = ("role", "leader", "leader_epoch", "log_end_offset", "high_watermark", "log_start_offset", "isr")
+
+
+def timeline(case: Case, history: History) -> pl.DataFrame:
+    """The states of every replica of one incarnation of a partition.
+
+    Args:
+        case: what was taken in.
+        history: the partition, as replay found it.
+
+    Returns:
+        Schema ``TIMELINE``, ordered by replica and, within one, as it happened. Values that the evidence does not give
+        are null. The last row of a replica whose files are in the evidence has the role "on disk" and no time.
+    """
+    brokers = sorted(history.replicas)
+    rows = _rows(case, history, brokers)
+    rows = _ends(_roles(rows))
+    rows = _high_watermarks(rows, history, case)
+    rows = _others(rows)
+    states = _states(rows, _spans(case, brokers))
+    return pl.concat([states, _on_disk(history)]).sort("replica", "row", "from", nulls_last=True, maintain_order=True)
+
+
+def committed(frame: pl.DataFrame) -> pl.DataFrame:
+    """The greatest high watermark that any replica has stated so far, by the brokers' clocks.
+
+    Args:
+        frame: a timeline.
+
+    Returns:
+        Columns from, high_watermark and row, one row each time it rises.
+    """
+    stated = (
+        frame.filter(pl.col("from").is_not_null() & pl.col("high_watermark").is_not_null())
+        .select("from", "high_watermark", pl.col("high_watermark_row").alias("row"))
+        .sort("from", "high_watermark", "row", nulls_last=True)
+        .with_columns(pl.col("high_watermark").cum_max())
+    )
+    rises = pl.col("high_watermark") > pl.col("high_watermark").shift(1, fill_value=-1)
+    return stated.filter(rises)
+
+
+# -- selection --------------------------------------------------------------------------------------------------------
+
+
+def _is(*kinds: Kind) -> pl.Expr:
+    return pl.col("kind").is_in([kind.value for kind in kinds])
+
+
+def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
+    """What each broker says of its own replica, and the starts and ends of its processes, in order."""
+    observations = case.observations
+    about = observations.filter(
+        (pl.col("topic") == history.topic)
+        & (pl.col("partition") == history.partition)
+        & pl.col("broker").is_in(brokers)
+    )
+    about = incarnations(about.sort("topic", "partition", "broker", "row"))
+    about = about.filter(
+        (pl.col("incarnation") == history.incarnation)
+        & _is(*OWN, *PROGRESS, Kind.LOG_START, Kind.HW_REGRESSED, Kind.HW_MISSING)
+        & (pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker")))
+        & pl.col("line").is_not_null()
+    ).drop("incarnation")
+    process = observations.filter(
+        pl.col("topic").is_null()
+        & pl.col("broker").is_in(brokers)
+        & (pl.col("starts_run") | _is(Kind.SHUTDOWN_COMPLETE))
+    )
+    lives = about.group_by("broker").agg(pl.col("run").min().alias("_first"), pl.col("run").max().alias("_last"))
+    process = process.join(lives, on="broker", how="inner")
+    # The processes of other lives of the topic are another timeline's.
+    process = process.filter(
+        (pl.col("run") >= pl.col("_first"))
+        & ((pl.col("run") <= pl.col("_last")) | pl.lit(history.incarnation == 0))
+    ).drop("_first", "_last")
+    starts = {b: case.brokers[b].initial_offset for b in brokers if b in case.brokers}
+    rows = pl.concat([about, process]).sort("broker", "row")
+    return rows.with_columns(
+        pl.col("kind").cast(pl.String),
+        pl.col("time").forward_fill().cum_max().over("broker").alias("_when"),
+        pl.col("broker")
+        .replace_strict(list(starts), list(starts.values()), default=None, return_dtype=pl.String)
+        .alias("_initial"),
+        pl.col("run").fill_null(0),
+    )
+
+
+# -- roles ------------------------------------------------------------------------------------------------------------
+
+
+def _roles(rows: pl.DataFrame) -> pl.DataFrame:
+    """Role, leader and leader epoch; orders of an older epoch were refused and change nothing."""
+    told = _is(*_ROLES) & pl.col("leader_epoch").is_not_null()
+    # To 2.5 a new, empty log is told as a load, after the role that called for it.
+    created = _is(Kind.LOG_LOADED) & (pl.col("leo") == 0) & (told.cum_sum().over("broker", "run") > 0)
+    rest = (_is(Kind.LOG_LOADED, Kind.LOG_DELETED) & ~created.fill_null(False)) | pl.col("starts_run")
+    rows = rows.with_columns(
+        told.alias("_told"),
+        pl.when(rest).then(True).when(told).then(False).otherwise(None).alias("_mark"),
+        _count(rest).alias("_rest"),
+    )
+    known = pl.when(pl.col("_told")).then(pl.col("leader_epoch"))
+    rows = rows.with_columns(
+        known.cum_max().forward_fill().shift(1).over("broker", "_rest").alias("_epoch_before"),
+        pl.col("_mark").forward_fill().shift(1).over("broker").fill_null(True).alias("_at_rest"),
+    )
+    taken = pl.col("_told") & (pl.col("leader_epoch") >= pl.col("_epoch_before").fill_null(-1))
+    rows = rows.with_columns(taken.alias("_taken"))
+    leads = _is(Kind.BECOME_LEADER) | (pl.col("leader") == pl.col("broker"))
+    role = (
+        pl.when(pl.col("starts_run")).then(pl.lit(LOADING))
+        .when(_is(Kind.SHUTDOWN_COMPLETE)).then(pl.lit(STOPPED))
+        .when(_is(Kind.LOG_DELETED)).then(pl.lit(DELETED))
+        .when(~pl.col("_taken")).then(None)
+        .when(leads.fill_null(False)).then(pl.lit(Role.LEADER.value))
+        .when(pl.col("leader") < 0).then(pl.lit(Role.OFFLINE.value))
+        .otherwise(pl.lit(Role.FOLLOWER.value))
+    )  # fmt: skip
+    run = ["broker", "run"]
+    rows = rows.with_columns(role.alias("_role"))
+    begins = pl.col("_taken") & (pl.col("_at_rest") | (pl.col("leader_epoch") > pl.col("_epoch_before").fill_null(-1)))
+    return rows.with_columns(
+        begins.alias("_begins"),
+        pl.col("_role").forward_fill().over(run).alias("role"),
+        _carry(pl.when(pl.col("_role").is_not_null()).then(pl.col("row"))).alias("role_row"),
+        _carry(
+            pl.when(pl.col("_role") == Role.LEADER.value).then(pl.col("broker"))
+            .when(pl.col("_taken")).then(pl.col("leader"))
+        ).alias("_leader"),
+        _carry(pl.when(pl.col("_taken")).then(pl.col("leader_epoch"))).alias("_epoch"),
+    )
+
+
+def _carry(value: pl.Expr) -> pl.Expr:
+    """A value from the row that states it on, until the process ends."""
+    return value.forward_fill().over("broker", "run")
+
+
+def _count(mark: pl.Expr) -> pl.Expr:
+    """How many rows of the broker up to this one are marked: numbers the stretches that marks begin."""
+    return mark.fill_null(False).cast(pl.UInt32).cum_sum().over("broker")
+
+
+# -- log end offset ---------------------------------------------------------------------------------------------------
+
+
+def _ends(rows: pl.DataFrame) -> pl.DataFrame:
+    """The log end offset: what lines state, shortened by truncations, and whether it may have grown unseen."""
+    end = (
+        pl.when(_is(Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)).then(pl.when(pl.col("_taken")).then(pl.col("leo")))
+        .when(_is(Kind.CORRUPTION_CUT, Kind.TRUNCATE_FULL, Kind.FETCH_RESET)).then(pl.col("offset"))
+        .when(_is(Kind.LOG_CREATED)).then(pl.lit(0, dtype=pl.Int64))
+        .when(_is(Kind.FETCHER_ADDED) & (pl.col("_initial") == "end")).then(pl.col("offset"))
+        .when(_is(Kind.LEADER_AND_ISR, Kind.TRUNCATE, Kind.LOG_DELETED, Kind.ROLE_UNCHANGED)).then(None)
+        .otherwise(pl.col("leo"))
+    )  # fmt: skip
+    run = ["broker", "run"]
+    rows = rows.with_columns(
+        pl.when(end >= 0).then(end).alias("_end_set"),
+        pl.when(_is(Kind.TRUNCATE)).then(pl.col("offset")).alias("_cut"),
+        _is(Kind.APPEND, Kind.LEO).any().over(run).alias("_sampled"),
+    )
+    # A new tenure of a process that went on working: how far the log had come is not printed.
+    lost = pl.col("_begins") & ~pl.col("_at_rest") & ~pl.col("_sampled") & pl.col("_end_set").is_null()
+    fresh = pl.col("_end_set").is_not_null() | lost | pl.col("starts_run")
+    rows = rows.with_columns(_count(fresh).alias("_stretch"))
+    stretch = ["broker", "_stretch"]
+    rows = rows.with_columns(
+        pl.col("_end_set").first().over(stretch).alias("_base"),
+        pl.col("_cut").cum_min().forward_fill().over(stretch).alias("_lowest"),
+    )
+    rows = rows.with_columns(pl.min_horizontal("_base", "_lowest").alias("_end"))
+    # Before 0.11 the line is printed although nothing is cut.
+    before = pl.col("_end").shift(1).over(stretch)
+    cuts = pl.col("_cut").is_not_null() & (before.is_null() | (pl.col("_cut") < before))
+    states = pl.col("_end_set").is_not_null() | cuts.fill_null(False)
+    leads = (pl.col("role") == Role.LEADER.value).fill_null(False)
+    grows = _is(Kind.FETCHER_ADDED, *_AT_LEAST) | lost
+    exact = pl.when(grows).then(False).when(states).then(True)
+    # A follower's fetcher reconciles first and then appends what it fetches.
+    fetches = pl.when(_is(Kind.FETCHER_ADDED)).then(True).when(pl.col("_begins") | pl.col("starts_run")).then(False)
+    return rows.with_columns(
+        cuts.fill_null(False).alias("_cuts"),
+        _carry(pl.col("_end")).alias("log_end_offset"),
+        _carry(pl.when(states).then(pl.col("row"))).alias("log_end_offset_row"),
+        (pl.col("_sampled") | (_carry(exact) & ~_carry(fetches).fill_null(False) & ~leads)).alias("log_end_exact"),
+    )
+
+
+_QUIET = pl.duration(seconds=1)
+"""A last process that fell silent less than this before the evidence ends just had nothing to say."""
+_AT_LEAST = (Kind.LEADER_HW, Kind.FOLLOWER_FETCHED, Kind.ROLLED, Kind.ISR_SHRINK, Kind.ISR_EXPAND)
+
+
+# -- high watermark and the rest --------------------------------------------------------------------------------------
+
+
+def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.DataFrame:
+    """The high watermark as printed; a cut below it takes it along."""
+    ambiguous = (pl.col("detail") == "ambiguous").fill_null(False) & (pl.col("hw") == 0)
+    own_target = _is(Kind.TRUNCATE) & (pl.col("role") != Role.LEADER.value) & pl.lit(history.protocol == "hw")
+    stated = (
+        pl.when(_is(Kind.HW_LOADED) & ambiguous).then(None)
+        .when(_is(*_ROLES) & ~pl.col("_taken")).then(None)
+        .when(_is(Kind.FETCHER_ADDED) & (pl.col("_initial") == "hw")).then(pl.col("offset"))
+        .when(_is(Kind.HW_MISSING)).then(pl.lit(0, dtype=pl.Int64))
+        # Before KIP-101 a follower is cut to its own high watermark, so the target tells it.
+        .when(own_target & pl.col("_first_cut")).then(pl.col("offset"))
+        .otherwise(pl.col("hw"))
+    )  # fmt: skip
+    run = ["broker", "run"]
+    rows = rows.with_columns(_count(pl.col("_begins")).alias("_tenure"))
+    rows = rows.with_columns(
+        (pl.col("_cut").is_not_null() & (pl.col("_cut").is_not_null().cum_sum().over("broker", "_tenure") == 1)).alias(
+            "_first_cut"
+        )
+    )
+    rows = rows.with_columns(stated.alias("_hw_set"))
+    rows = rows.with_columns(
+        _count(pl.col("_hw_set").is_not_null() | pl.col("starts_run")).alias("_step"),
+        pl.when(pl.col("_cuts")).then(pl.col("_cut")).alias("_took"),
+    )
+    step = ["broker", "_step"]
+    rows = rows.with_columns(
+        pl.when(pl.col("_hw_set").first().over(step).is_not_null()).then(
+            pl.min_horizontal(pl.col("_hw_set").first().over(step), pl.col("_took").cum_min().forward_fill().over(step))
+        ).alias("_hw")
+    )
+    moving = pl.col("role").is_in([Role.LEADER.value, Role.FOLLOWER.value])
+    sampled = _is(Kind.HW, Kind.LEADER_HW).any().over(run)
+    lowered = pl.col("_hw") < pl.col("_hw_set").first().over(step)
+    return rows.with_columns(
+        _carry(pl.col("_hw")).alias("high_watermark"),
+        _carry(pl.when(pl.col("_hw_set").is_not_null()).then(pl.col("row"))).alias("high_watermark_row"),
+        ((sampled | ~moving) & ~lowered.fill_null(False)).alias("high_watermark_exact"),
+    )
+
+
+def _others(rows: pl.DataFrame) -> pl.DataFrame:
+    """Log start offset and ISR."""
+    start = (
+        pl.when(_is(Kind.TRUNCATE_FULL)).then(pl.col("offset"))
+        .when(_is(Kind.LOG_CREATED)).then(pl.lit(0, dtype=pl.Int64))
+        .otherwise(pl.col("log_start"))
+    )  # fmt: skip
+    isr = pl.when(~_is(*_ROLES) | pl.col("_taken")).then(pl.col("isr"))
+    rows = rows.with_columns(start.alias("_start"), isr.alias("_isr"))
+    return rows.with_columns(
+        _carry(pl.col("_start")).alias("log_start_offset"),
+        _carry(pl.when(pl.col("_start").is_not_null()).then(pl.col("row"))).alias("log_start_offset_row"),
+        _carry(pl.col("_isr")).alias("isr"),
+        _carry(pl.when(pl.col("_isr").is_not_null()).then(pl.col("row"))).alias("isr_row"),
+    )
+
+
+# -- states -----------------------------------------------------------------------------------------------------------
+
+
+def _spans(case: Case, brokers: list[int]) -> pl.DataFrame:
+    """First and last time of each process, and how it ended."""
+    # A process prints its settings before the line that begins its run here.
+    preamble = _is(Kind.BROKER_CONFIG, Kind.BROKER_VERSION)
+    lines = case.observations.filter(pl.col("broker").is_in(brokers) & pl.col("time").is_not_null() & ~preamble)
+    spans = lines.group_by("broker", pl.col("run").fill_null(0)).agg(
+        pl.col("time").min().alias("_span_begin"),
+        pl.col("time").max().alias("_span_end"),
+        (pl.col("kind") == Kind.SHUTDOWN_COMPLETE.value).any().alias("_ended"),
+    )
+    logs = case.sources.filter((pl.col("format") == "broker-log") & pl.col("broker").is_in(brokers))
+    last = logs.group_by("broker").agg(pl.col("last_time").max().alias("_last"))
+    close = case.sources.get_column("last_time").max()
+    spans = spans.sort("broker", "run").join(last, on="broker", how="left")
+    following = pl.col("_span_begin").shift(-1).over("broker")
+    # The last process may have gone on to print lines that say nothing of replication.
+    end = pl.when(following.is_null()).then(pl.max_horizontal("_span_end", "_last")).otherwise(pl.col("_span_end"))
+    return spans.with_columns(
+        end.alias("_span_end"),
+        following.fill_null(pl.lit(close, dtype=pl.Datetime("us", "UTC"))).alias("_next"),
+    ).drop("_last")
+
+
+def _states(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
+    """Fold repeats: one row each time a value changes or the log does."""
+    blank = pl.col("role").is_in([DELETED, STOPPED]).fill_null(False)
+    rows = rows.with_columns(
+        pl.col("_leader").alias("leader"),
+        pl.col("_epoch").alias("leader_epoch"),
+        pl.col("_when").alias("time"),
+    ).with_columns(
+        pl.when(~blank).then(pl.col(name)).alias(name)
+        for name in (*_VALUES[1:], "log_end_exact", "high_watermark_exact")
+    )
+    before = [
+        pl.col(name).ne_missing(pl.col(name).shift(1).over("broker"))
+        for name in (*_VALUES, "log_end_exact", "run")
+    ]
+    first = pl.int_range(pl.len()).over("broker") == 0
+    event = pl.col("starts_run") | _is(Kind.SHUTDOWN_COMPLETE, *_EVENTS[1:]) | pl.col("_cuts")
+    changed = rows.filter(pl.any_horizontal(first, event, *before))
+    changed = changed.join(spans, on=["broker", "run"], how="left").sort("broker", "row")
+    upcoming = pl.col("time").shift(-1).over("broker")
+    same_run = pl.col("run").shift(-1).over("broker") == pl.col("run")
+    until = (
+        pl.when(same_run.fill_null(False)).then(upcoming)
+        .when(pl.col("role") == STOPPED).then(pl.col("_next"))
+        .otherwise(pl.max_horizontal("_span_end", "time"))
+    )  # fmt: skip
+    sure = pl.all_horizontal(
+        pl.col("log_end_exact").fill_null(True), pl.col("high_watermark_exact").fill_null(True)
+    )
+    states = changed.with_columns(
+        until.alias("to"),
+        pl.when(sure).then(pl.lit(Confidence.PROVEN.value)).otherwise(pl.lit(Confidence.INFERRED.value)).alias("confidence"),
+        pl.col("kind").alias("event"),
+        pl.col("time").alias("from"),
+        pl.col("broker").alias("replica"),
+    )
+    # Where a process ended without a word, nothing is known until the next one speaks.
+    quiet = pl.col("_next") - pl.col("_span_end")
+    last = pl.col("run") == pl.col("run").max().over("broker")
+    unknown = ~pl.col("_ended") & pl.when(last).then(quiet > _QUIET).otherwise(quiet > pl.duration())
+    ends = spans.filter(unknown).join(
+        changed.group_by("broker", "run").agg(pl.col("row").max()), on=["broker", "run"], how="inner"
+    )
+    gaps = ends.select(
+        pl.col("broker").alias("replica"),
+        "run",
+        pl.col("_span_end").alias("from"),
+        pl.col("_next").alias("to"),
+        pl.lit(SILENT).alias("role"),
+        "row",
+    )
+    return pl.concat([_shaped(states), _shaped(gaps)]).sort("replica", "row", "from", maintain_order=True)
+
+
+def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(
+        pl.col(name).cast(dtype) if name in frame.columns else pl.lit(None, dtype=dtype).alias(name)
+        for name, dtype in TIMELINE.items()
+    )
+
+
+def _on_disk(history: History) -> pl.DataFrame:
+    """What the files hold, last."""
+    found = []
+    for broker, replica in sorted(history.replicas.items()):
+        if not replica.on_disk and replica.checkpoint is None:
+            continue
+        checkpoint = replica.checkpoint
+        found.append(
+            {
+                "replica": broker,
+                "role": ON_DISK,
+                "log_end_offset": replica.end if replica.on_disk else None,
+                "high_watermark": checkpoint[0] if checkpoint is not None else None,
+                "log_start_offset": replica.log_start if replica.on_disk else None,
+                "high_watermark_row": checkpoint[1].row if checkpoint is not None else None,
+                "confidence": Confidence.PROVEN.value,
+                "log_end_exact": True,
+                "high_watermark_exact": True,
+            }
+        )
+    return pl.DataFrame([{name: row.get(name) for name in TIMELINE} for row in found], schema=TIMELINE)

@@ -1,0 +1,77 @@
+"""Checkpoint files contradict the log beside them.
+
+## What it finds
+A recovery point, a log start offset or a cleaner offset beyond the end of the replica's log; a high watermark below its
+log start.
+
+## Why it matters
+Such files belong to another state of the log: a restored backup, a lost tail, a directory put together by hand. A recovery
+point beyond the log's end makes the broker skip the recovery it needs.
+
+## Evidence
+The checkpoint files of a log directory and the segments in it.
+
+## Not a finding when
+The high watermark is above the log's end: ``hw-above-leo`` reports that. Up to 2.3 a high watermark may stay below the log
+start after delete-records. A checkpoint is older than the log: each is written every few seconds to a minute.
+
+## Versions
+All.
+
+## What to do
+Find out where the directory comes from before the broker is started on it.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, Disk, History, Pointer
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.story import missing_data
+
+ID = "checkpoint-contradiction"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Hold each checkpoint against the segments beside it."""
+    findings = []
+    compared = False
+    for broker, disk in sorted(history.disks.items()):
+        if disk.end is None:
+            continue
+        compared = True
+        findings += [_finding(history, broker, disk, name, pointer) for name, pointer in _beyond(disk)]
+    missing = missing_data(history, case)
+    if not compared:
+        missing.append(f"checkpoint files and segments of {history.name} from one directory")
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+
+
+def _beyond(disk: Disk) -> list[tuple[str, Pointer]]:
+    named = (
+        ("recovery point", disk.recovery_point),
+        ("log start offset", disk.log_start_checkpoint),
+        ("cleaner offset", disk.cleaner_point),
+    )
+    return [(name, pointer) for name, pointer in named if pointer is not None and pointer[0] > (disk.end or 0)]
+
+
+def _finding(history: History, broker: int, disk: Disk, name: str, pointer: Pointer) -> Finding:
+    value, ref = pointer
+    refs = (ref,) if disk.end_ref is None else (ref, disk.end_ref)
+    return Finding(
+        rule=ID,
+        severity=Severity.WARNING,
+        confidence=Confidence.PROVEN,
+        **place(history),
+        replicas=(broker,),
+        summary=f"broker {broker}'s {name} {value} is beyond the end of its log, {disk.end}",
+        facts=(Fact(f"{name} {value}, log end offset {disk.end}", broker=broker, refs=refs),),
+        before={name.replace(" ", "_"): value},
+        after={"log_end_offset": disk.end or 0},
+        cause="unflushed-tail" if name == "recovery point" else "unknown",
+    )
+
+
+RULE = Rule(ID, Severity.WARNING, "CHECKPOINTS CONTRADICT THE LOG", judge, __doc__ or "")

@@ -1,0 +1,140 @@
+"""Leader epochs contradict each other in a log, between a log and its epoch file, or between replicas.
+
+## What it finds
+A leader epoch that falls as offsets rise within one log; a ``leader-epoch-checkpoint`` that its own segments refute; two
+replicas whose batches give one offset different leader epochs below both high watermarks.
+
+## Why it matters
+Followers reconcile by leader epoch (KIP-101, KIP-279). An epoch file that does not describe its log makes a replica cut too
+much or too little, and the next failover can lose or fork data.
+
+## Evidence
+``partitionLeaderEpoch`` of the record batches, and the entries of ``leader-epoch-checkpoint``.
+
+## Not a finding when
+The last entry has no batch yet (a leader's own epoch before its first record). Followers lack an epoch that holds no
+record. The first entry starts at the log start: retention and delete-records rewrite it. The file is empty or lacks its
+first epochs: old message format, a fresh replica, or a recovery in 2.1 to 2.5, which skipped epoch 0. Entries at or beyond
+the log's end after a crash (3.8+ flush the file asynchronously).
+
+## Versions
+0.11 and later with message format v2.
+
+## What to do
+Stop the replica, keep its directory, and let it copy the partition anew from a leader that has the records.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, Damage, Disk, History, Ref
+from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
+from forensics.rules.story import missing_data
+
+ID = "epoch-divergence"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Compare each replica's epochs with themselves, and with the others'."""
+    findings = []
+    for broker, disk in sorted(history.disks.items()):
+        for fall in disk.falls[:1]:
+            findings.append(_falling(history, broker, fall, len(disk.falls)))
+        refuted = _refuted(disk)
+        if refuted is not None:
+            findings.append(_file(history, broker, *refuted))
+    findings += _between(history)
+    missing = missing_data(history, case)
+    if not any(disk.end is not None for disk in history.disks.values()):
+        missing.append(f"segments and leader-epoch-checkpoint of {history.name}")
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+
+
+def _refuted(disk: Disk) -> tuple[str, tuple[Ref, ...]] | None:
+    """The first batch whose epoch is another than its replica's epoch file gives it."""
+    if disk.end is None or not disk.lineage.entries:
+        return None
+    entries = [entry for entry in disk.entries if entry[1] < disk.end]
+    if not entries:
+        return None
+    told = Lineage(tuple((epoch, start) for epoch, start, _ in sorted(entries, key=lambda entry: entry[1])))
+    points = sorted({start for _, start in disk.lineage.entries} | {max(start, disk.log_start) for _, start in told.entries})
+    for offset in points:
+        if not disk.log_start <= offset < disk.end:
+            continue
+        mine, given = disk.lineage.epoch_at(offset), told.epoch_at(offset)
+        if UNKNOWN in (mine, given) or mine == given:
+            continue
+        ref = next((r for epoch, _, r in entries if epoch == given), None)
+        batch = disk.refs.get(mine)
+        return (
+            f"offset {offset} is of leader epoch {mine} in the segments and of epoch {given} in leader-epoch-checkpoint",
+            tuple(r for r in (batch, ref) if r is not None),
+        )
+    return None
+
+
+def _file(history: History, broker: int, text: str, refs: tuple[Ref, ...]) -> Finding:
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        confidence=Confidence.PROVEN,
+        **place(history),
+        replicas=(broker,),
+        summary=f"broker {broker}'s leader-epoch-checkpoint contradicts its own log: {text}",
+        facts=(Fact(text, broker=broker, refs=refs),),
+        not_because=("a batch of another epoch stands at that offset: it is not an epoch without records",),
+        cause="damaged-epoch-file",
+        next_steps=(f"keep broker {broker}'s directory of {history.name} before the broker is started again",),
+    )
+
+
+def _falling(history: History, broker: int, fall: Damage, count: int) -> Finding:
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        confidence=Confidence.PROVEN,
+        **place(history),
+        replicas=(broker,),
+        summary=f"leader epochs fall along broker {broker}'s log: {fall.text}",
+        facts=(Fact(fall.text, broker=broker, refs=(fall.ref,)),),
+        cause="unknown",
+        count=count,
+    )
+
+
+def _between(history: History) -> list[Finding]:
+    """Replicas whose batches give one offset two epochs, committed on both sides."""
+    found = []
+    for fork in history.forks:
+        one, two = fork.left_batch[2], fork.right_batch[2]
+        bounds = [history.replicas[b].checkpoint for b in (fork.left, fork.right)]
+        if one is None or two is None or one == two or any(bound is None for bound in bounds):
+            continue
+        if fork.ranges[0][0] >= min(bound[0] for bound in bounds if bound is not None):
+            continue
+        pair = (fork.left, fork.right)
+        offset = fork.ranges[0][0]
+        found.append(
+            Finding(
+                rule=ID,
+                severity=Severity.ERROR,
+                confidence=Confidence.PROVEN,
+                **place(history),
+                replicas=pair,
+                epochs=tuple(sorted((one, two))),
+                offsets=fork.ranges,
+                summary=f"{brokers_text(pair)} give offset {offset} the leader epochs {one} and {two}",
+                facts=(
+                    Fact(f"leader epoch {one} from offset {fork.left_batch[0]}", broker=fork.left, refs=(fork.left_ref,)),
+                    Fact(f"leader epoch {two} from offset {fork.right_batch[0]}", broker=fork.right, refs=(fork.right_ref,)),
+                ),
+                cause="unknown",
+            )
+        )
+    return found
+
+
+RULE = Rule(ID, Severity.ERROR, "LEADER EPOCHS CONTRADICT", judge, __doc__ or "")

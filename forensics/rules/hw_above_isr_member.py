@@ -1,0 +1,73 @@
+"""A leader's high watermark is above the log end of a replica that it counts as in sync.
+
+## What it finds
+A line in which a leader takes a replica out of the ISR while its high watermark is already above that replica's log end
+offset: until that line, a member of the ISR lacked committed records.
+
+## Why it matters
+Any member of the ISR may be elected. Had the leader failed before it shrank the ISR, a clean election could have lost
+committed records.
+
+## Evidence
+``Shrinking ISR .. Leader: (highWatermark: .., endOffset: ..). Out of sync replicas: (brokerId: .., endOffset: ..)`` (2.2+).
+
+## Not a finding when
+The replica is behind the leader's log end only. Its log end offset is not known to the leader (-1 or unknown, since the
+leader's start).
+
+## Versions
+2.2 and later print both values; earlier ones do not show it.
+
+## What to do
+Compare the replicas; report it with the leader's log if it repeats.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, History, Overtaken
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.story import missing_logs
+
+ID = "hw-above-isr-member"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Report each leader and member once."""
+    groups: dict[tuple[int, int, int], list[Overtaken]] = {}
+    for overtaken in history.overtaken:
+        groups.setdefault((overtaken.leader, overtaken.epoch, overtaken.replica), []).append(overtaken)
+    findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
+    missing = tuple(missing_logs(history, case))
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, findings, missing)
+
+
+def _finding(history: History, group: list[Overtaken]) -> Finding:
+    first = group[0]
+    return Finding(
+        rule=ID,
+        severity=Severity.WARNING,
+        confidence=Confidence.PROVEN,
+        **place(history),
+        replicas=(first.leader, first.replica),
+        epochs=(first.epoch,),
+        offsets=((first.end, first.high_watermark),),
+        summary=(
+            f"leader {first.leader}'s high watermark {first.high_watermark} was above the log end {first.end} of broker "
+            f"{first.replica}, which was in the ISR until then"
+        ),
+        facts=(
+            Fact(
+                f"high watermark {first.high_watermark}, broker {first.replica} at {first.end}",
+                broker=first.leader,
+                time=first.time,
+                refs=first.refs,
+            ),
+        ),
+        cause="lagging-isr-member",
+        count=len(group),
+    )
+
+
+RULE = Rule(ID, Severity.WARNING, "HIGH WATERMARK ABOVE ISR MEMBER", judge, __doc__ or "")

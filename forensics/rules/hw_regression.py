@@ -1,0 +1,80 @@
+"""A high watermark went back where it may not.
+
+## What it finds
+A leader's high watermark that falls within one leader epoch and one run of its broker, and a replica that came back with
+records but without a checkpointed high watermark: its file was lost or emptied, and it starts from 0.
+
+## Why it matters
+Within an epoch a leader's high watermark only rises (Partition.maybeIncrementLeaderHW). Where followers truncate to their
+high watermark, a lost checkpoint makes a replica throw away its whole log.
+
+## Evidence
+High watermark lines of the leader, ``Non-monotonic update of high watermark`` (2.7.1+), ``No checkpointed highwatermark is
+found`` after a log with records was loaded.
+
+## Not a finding when
+A follower's high watermark falls: it takes over its leader's, which trails after a failover. A high watermark is lower
+after a restart: it comes from a checkpoint up to 5 s old. The cluster's high watermark is lower after a failover: the new
+leader starts from its own. A new, empty replica has no checkpointed high watermark.
+
+## Versions
+All.
+
+## What to do
+Find out who removed or rolled back ``replication-offset-checkpoint``; with brokers before 0.11, copy the other replicas
+before such a broker rejoins.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, History, Regression
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.story import missing_logs
+
+ID = "hw-regression"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Report each regression; the same one repeated is one finding."""
+    groups: dict[tuple[int, int, str], list[Regression]] = {}
+    for regression in history.regressions:
+        groups.setdefault((regression.replica, regression.epoch, regression.how), []).append(regression)
+    findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
+    missing = tuple(missing_logs(history, case))
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, findings, missing)
+
+
+def _finding(history: History, group: list[Regression]) -> Finding:
+    first = group[0]
+    if first.how == "checkpoint":
+        known = f"; it had been {first.before} at least" if first.before else ""
+        summary = f"broker {first.replica} came back with records but without its checkpointed high watermark{known}"
+        told = "no checkpointed high watermark, though its log has records"
+        next_steps = (f"look for what happened to replication-offset-checkpoint on broker {first.replica}",)
+    else:
+        summary = (
+            f"leader {first.replica}'s high watermark fell from {first.before} to {first.after} within leader epoch "
+            f"{first.epoch}"
+        )
+        told = f"high watermark from {first.before} to {first.after}"
+        next_steps = ("keep the logs of this broker and report the Kafka version: this should not happen",)
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        confidence=Confidence.PROVEN,
+        **place(history),
+        replicas=(first.replica,),
+        epochs=(first.epoch,) if first.epoch >= 0 else (),
+        summary=summary,
+        facts=(Fact(told, broker=first.replica, time=first.time, refs=first.refs),),
+        before={"high_watermark": first.before},
+        after={"high_watermark": first.after},
+        cause="manual-edit" if first.how == "checkpoint" else "unknown",
+        next_steps=next_steps,
+        count=len(group),
+    )
+
+
+RULE = Rule(ID, Severity.ERROR, "HIGH WATERMARK WENT BACK", judge, __doc__ or "")

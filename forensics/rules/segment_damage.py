@@ -1,0 +1,72 @@
+"""A segment is damaged: bad checksums, gaps, overlaps, lengths that lie.
+
+## What it finds
+Record batches whose checksum fails, headers that cannot be, offsets that go back, segments that do not follow one
+another; and, as information, a torn or zero-filled end.
+
+## Why it matters
+Consumers fail at a bad batch, and followers stop there. What lies behind an unreadable place is out of Kafka's reach.
+
+## Evidence
+The segment files, each batch's header and checksum, and the base offsets in the file names.
+
+## Not a finding when
+The end of the last segment is torn or zero-filled (information only): a crash, a preallocated file, or a copy of a running
+broker. Offsets are missing inside a compacted log.
+
+## Versions
+All.
+
+## What to do
+Copy the partition from a replica without damage. Do not let a damaged replica lead.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, Damage, History
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.story import missing_data
+from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
+
+ID = "segment-damage"
+SHOWN = 5
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Report each damaged replica once, and harmless ends apart."""
+    findings = []
+    for broker, disk in sorted(history.disks.items()):
+        ends = [d for d in disk.damage if d.text.startswith((TORN_TAIL, ZERO_TAIL))]
+        real = [d for d in disk.damage if d not in ends]
+        if real:
+            findings.append(_finding(history, broker, real, Severity.ERROR))
+        if ends:
+            findings.append(_finding(history, broker, ends, Severity.INFO))
+    missing = missing_data(history, case)
+    if not any(disk.end is not None for disk in history.disks.values()):
+        missing.append(f"segments of {history.name}")
+    violated = any(f.severity is Severity.ERROR for f in findings)
+    verdict = Verdict.VIOLATED if violated else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+
+
+def _finding(history: History, broker: int, damage: list[Damage], severity: Severity) -> Finding:
+    more = f", and {len(damage) - 1:,} more" if len(damage) > 1 else ""
+    return Finding(
+        rule=ID,
+        severity=severity,
+        confidence=Confidence.PROVEN,
+        **place(history),
+        replicas=(broker,),
+        summary=f"broker {broker}'s segments: {damage[0].text}{more}",
+        facts=tuple(Fact(d.text, broker=broker, refs=(d.ref,)) for d in damage[:SHOWN]),
+        cause="unknown",
+        next_steps=(f"compare with another replica of {history.name} before broker {broker} is started",)
+        if severity is Severity.ERROR
+        else (),
+        count=len(damage),
+    )
+
+
+RULE = Rule(ID, Severity.ERROR, "SEGMENTS DAMAGED", judge, __doc__ or "")

@@ -1,0 +1,62 @@
+"""A broker has two directories of one partition.
+
+## What it finds
+Two live data directories of the same partition under one broker id: one of them is left from another time.
+
+## Why it matters
+A broker that starts on the wrong one takes up a log that the cluster has left behind; two directories at once make it stop.
+
+## Evidence
+Partition directories below log directories whose ``meta.properties`` (or folder) give the same broker id.
+
+## Not a finding when
+The second directory is marked (``-delete``, ``-future``, ``-stray``), or it is the same directory handed in twice.
+
+## Versions
+All.
+
+## What to do
+Decide by the log end and the leader epochs which one the broker used last; keep the other until the incident is closed.
+"""
+
+from __future__ import annotations
+
+from forensics.case import Case
+from forensics.replay.history import Confidence, History
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.story import missing_data
+
+ID = "stale-directory"
+
+
+def judge(history: History, case: Case) -> Judgement:
+    """Report each replica with more than one directory."""
+    findings = []
+    for broker, disk in sorted(history.disks.items()):
+        if not disk.stale:
+            continue
+        others = ", ".join(f"{stale.directory} (log end {stale.end})" for stale in disk.stale)
+        findings.append(
+            Finding(
+                rule=ID,
+                severity=Severity.WARNING,
+                confidence=Confidence.PROVEN,
+                **place(history),
+                replicas=(broker,),
+                summary=(
+                    f"broker {broker} has {1 + len(disk.stale)} directories of {history.name}: {disk.directory} (log end "
+                    f"{disk.end}) was taken as the live one, not {others}"
+                ),
+                facts=tuple(
+                    Fact(f"{stale.directory}: log end offset {stale.end}", broker=broker) for stale in disk.stale
+                ),
+                cause="stale-directory",
+                count=len(disk.stale),
+            )
+        )
+    missing = missing_data(history, case)
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
+    return Judgement(ID, verdict, tuple(findings), tuple(missing))
+
+
+RULE = Rule(ID, Severity.WARNING, "STALE DIRECTORY", judge, __doc__ or "")
