@@ -214,7 +214,7 @@ def _ends(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(
         pl.when(end >= 0).then(end).alias("_end_set"),
         pl.when(_is(Kind.TRUNCATE)).then(pl.col("offset")).alias("_cut"),
-        _is(Kind.APPEND, Kind.LEO).any().over(run).alias("_sampled"),
+        _is(Kind.APPEND).any().over(run).alias("_sampled"),
     )
     # A new tenure of a process that went on working: how far the log had come is not printed.
     lost = pl.col("_begins") & ~pl.col("_at_rest") & ~pl.col("_sampled") & pl.col("_end_set").is_null()
