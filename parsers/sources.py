@@ -1,15 +1,36 @@
-"""The files that were handed over: found in a fixed order, opened read-only, told apart later by their content."""
+"""One file of the evidence, wherever its bytes lie: on disk, in an archive, in a compressed file, on standard input."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Iterator, Sequence
+import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
+
+from parsers.streams import Window
 
 HEAD_BYTES = 4096
+
+
+class Place(NamedTuple):
+    """Where content lies uncompressed in a file on disk.
+
+    Attributes:
+        file: path on disk.
+        offset: first byte.
+        size: bytes.
+    """
+
+    file: str
+    offset: int
+    size: int
+
+    def open(self) -> BinaryIO:
+        """The bytes, from the first on."""
+        window = Window(Path(self.file).open("rb"), self.offset, self.size)  # noqa: SIM115 - the caller closes it
+        return io.BufferedReader(window, 1 << 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,21 +38,40 @@ class Source:
     """One file of the evidence.
 
     Attributes:
-        path: path to show, with "/" between parts, beginning as the user gave it.
-        size: bytes.
-        open: opens it for reading from its start.
+        path: path to show, with "/" between parts, beginning as the user gave it; ``bundle.tar!/server.log`` in an
+            archive.
+        size: bytes of its content; of a compressed file, whose content is not known until it is read, bytes as stored.
+        open: opens its content for reading from its start.
         problem: why it cannot be read, or "".
+        called: its name without the ending of a compression; "" where that is the name in the path.
+        container: what sort of archive it is, where its members are sources of their own; else "".
+        notes: what was seen of it before it is read.
+        stored: how its content is stored, such as "gzip" or "tar, zstd"; "" for a plain file.
+        place: where its content lies on disk, or None.
+        archive: compressed archive that can only be read forwards, in which it begins at ``offset``; else "".
+        offset: see ``archive``; members of one archive are best read in this order.
+        beginning: first bytes, where they are at hand.
+        digest: SHA-256 of its content, where it is known.
     """
 
     path: str
     size: int
     open: Callable[[], BinaryIO]
     problem: str = ""
+    called: str = ""
+    container: str = ""
+    notes: tuple[str, ...] = ()
+    stored: str = ""
+    place: Place | None = None
+    archive: str = ""
+    offset: int = 0
+    beginning: bytes | None = None
+    digest: str | None = None
 
     @property
     def name(self) -> str:
-        """File name."""
-        return PurePosixPath(self.path).name
+        """File name, without the ending of a compression that is undone."""
+        return self.called or PurePosixPath(self.path).name
 
     @property
     def parent(self) -> str:
@@ -44,61 +84,21 @@ class Source:
         Raises:
             OSError: it cannot be read.
         """
+        if self.beginning is not None:
+            return self.beginning
         with self.open() as stream:
             return stream.read(HEAD_BYTES)
 
     def sha256(self) -> str:
-        """Hash of its content.
+        """Hash of its content, as far as it can be read.
 
         Raises:
             OSError: it cannot be read.
         """
+        if self.digest is not None:
+            return self.digest
         with self.open() as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _opener(path: str) -> Callable[[], BinaryIO]:
-    return lambda: open(path, "rb")
-
-
-def walk(paths: Sequence[str]) -> Iterator[Source]:
-    """Every regular file below the paths, in the order of the paths and of their names.
-
-    Links are followed only where the user named one; nothing is written and nothing is locked.
-
-    Raises:
-        FileNotFoundError: a path does not exist.
-    """
-    seen: set[str] = set()
-    for given in paths:
-        root = Path(given)
-        if not root.exists():
-            raise FileNotFoundError(given)
-        if not root.is_dir():
-            yield from _one(root, given, seen)
-            continue
-        for directory, names, files in os.walk(root, onerror=None):
-            names.sort()
-            for name in sorted(files):
-                path = Path(directory) / name
-                if path.is_symlink():
-                    continue
-                shown = PurePosixPath(given.rstrip("/") or "/") / path.relative_to(root).as_posix()
-                yield from _one(path, str(shown), seen)
-
-
-def _one(path: Path, shown: str, seen: set[str]) -> Iterator[Source]:
-    real = os.path.realpath(path)
-    if real in seen:
-        return
-    seen.add(real)
-    try:
-        state = path.stat()
-    except OSError as error:
-        yield Source(shown, 0, _opener(real), f"cannot be read: {error.strerror}")
-        return
-    if not path.is_file():
-        yield Source(shown, 0, _opener(real), "not a regular file")
-        return
-    problem = "" if os.access(real, os.R_OK) else "cannot be read: permission denied"
-    yield Source(shown, state.st_size, _opener(real), problem)
+            digest = hashlib.sha256()
+            while data := stream.read(1 << 20):
+                digest.update(data)
+        return digest.hexdigest()

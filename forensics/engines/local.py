@@ -16,7 +16,6 @@ from forensics.result import Result, finish
 from forensics.rules import RULES
 from parsers import read
 from parsers.read import FileReading
-from parsers.sources import Source
 from parsers.walk import in_reading_order, walk
 
 Progress = Callable[[int, int], None]

@@ -1,0 +1,395 @@
+"""Archives as folders: what is in a tar, a zip or a compressed file is given as sources of its own, never unpacked.
+
+A member of an uncompressed tar, or of a zip, is read where it lies. A compressed tar can only be read forwards: one
+pass finds its members and keeps the small ones (64 MiB in all), a larger one is reached by expanding the archive again
+up to it, which costs one pass for all of them when they are read in their order. Nothing is written to disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import lzma
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import BinaryIO, Final
+
+from parsers.sources import HEAD_BYTES, Place, Source
+from parsers.streams import (
+    MOST_EXPANDED,
+    MOST_RATIO,
+    Codec,
+    Expanded,
+    Opener,
+    Tape,
+    Watched,
+    codec_of,
+    problem_of,
+)
+
+INSIDE: Final = "!"
+"""Stands between the path of an archive and the path in it: ``bundle.tar.gz!/broker-1/server.log``."""
+
+_MOST_ARCHIVES: Final = 2  # an archive in an archive
+_MOST_LAYERS: Final = 2  # compressed twice
+_MOST_MEMBERS: Final = 200_000
+_SMALL: Final = 256 << 10
+_ZIP_IN_MEMORY: Final = 256 << 20
+_BLOCK: Final = 512
+_LONG_HEADER: Final = 1 << 20
+_NO_ARCHIVES: Final = (".jar", ".war", ".ear", ".whl", ".egg")
+_ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError)
+
+
+@dataclass(slots=True)
+class Memory:
+    """Bytes that members of compressed archives may still take in memory."""
+
+    left: int = 64 << 20
+
+
+def expand(source: Source, memory: Memory | None = None) -> Iterator[Source]:
+    """The source, or all that is in it.
+
+    An archive comes first itself, with ``container`` and whatever is wrong with it, then its members as a walk through
+    the same folder would give them: files of a folder by name, then its folders.
+    """
+    return _expand(source, memory or Memory(), 0, 0)
+
+
+def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Iterator[Source]:
+    if source.problem or source.name.endswith(_NO_ARCHIVES):
+        yield source
+        return
+    try:
+        head = source.head()
+    except OSError as error:
+        yield replace(source, problem=f"cannot be read: {error.strerror or error}")
+        return
+    codec = codec_of(head)
+    kind = _archive_of(head)
+    if codec is None and kind is None:
+        yield source
+    elif codec is not None:
+        if layers == _MOST_LAYERS:
+            yield replace(source, problem=f"compressed more than {_MOST_LAYERS} times over; expand it by hand")
+            return
+        yield from _expand(_expanded(source, codec), memory, archives, layers + 1)
+    elif archives == _MOST_ARCHIVES:
+        yield replace(source, problem="an archive inside an archive inside an archive; unpack the outer one by hand")
+    else:
+        container = f"{kind}, {source.stored}" if source.stored else str(kind)
+        found, problems = _tar(source, memory) if kind == "tar" else _zip(source)
+        found, more = _distinct(found)
+        yield replace(source, container=container, notes=(*source.notes, *problems, *more))
+        for member in sorted(found, key=lambda member: _order(member.path)):
+            yield from _expand(member, memory, archives + 1, 0)
+
+
+def _expanded(source: Source, codec: Codec) -> Source:
+    """A compressed file as the file it was."""
+    outer = source.open
+    name = source.name
+    for ending in codec.suffixes:
+        if name.lower().endswith(ending):
+            name = name[: -len(ending)] or name
+            break
+
+    def opener() -> BinaryIO:
+        return io.BufferedReader(Expanded(outer(), codec), 1 << 16)
+
+    stored = f"{codec.name}, {source.stored}" if source.stored else codec.name
+    return replace(source, open=opener, called=name, stored=stored, place=None, beginning=None, digest=None)
+
+
+def _archive_of(head: bytes) -> str | None:
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip"
+    return "tar" if len(head) >= _BLOCK and _header(head[:_BLOCK]) is not None else None
+
+
+def _order(path: str) -> tuple[tuple[int, str], ...]:
+    *folders, name = path.split("/")
+    return (*((1, folder) for folder in folders), (0, name))
+
+
+def _distinct(members: list[Source]) -> tuple[list[Source], list[str]]:
+    """The last of each path, which is the one that unpacking would leave."""
+    last = {member.path: member for member in members}
+    twice = len(members) - len(last)
+    return list(last.values()), [
+        f"{twice} files stand in it again under the same name; the last counts"
+    ] if twice else []
+
+
+def _inside(archive: Source, name: str) -> tuple[str, bool]:
+    """Path of a member, and whether its name tried to leave the archive."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+    kept = [part for part in parts if part != ".."]
+    shown = "/".join("".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in part) for part in kept) or "unnamed"
+    return f"{archive.path}{INSIDE}/{shown}", len(kept) < len(parts) or name.startswith("/")
+
+
+# -- tar ------------------------------------------------------------------------------------------------------------
+
+
+def _header(block: bytes) -> tarfile.TarInfo | None:
+    try:
+        found = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except (tarfile.HeaderError, ValueError):
+        return None
+    return found if found.size >= 0 else None
+
+
+def _tar(archive: Source, memory: Memory) -> tuple[list[Source], list[str]]:
+    with archive.open() as stream:
+        listing = _TarListing(archive, stream, memory)
+        listing.run()
+    return listing.members, listing.problems()
+
+
+class _TarListing:
+    """One pass over a tar: POSIX, GNU and old headers (pax and GNU long names included)."""
+
+    def __init__(self, archive: Source, stream: BinaryIO, memory: Memory) -> None:
+        self.archive = archive
+        self.stream = stream
+        self.memory = memory
+        self.members: list[Source] = []
+        self.at = 0
+        self.tape = Tape(archive.open) if archive.place is None else None
+        self.names: dict[str, Source] = {}
+        self.sparse = self.links = self.strayed = self.skipped = 0
+        self.broken: list[str] = []
+
+    def run(self) -> None:
+        """Find the members."""
+        extra: dict[str, str] = {}
+        everywhere: dict[str, str] = {}
+        damaged_from: int | None = None
+        while len(self.members) < _MOST_MEMBERS:
+            begin = self.at
+            block = self._take(_BLOCK)
+            if len(block) < _BLOCK:
+                if block.strip(b"\0") or not self.members:
+                    self.broken.append(f"it ends inside the header at byte {begin:,}")
+                break
+            if not block.strip(b"\0"):
+                continue
+            info = _header(block)
+            if info is None:
+                if damaged_from is None:
+                    damaged_from = begin
+                    self.broken.append(f"no header at byte {begin:,}, where one must be; files may be missing here")
+                continue
+            damaged_from = None
+            if info.type in (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE):
+                if info.size > _LONG_HEADER:
+                    self.broken.append(f"a header of {info.size:,} bytes at byte {begin:,} is not read")
+                    self._skip(info.size)
+                    continue
+                said = self._take(_padded(info.size))[: info.size]
+                if info.type == tarfile.XGLTYPE:
+                    everywhere |= _pax(said)
+                elif info.type == tarfile.XHDTYPE:
+                    extra |= _pax(said)
+                else:
+                    key = "path" if info.type == tarfile.GNUTYPE_LONGNAME else "linkpath"
+                    extra[key] = said.rstrip(b"\0").decode("utf-8", "surrogateescape")
+                continue
+            self._member(info, everywhere | extra)
+            extra = {}
+        else:
+            self.broken.append(f"only its first {_MOST_MEMBERS:,} files are read")
+
+    def problems(self) -> list[str]:
+        """What is wrong with the archive, each once."""
+        counts = (
+            (self.sparse, "sparse files are not read; pack without --sparse"),
+            (self.links, "links are not followed"),
+            (self.strayed, "names lead out of the archive; they are shown without that part"),
+            (self.skipped, "entries are neither files nor folders"),
+        )
+        cut = problem_of(self.stream)
+        return [*self.broken, *([cut] if cut else []), *(f"{count} {what}" for count, what in counts if count)]
+
+    def _member(self, info: tarfile.TarInfo, said: dict[str, str]) -> None:
+        name = said.get("path", info.name)
+        size = int(said["size"]) if said.get("size", "").isdigit() else info.size
+        begin = self.at
+        data = info.isreg() and not (name.endswith("/") and info.type == tarfile.AREGTYPE)
+        if info.issparse() or any(key.startswith("GNU.sparse.") for key in said):
+            self.sparse += 1
+        elif info.islnk() and (target := self.names.get(said.get("linkpath", info.linkname))) is not None:
+            path, _ = _inside(self.archive, name)
+            self.members.append(replace(target, path=path, called=""))
+            return
+        elif info.issym() or info.islnk():
+            self.links += 1
+            return
+        elif data:
+            path, strayed = _inside(self.archive, name)
+            self.strayed += strayed
+            member = self._reached(path, begin, size)
+            self.members.append(member)
+            self.names[name] = member
+            self._skip(size - (self.at - begin))
+            return
+        elif not info.isdir():
+            self.skipped += 1
+        self._skip(size)
+
+    def _reached(self, path: str, begin: int, size: int) -> Source:
+        """The member as a source."""
+        archive = self.archive
+        stored = f"tar, {archive.stored}" if archive.stored else "tar"
+        if archive.place is not None:
+            file, offset, length = archive.place
+            place = Place(file, offset + begin, min(size, max(length - begin, 0)))
+            problem = ""
+            if place.size < size:
+                self.broken.append(f"it ends inside {path}: {place.size:,} of {size:,} bytes are there")
+            return Source(path, place.size, place.open, problem, stored=stored, place=place)
+        head = self._take(min(size, HEAD_BYTES))
+        body = [head]
+        keep = size <= min(_SMALL, self.memory.left)
+        digest = hashlib.sha256(head)
+        while (left := size - (self.at - begin)) > 0 and (data := self._take(min(left, 1 << 20))):
+            digest.update(data)
+            if keep:
+                body.append(data)
+        cut = self.at - begin < size
+        opener: Opener
+        if keep and not cut:
+            self.memory.left -= size
+            opener = _Bytes(b"".join(body))
+        else:
+            assert self.tape is not None
+            opener = _OnTape(self.tape, begin, size)
+        return Source(
+            path,
+            size,
+            opener,
+            stored=stored,
+            archive=archive.path,
+            offset=begin,
+            beginning=head,
+            digest=None if cut else digest.hexdigest(),
+        )
+
+    def _take(self, size: int) -> bytes:
+        data = self.stream.read(size)
+        self.at += len(data)
+        return data
+
+    def _skip(self, size: int) -> None:
+        end = self.at + max(size, 0)
+        end += -end % _BLOCK
+        if self.archive.place is not None:
+            self.stream.seek(end)
+            self.at = end
+            return
+        while self.at < end and self._take(min(end - self.at, 1 << 20)):
+            pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Bytes:
+    data: bytes
+
+    def __call__(self) -> BinaryIO:
+        return io.BytesIO(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class _OnTape:
+    tape: Tape
+    begin: int
+    size: int
+
+    def __call__(self) -> BinaryIO:
+        return self.tape.open_at(self.begin, self.size)
+
+
+def _padded(size: int) -> int:
+    return size + -size % _BLOCK
+
+
+def _pax(data: bytes) -> dict[str, str]:
+    """Records of an extended header: length, blank, key, "=", value, line end."""
+    found: dict[str, str] = {}
+    while data:
+        length, _, _ = data.partition(b" ")
+        if not length.isdigit() or not len(length) < int(length) <= len(data):
+            break
+        key, _, value = data[len(length) + 1 : int(length)].rstrip(b"\n").partition(b"=")
+        found[key.decode("utf-8", "replace")] = value.decode("utf-8", "surrogateescape")
+        data = data[int(length) :]
+    return found
+
+
+# -- zip ------------------------------------------------------------------------------------------------------------
+
+
+def _zip(archive: Source) -> tuple[list[Source], list[str]]:
+    try:
+        file = zipfile.ZipFile(_seekable(archive))
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
+        return [], [f"the zip cannot be read ({error}); if it was cut, try: zip -FF"]
+    stored = f"zip, {archive.stored}" if archive.stored else "zip"
+    members: list[Source] = []
+    strayed = links = 0
+    problems: list[str] = []
+    for info in file.infolist()[:_MOST_MEMBERS]:
+        if info.is_dir():
+            continue
+        if info.external_attr >> 28 == 0xA:  # the type bits of a symbolic link in Unix
+            links += 1
+            continue
+        path, out = _inside(archive, info.filename)
+        strayed += out
+        problem = ""
+        if info.flag_bits & 1:
+            problem = "encrypted in the zip; unpack it with its password and give the folder"
+        elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+            problem = f"compressed in the zip by method {info.compress_type}, which is not known; unpack it by hand"
+        elif info.file_size > MOST_EXPANDED and info.file_size > MOST_RATIO * info.compress_size:
+            problem = f"it would expand more than {MOST_RATIO}-fold, to {info.file_size:,} bytes, and is not read"
+        members.append(Source(path, info.file_size, _ZipMember(file, info), problem, stored=stored))
+    if len(file.infolist()) > _MOST_MEMBERS:
+        problems.append(f"only its first {_MOST_MEMBERS:,} files are read")
+    if links:
+        problems.append(f"{links} links are not followed")
+    if strayed:
+        problems.append(f"{strayed} names lead out of the archive; they are shown without that part")
+    return members, problems
+
+
+def _seekable(archive: Source) -> BinaryIO:
+    if archive.place is not None:
+        return archive.place.open()
+    with archive.open() as stream:
+        data = stream.read(_ZIP_IN_MEMORY + 1)
+        if len(data) > _ZIP_IN_MEMORY:
+            raise ValueError(
+                f"a zip of more than {_ZIP_IN_MEMORY >> 20} MiB in a compressed archive; unpack that by hand"
+            )
+        if problem := problem_of(stream):
+            raise ValueError(problem)
+    return io.BytesIO(data)
+
+
+@dataclass(frozen=True, slots=True)
+class _ZipMember:
+    file: zipfile.ZipFile
+    info: zipfile.ZipInfo
+
+    def __call__(self) -> BinaryIO:
+        try:
+            inner = self.file.open(self.info)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            raise OSError(f"damaged in the zip ({error})") from error
+        return io.BufferedReader(Watched(inner, _ZIP_ERRORS), 1 << 16)  # type: ignore[arg-type]

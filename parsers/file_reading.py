@@ -1,0 +1,96 @@
+"""What one file says, and one row of the table that decides who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from parsers.formats.log_directory import split_directory
+from parsers.reading import Reading
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, empty
+from parsers.sources import Source
+
+UTC = "UTC"
+
+
+@dataclass(slots=True)
+class FileReading:
+    """What one file says, and how much of it was understood.
+
+    Attributes:
+        format: name of the format, or ``unknown``, ``irrelevant``, ``unreadable``, ``archive``, ``copy``.
+        observations: schema ``OBSERVATIONS``.
+        batches: schema ``BATCHES``; for segments.
+        notices: schema ``NOTICES``.
+        properties: settings of a properties file.
+        topic, partition, directory_state: what the directory's name says, for files of a partition.
+        lines, events, relevant, understood: of a text log: physical lines, events, events that may speak of
+            replication, and those of them that fitted a known wording.
+        first_time, last_time: of its events, as printed, microseconds since 1970.
+        base_offset: offset in a segment's name.
+        log_end: next offset after the last sound batch of a segment.
+        valid_bytes: bytes before the first unsound place of a segment.
+        magic: highest message format in a segment.
+        frame: layout of a text log.
+        zone: zone of its times where the file itself says it; None where the user must.
+    """
+
+    format: str
+    observations: pl.DataFrame = field(default_factory=lambda: empty(OBSERVATIONS))
+    batches: pl.DataFrame = field(default_factory=lambda: empty(BATCHES))
+    notices: pl.DataFrame = field(default_factory=lambda: empty(NOTICES))
+    properties: dict[str, str] = field(default_factory=dict)
+    topic: str | None = None
+    partition: int | None = None
+    directory_state: str | None = None
+    lines: int = 0
+    events: int = 0
+    relevant: int = 0
+    understood: int = 0
+    first_time: int | None = None
+    last_time: int | None = None
+    base_offset: int | None = None
+    log_end: int | None = None
+    valid_bytes: int | None = None
+    magic: int | None = None
+    frame: str | None = None
+    zone: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """One row of the table of readers.
+
+    Attributes:
+        format: name shown in ``sources``.
+        what: what such a file is, in a few words.
+        claims: whether name and first bytes may be of the format.
+        read: reads it; raises ``NotThisFormat`` to pass it on.
+    """
+
+    format: str
+    what: str
+    claims: Callable[[Source, bytes], bool]
+    read: Callable[[Source, bytes], FileReading]
+
+
+def note(*reasons: str, excerpt: str = "", line: int | None = None) -> pl.DataFrame:
+    """A table of notices, one a reason."""
+    rows = [(reason, excerpt, line, None) for reason in reasons]
+    return pl.DataFrame(rows, schema=NOTICES, orient="row")
+
+
+def small(format_name: str, found: Reading) -> FileReading:
+    """What a reader of small files found."""
+    return FileReading(format_name, observations=found.observations, notices=found.notices)
+
+
+def placed(reading: FileReading, source: Source) -> FileReading:
+    """The reading with what the name of the file's directory says."""
+    directory = split_directory(source.parent)
+    if directory is not None:
+        reading.topic, reading.partition = directory.topic, directory.partition
+        reading.directory_state = directory.state.value
+    return reading

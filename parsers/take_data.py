@@ -1,0 +1,155 @@
+"""Takers for the files of a data directory: segments, checkpoints, properties."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from parsers import extract
+from parsers.errors import NotThisFormat
+from parsers.file_reading import FileReading, placed, small
+from parsers.formats.clean_shutdown import read_clean_shutdown
+from parsers.formats.epoch_checkpoint import read_epoch_checkpoint
+from parsers.formats.log_directory import split_directory, split_segment_file
+from parsers.formats.meta_properties import read_meta_properties
+from parsers.formats.offset_checkpoint import read_offset_checkpoint
+from parsers.formats.partition_metadata import read_partition_metadata
+from parsers.formats.quorum_state import read_quorum_state
+from parsers.formats.segment import Data, read_segment
+from parsers.formats.server_properties import read_server_properties
+from parsers.sources import Source
+
+MOST_WHOLE = 256 << 20
+"""Bytes of a checkpoint or properties file that are read; no broker writes one of that size."""
+MOST_SEGMENT = 1 << 31
+"""Bytes of a segment: ``log.segment.bytes`` is an int."""
+
+_FEW_AT_ONCE = 64 << 20
+_large_in_memory = threading.Lock()
+
+
+def named(*names: str) -> Callable[[Source, bytes], bool]:
+    """Claims files of these names."""
+    return lambda source, _head: source.name in names
+
+
+def content(source: Source) -> bytes:
+    """All of a small file.
+
+    Raises:
+        NotThisFormat: it is far larger than such a file can be.
+    """
+    with source.open() as stream:
+        data = stream.read(MOST_WHOLE + 1)
+    if len(data) > MOST_WHOLE:
+        raise NotThisFormat("too large")
+    return data
+
+
+@contextlib.contextmanager
+def segment_bytes(source: Source) -> Iterator[Data]:
+    """The bytes of a segment: mapped where they lie in a file, else in memory, one large segment at a time."""
+    with contextlib.ExitStack() as stack:
+        if source.place is not None and source.place.size and (mapped := _mapped(source.place.file)) is not None:
+            stack.enter_context(mapped)
+            _, offset, size = source.place
+            if offset == 0 and size == len(mapped):
+                yield mapped
+            else:
+                whole = stack.enter_context(memoryview(mapped))
+                yield stack.enter_context(whole[offset : offset + size])
+            return
+        if source.size > _FEW_AT_ONCE or source.stored:
+            stack.enter_context(_large_in_memory)
+        with source.open() as stream:
+            data = stream.read(MOST_SEGMENT)
+        yield data
+
+
+def _mapped(file: str) -> mmap.mmap | None:
+    try:
+        with Path(file).open("rb") as stream:
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):
+        return None  # what cannot be mapped may still be read
+
+
+def is_segment(source: Source, _head: bytes) -> bool:
+    """Named as a segment that is in use."""
+    file = split_segment_file(source.name)
+    return file is not None and file.what == "log" and not file.mark
+
+
+def segment(source: Source, _head: bytes) -> FileReading:
+    """Headers of the record batches."""
+    file = split_segment_file(source.name)
+    assert file is not None
+    with segment_bytes(source) as data:
+        scan = read_segment(data, base_offset=file.base_offset)
+    reading = FileReading("segment", batches=scan.batches, notices=scan.notices)
+    reading.base_offset = file.base_offset
+    reading.log_end = scan.log_end_offset
+    reading.valid_bytes = scan.valid_bytes
+    reading.magic = max(scan.magic) if scan.magic else None
+    return placed(reading, source)
+
+
+def offset_checkpoint(source: Source, head: bytes) -> FileReading:
+    """Offsets of all replicas in a log directory."""
+    if not head:
+        return FileReading("offset-checkpoint")
+    return small("offset-checkpoint", read_offset_checkpoint(content(source), source.name))
+
+
+def epoch_checkpoint(source: Source, head: bytes) -> FileReading:
+    """Leader epochs of one replica."""
+    directory = split_directory(source.parent)
+    if directory is None:
+        raise NotThisFormat("not in a partition's directory")
+    if not head:
+        return placed(FileReading("epoch-checkpoint"), source)
+    found = read_epoch_checkpoint(content(source), directory.topic, directory.partition)
+    return placed(small("epoch-checkpoint", found), source)
+
+
+def partition_metadata(source: Source, _head: bytes) -> FileReading:
+    """Topic id of one replica."""
+    directory = split_directory(source.parent)
+    if directory is None:
+        raise NotThisFormat("not in a partition's directory")
+    found = read_partition_metadata(content(source), directory.topic, directory.partition)
+    return placed(small("partition-metadata", found), source)
+
+
+def meta_properties(source: Source, _head: bytes) -> FileReading:
+    """Whose log directory it is."""
+    meta = read_meta_properties(content(source))
+    return FileReading("meta-properties", notices=meta.notices, properties=dict(meta.values))
+
+
+def server_properties(source: Source, _head: bytes) -> FileReading:
+    """Configuration of a broker."""
+    found = read_server_properties(content(source))
+    kept = {key: value for key, value in found.values.items() if key in extract.CONFIG_KEYS}
+    return FileReading("server-properties", notices=found.notices, properties=kept)
+
+
+def clean_shutdown(source: Source, _head: bytes) -> FileReading:
+    """Left by a broker that stopped cleanly."""
+    return FileReading("clean-shutdown", notices=read_clean_shutdown(content(source)).notices)
+
+
+def quorum_state(source: Source, _head: bytes) -> FileReading:
+    """The metadata quorum as a node last knew it."""
+    return FileReading("quorum-state", notices=read_quorum_state(content(source)).notices)
+
+
+def is_irrelevant(source: Source, _head: bytes) -> bool:
+    """Indexes, locks, files being removed, program files."""
+    file = split_segment_file(source.name)
+    if file is not None and (file.what != "log" or file.mark):
+        return True
+    return source.name == ".lock" or source.name.endswith((".jar", ".war", ".class", ".so", ".pyc"))

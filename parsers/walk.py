@@ -1,0 +1,108 @@
+"""The files that were handed over, in a fixed order: archives are opened in place, nothing is written or locked."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from parsers.containers import Memory, expand
+from parsers.sources import Place, Source
+
+STDIN = "-"
+MOST_FROM_STDIN = 1 << 30
+
+
+def walk(paths: Sequence[str]) -> Iterator[Source]:
+    """Every file below the paths, members of archives included, in the order of the paths and of their names.
+
+    Links are followed only where the user named one. ``-`` is standard input, kept in memory as it comes, compressed
+    where it is; past 1 GiB the rest is left and a note says so.
+
+    Raises:
+        FileNotFoundError: a path does not exist.
+    """
+    memory = Memory()
+    for source in _files(paths):
+        yield from expand(source, memory)
+
+
+def in_reading_order(sources: Sequence[Source]) -> list[int]:
+    """Positions of the sources in the order in which they are cheapest to read: a compressed archive's as stored."""
+    first: dict[str, int] = {}
+    for number, source in enumerate(sources):
+        first.setdefault(source.archive, number)
+
+    def order(number: int) -> tuple[int, int]:
+        source = sources[number]
+        return (first[source.archive], source.offset) if source.archive else (number, 0)
+
+    return sorted(range(len(sources)), key=order)
+
+
+def _files(paths: Sequence[str]) -> Iterator[Source]:
+    seen: set[str] = set()
+    roots = [os.path.realpath(given) for given in paths if given != STDIN]
+    for given in paths:
+        if given == STDIN:
+            yield _standard_input()
+            continue
+        root = Path(given)
+        if not root.exists():
+            raise FileNotFoundError(given)
+        if not root.is_dir():
+            yield from _one(root, _shown(given), seen)
+            continue
+        prefix = PurePosixPath(_shown(given))
+        for directory, names, files in os.walk(root, onerror=None):
+            names.sort()
+            for name in sorted(files):
+                path = Path(directory) / name
+                shown = str(prefix / _shown(path.relative_to(root).as_posix()))
+                if path.is_symlink():
+                    yield from _link(path, shown, roots)
+                else:
+                    yield from _one(path, shown, seen)
+
+
+def _shown(path: str) -> str:
+    # A file name may be any bytes, but no report can hold what is not text.
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _link(path: Path, shown: str, roots: list[str]) -> Iterator[Source]:
+    target = os.path.realpath(path)
+    if not any(target == root or target.startswith(root.rstrip("/") + "/") for root in roots):
+        yield Source(shown, 0, _opener(target), "a link that leads elsewhere, not followed; give its target as well")
+
+
+def _opener(path: str) -> Callable[[], BinaryIO]:
+    return lambda: Path(path).open("rb")
+
+
+def _one(path: Path, shown: str, seen: set[str]) -> Iterator[Source]:
+    real = os.path.realpath(path)
+    if real in seen:
+        return
+    seen.add(real)
+    try:
+        state = path.stat()
+    except OSError as error:
+        yield Source(shown, 0, _opener(real), f"cannot be read: {error.strerror}")
+        return
+    if not path.is_file():
+        yield Source(shown, 0, _opener(real), "not a regular file")
+        return
+    problem = "" if os.access(real, os.R_OK) else "cannot be read: permission denied"
+    yield Source(shown, state.st_size, _opener(real), problem, place=Place(real, 0, state.st_size))
+
+
+def _standard_input() -> Source:
+    data = sys.stdin.buffer.read(MOST_FROM_STDIN)
+    notes: tuple[str, ...] = ()
+    if len(data) == MOST_FROM_STDIN and sys.stdin.buffer.read(1):
+        notes = (f"only the first {MOST_FROM_STDIN >> 30} GiB of standard input is used; save it to a file",)
+    return Source(STDIN, len(data), lambda: io.BytesIO(data), notes=notes)
