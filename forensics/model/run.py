@@ -166,6 +166,7 @@ class Run:
             "lost_count": len(lost),
             "diverged_offsets": facts.ranges(facts.unlike(logs.values())),
             "diverged_below_hw": facts.ranges(forked),
+            "holes": {str(b): facts.ranges(found) for b, log in logs.items() if (found := facts.holes(log))},
             "lost_committed_offsets": facts.ranges(record.offset for record in witness.lost()),
             "losses": [
                 {

@@ -89,22 +89,22 @@ class Witness:
 
 
 def diverged(replicas: Iterable[tuple[Log, int]]) -> list[int]:
-    """Offsets below the HW of two replicas at which their records differ. Each replica is a log and its HW.
-
-    A hole counts as a difference: a cut inside a batch removes all of it, yet the log goes on at the target.
-    """
-    seen: dict[int, set[tuple[int, str] | None]] = {}
+    """Offsets below the HW of two replicas at which they hold different records. Each replica is a log and its HW."""
+    seen: dict[int, set[tuple[int, str]]] = {}
     for log, hw in replicas:
-        stop = min(hw, log.end)
-        expected = 0
-        for record in log.records(0, stop):
-            for hole in range(expected, record.offset):
-                seen.setdefault(hole, set()).add(None)
+        for record in log.records(0, min(hw, log.end)):
             seen.setdefault(record.offset, set()).add((record.epoch, record.value))
-            expected = record.offset + 1
-        for hole in range(expected, stop):
-            seen.setdefault(hole, set()).add(None)
     return sorted(offset for offset, versions in seen.items() if len(versions) > 1)
+
+
+def holes(log: Log) -> list[int]:
+    """Offsets a log skips: a cut inside a batch removes all of it, yet the log goes on at the target."""
+    found: list[int] = []
+    expected = 0
+    for batch in log.batches:
+        found += range(expected, batch.base)
+        expected = batch.end
+    return [*found, *range(expected, log.end)]
 
 
 def unlike(logs: Iterable[Log]) -> list[int]:

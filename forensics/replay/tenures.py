@@ -111,6 +111,11 @@ class Tenure:
     log: Lineage = field(default_factory=Lineage)
 
 
+_CHECKPOINTED = 10_000_000
+"""Microseconds after which a living replica's high watermark is in the checkpoint file, twice the default interval
+(replica.high.watermark.checkpoint.interval.ms)."""
+
+
 @functools.lru_cache(maxsize=4096)
 def broker_set(text: str | None) -> frozenset[int] | None:
     """An ISR column as a set; None where nothing was printed."""
@@ -142,6 +147,8 @@ class Reader:
         self.low = 0  # the least it can be
         self.growing = False  # records may have been appended since `end` was exact
         self.sampled = False  # `end` comes from a logger that prints every append
+        self.since: int | None = None  # when this replica last came into being or to life
+        self.stopped: int | None = None  # last line before its log was read back
         self.moved = False  # between two directories; the log it leaves is about to be renamed
         self.planned: Step | None = None
         self.starts_empty = False
@@ -206,7 +213,8 @@ class Reader:
         if self.growing or (served and not self.sampled and not self.at_rest):
             self.end = None
         self.sampled = self.at_rest = False
-        now = Tenure(self.replica, epoch, event.run, role, leader, event.time, event.time, [ref])
+        if event.run != before.run or before.epoch == -1 or self.since is None:
+            now = Tenure(self.replica, epoch, event.run, role, leader, event.time, event.time, [ref])
         now.start_end, now.start_ref = self.end, self.end_ref
         now.start_low = now.end_low = self.end if self.end is not None else self.low
         now.start_hw, self.loaded_hw = self.loaded_hw, None
@@ -247,6 +255,7 @@ class Reader:
             if event.leo > steps[-1].target:
                 self._replace_load(event, event.leo)
         else:
+            self.stopped = self.now.last_time
             self._step("loaded", event.leo, "", event, f"log end offset {event.leo} when loaded")
             self.at_rest = True
 
@@ -262,6 +271,7 @@ class Reader:
 
     def _created(self, event: Event) -> None:
         now = self.now
+        self.since = event.time
         if self.end == 0 and not self.growing:
             return  # the same creation, told by another line
         if not self.tenures and not now.steps and self.low == 0:
@@ -269,6 +279,7 @@ class Reader:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
             self._step("created", 0, "new log", event, "a new, empty log")
+        self.since = event.time
         if now.start_end is None:
             now.start_end, now.start_ref, now.start_low = 0, self.end_ref, 0
         self.growing = now.role is Role.LEADER and now.epoch >= 0
@@ -382,7 +393,8 @@ class Reader:
 
     def _hw_missing(self, event: Event) -> None:
         """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
-        if self.at_rest and self.end:
+        lived = self.stopped - self.since if self.stopped is not None and self.since is not None else 0
+        if self.at_rest and self.end and lived > _CHECKPOINTED:
             ref = Ref(row=event.row, note="no checkpointed high watermark")
             kept = [t.hw.value for t in (*self.tenures, self.now) if t.hw is not None]
             kept += [t.start_hw.value for t in (*self.tenures, self.now) if t.start_hw is not None]
@@ -410,8 +422,8 @@ class Reader:
             )
 
     def _hw(self, event: Event) -> None:
-        if event.hw is None:
-            return
+        if event.hw is None or self.at_rest or event.run != self.now.run:
+            return  # set while the log is read back: not reached, but remembered
         now = self.now
         if now.role is Role.LEADER and event.kind == Kind.HW and now.hw is not None and event.hw < now.hw.value:
             ref = Ref(row=event.row, note=f"high watermark {event.hw}")
