@@ -13,7 +13,7 @@ from typing import NamedTuple
 from forensics.model import faults
 from forensics.model.cluster import Cluster
 from forensics.model.protocol import Protocol
-from forensics.model.run import Stage
+from forensics.model.run import Scenario, Stage
 
 
 class Op(NamedTuple):
@@ -172,9 +172,20 @@ def tell(stage: Stage) -> None:
     drawn = setting(stage.seed)
     length = stage.limit or 40
     stage.limit = None
+    tell_schedule(stage, drawn, schedule(stage.seed, length, drawn.brokers))
+
+
+def as_scenario(name: str, drawn: Setting, ops: Iterable[Op]) -> Scenario:
+    """A schedule as a scenario: how a shrunk counter-example becomes a named case."""
+    kept = tuple(ops)
+    return Scenario(name, f"{len(kept)} operations", lambda stage: tell_schedule(stage, drawn, kept))
+
+
+def tell_schedule(stage: Stage, drawn: Setting, ops: Iterable[Op]) -> None:
+    """Plays a schedule on a stage, a step an operation, and ends all faults."""
     cluster = stage.cast(*drawn.brokers, min_isr=drawn.min_isr, unclean=drawn.unclean)
     stage.note(f"{len(drawn.brokers)} replicas, min.insync.replicas={drawn.min_isr}, unclean elections {drawn.unclean}")
-    for op in schedule(stage.seed, length, drawn.brokers):
+    for op in ops:
         before = len(cluster.trace.events)
         OPERATIONS[op.name](cluster, op)
         if len(cluster.trace.events) > before:
@@ -211,6 +222,7 @@ def broken_promises(cluster: Cluster) -> list[str]:
     forked = truth.diverged((n.replica.log, n.replica.hw) for n in cluster.brokers.values())
     if forked:
         found.append(f"replicas differ at {truth.ranges(forked)}")
+    found += [f"broker {n.id} skips offsets" for n in cluster.brokers.values() if truth.holes(n.replica.log)]
     if not cluster.protocol.hw_survives_cut:
         found += [
             f"broker {n.id}: HW {n.replica.hw} beyond end {n.replica.log.end}"

@@ -133,8 +133,8 @@ class Run:
         """What a correct reader of the evidence must conclude, in the shape of the recorded cases' ``truth.json``.
 
         ``expect`` answers the three questions. ``lost_acked*`` and ``diverged_offsets`` are what clients and dumps of
-        the logs see at the end; ``lost_committed_offsets`` and ``truncations`` come from the observer who knows what
-        was committed.
+        the logs see at the end; ``holes`` are offsets a log skips; ``lost_committed_offsets`` and ``truncations`` come
+        from the observer who knows what was committed.
         """
         cluster, witness = self.cluster, self.cluster.witness
         final = self.final_log()

@@ -214,7 +214,8 @@ class Reader:
             self.end = None
         self.sampled = self.at_rest = False
         if event.run != before.run or before.epoch == -1 or self.since is None:
-            now = Tenure(self.replica, epoch, event.run, role, leader, event.time, event.time, [ref])
+            self.since = event.time
+        now = Tenure(self.replica, epoch, event.run, role, leader, event.time, event.time, [ref])
         now.start_end, now.start_ref = self.end, self.end_ref
         now.start_low = now.end_low = self.end if self.end is not None else self.low
         now.start_hw, self.loaded_hw = self.loaded_hw, None
@@ -279,7 +280,6 @@ class Reader:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
             self._step("created", 0, "new log", event, "a new, empty log")
-        self.since = event.time
         if now.start_end is None:
             now.start_end, now.start_ref, now.start_low = 0, self.end_ref, 0
         self.growing = now.role is Role.LEADER and now.epoch >= 0
