@@ -1,8 +1,8 @@
 """How right the rules are: every case with a known truth, question by question.
 
-A case is a folder of evidence with a ``truth.json`` that says what clients saw: ``expect`` (was a replica truncated below
-the committed offset, was committed data lost, did replicas diverge), ``lost_acked_all`` and ``diverged_offsets`` as
-half-open ranges. The tool itself never reads that file.
+A case is a folder of evidence with a ``truth.json`` that says what clients saw: ``expect`` (was a replica truncated
+below the committed offset, was committed data lost, did replicas diverge), ``lost_acked_all`` and ``diverged_offsets``
+as half-open ranges. The tool itself never reads that file.
 
     python -m benchmarks.accuracy [FOLDER ...]
 """
@@ -55,10 +55,10 @@ def cases(folders: list[Path]) -> Iterator[Path]:
         yield from sorted(path.parent for path in folder.glob("*/truth.json"))
 
 
-def answer(case: Path) -> Answer:
-    """Scan one case and compare it with its truth."""
+def answer(case: Path, result: Result | None = None) -> Answer:
+    """Scan one case, unless its result is given, and compare it with its truth."""
     truth = json.loads((case / "truth.json").read_text())
-    result = scan([str(case)])
+    result = result or scan([str(case)])
     given = Answer(case.name)
     partition = find(result, truth["topic"])
     if partition is None:

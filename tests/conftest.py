@@ -6,11 +6,16 @@ import os
 import shutil
 import subprocess
 import time
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from forensics.result import Result
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -102,8 +107,29 @@ def evidence() -> Path:
     return root
 
 
+def traces() -> list[Path]:
+    """Every recorded cluster whose truth is known: the samples, then what lies in the evidence folder."""
+    folders = [ROOT / "sample_traces", evidence_root()]
+    return [truth.parent for folder in folders if folder for truth in sorted(folder.glob("*/truth.json"))]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Runs a test that asks for ``evidence_case`` once for each recorded cluster."""
+    """Runs a test that asks for ``evidence_case``, ``sample`` or ``trace`` once for each recorded cluster.
+
+    ``evidence_case`` is a folder of the evidence, ``sample`` one of the samples, ``trace`` either.
+    """
+    for name in ("sample", "trace"):
+        if name in metafunc.fixturenames:
+            found = [one for one in traces() if name == "trace" or one.parent.name == "sample_traces"]
+            metafunc.parametrize(
+                name,
+                [
+                    # one worker for each cluster: it scans it once for all tests
+                    pytest.param(one, id=f"{one.parent.name}/{one.name}", marks=pytest.mark.xdist_group(one.name))
+                    for one in found
+                ],
+                scope="session",  # so that all tests of one cluster run one after another
+            )
     if "evidence_case" not in metafunc.fixturenames:
         return
     root = evidence_root()
@@ -126,3 +152,16 @@ def sample_traces() -> Path:
     folder = ROOT / "sample_traces"
     assert folder.is_dir(), "sample_traces/ is part of the repository"
     return folder
+
+
+@lru_cache(maxsize=8)
+def _scan(folder: Path) -> Result:
+    from forensics.engines.local import scan
+
+    return scan([str(folder)])
+
+
+@pytest.fixture(scope="session")
+def scanned() -> Callable[[Path], Result]:
+    """Scans a folder as ``forensics scan`` does, once for all tests that ask. Nobody may change the result."""
+    return _scan
