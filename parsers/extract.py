@@ -86,8 +86,7 @@ def extract(block: Block, frame: Frame, *, inside_config: bool = False) -> Extra
         inside_config: the block before ended inside a dump of ``KafkaConfig``.
     """
     literals, _ = _table()
-    lines = block.lines.alias("text").to_frame().with_row_index("line", offset=block.first_line)
-    lines = lines.with_columns(pl.col("line").cast(pl.Int64))
+    lines = block.frame()
     heads = lines.get_column("text").str.contains(frame.head)
     first, last = _span(lines, heads, frame)
     hits = (

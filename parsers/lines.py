@@ -20,14 +20,27 @@ class Block:
     """Some consecutive lines of one source.
 
     Attributes:
-        lines: the text of each line, without its end (``\\n`` or ``\\r\\n``).
+        lines: the text of each line, without its line end.
         first_line: 1-based number of the first of them.
         notices: lines that were not valid UTF-8 or too long, schema ``NOTICES``.
+        numbers: 1-based number of each, where one physical line gave several or none; else None.
+        outer: time that a collector gave each, naive UTC; None where there is none.
     """
 
     lines: pl.Series
     first_line: int
     notices: pl.DataFrame
+    numbers: pl.Series | None = None
+    outer: pl.Series | None = None
+
+    def frame(self) -> pl.DataFrame:
+        """Columns ``line``, ``text`` and, where there is one, ``outer``."""
+        text = self.lines.alias("text").to_frame()
+        if self.numbers is None:
+            rows = text.with_row_index("line", offset=self.first_line).with_columns(pl.col("line").cast(pl.Int64))
+        else:
+            rows = text.insert_column(0, self.numbers.cast(pl.Int64).alias("line"))
+        return rows if self.outer is None else rows.with_columns(self.outer.alias("outer"))
 
 
 def blocks(stream: BinaryIO, *, block_bytes: int = BLOCK_BYTES, first_line: int = 1) -> Iterator[Block]:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import polars as pl
 
-from parsers import extract, frames, lines
+from parsers import extract, frames, lines, wrappings
 from parsers.errors import NotThisFormat
-from parsers.file_reading import FileReading
-from parsers.sources import Source
+from parsers.file_reading import UTC, FileReading
+from parsers.sources import HEAD_BYTES, Source
+
+_LONG_HEAD: Final = 256 << 10
 
 
-def is_text(_source: Source, head: bytes) -> bool:
-    """Begins with lines of a known layout."""
+def is_text(source: Source, head: bytes) -> bool:
+    """Begins with lines of a known layout, or with some that go on from an event before."""
     sample = lines.sample(head)
-    return sample is not None and frames.choose(sample) is not None
+    if sample is None or b"\0" in head:
+        return False
+    if wrappings.choose(sample)[1] is not None:
+        return True
+    if len(head) < HEAD_BYTES:
+        return False
+    with source.open() as stream:
+        sample = lines.sample(stream.read(_LONG_HEAD))
+    return sample is not None and wrappings.choose(sample)[1] is not None
 
 
 def text_log(source: Source, _head: bytes) -> FileReading:
@@ -23,18 +35,23 @@ def text_log(source: Source, _head: bytes) -> FileReading:
     notices: list[pl.DataFrame] = []
     inside = False
     frame: frames.Frame | None = None
+    around: tuple[wrappings.Wrapping, ...] = ()
     with source.open() as stream:
         for block in lines.blocks(stream):
             if frame is None:
-                frame = frames.choose(block.lines)
+                around, frame = wrappings.choose(block.lines)
                 if frame is None:
                     raise NotThisFormat("no line begins as a broker's log does")
-                reading.frame = frame.name
+                reading.frame = " in ".join([frame.name, *[wrapping.name for wrapping in reversed(around)]])
+            physical = block.lines.len()
+            block = wrappings.unwrap(block, around)
+            if frame.utc or block.outer is not None:
+                reading.zone = UTC
             found = extract.extract(block, frame, inside_config=inside)
             inside = found.inside_config
             observations.append(found.observations)
             notices.append(found.notices)
-            reading.lines += block.lines.len()
+            reading.lines += physical
             reading.events += found.events
             reading.relevant += found.relevant
             reading.understood += found.understood

@@ -51,6 +51,7 @@ SOURCES: dict[str, pl.DataType] = {
     "log_end": pl.Int64(),
     "magic": pl.Int8(),
     "frame": pl.String(),
+    "zone": pl.String(),  # of its times: as the file itself says, else as assumed
 }
 """One row a file taken in."""
 
@@ -123,8 +124,8 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
                 "directory_state": found.directory_state,
                 "bytes": source.size,
                 "sha256": None,
-                "first_time": _utc(found.first_time, reading, broker),
-                "last_time": _utc(found.last_time, reading, broker),
+                "first_time": _utc(found.first_time, found.zone, reading, broker),
+                "last_time": _utc(found.last_time, found.zone, reading, broker),
                 "lines": found.lines,
                 "events": found.events,
                 "relevant": found.relevant,
@@ -134,6 +135,7 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
                 "log_end": found.log_end,
                 "magic": found.magic,
                 "frame": found.frame,
+                "zone": None if found.first_time is None else found.zone or reading.zone,
             }
         )
     sources = pl.DataFrame(rows, schema=SOURCES)
@@ -154,20 +156,20 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
     )
 
 
-def _utc(time: int | None, reading: Reading, broker: int | None) -> object:
+def _utc(time: int | None, zone: str | None, reading: Reading, broker: int | None) -> object:
     if time is None:
         return None
     series = pl.Series([time]).cast(pl.Datetime("us"))
-    return _to_utc(series.to_frame("time"), reading).with_columns(
+    return _to_utc(series.to_frame("time"), zone or reading.zone).with_columns(
         pl.col("time") + pl.duration(microseconds=reading.skew.get(broker if broker is not None else -1, 0))
     )["time"][0]
 
 
-def _to_utc(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    ZoneInfo(reading.zone)  # an unknown zone fails here, by name
+def _to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
+    ZoneInfo(zone)  # an unknown zone fails here, by name
     return frame.with_columns(
         pl.col("time")
-        .dt.replace_time_zone(reading.zone, ambiguous="earliest", non_existent="null")
+        .dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
         .dt.convert_time_zone("UTC")
     )
 
@@ -180,7 +182,7 @@ def _observations(
         if found.observations.is_empty():
             continue
         rank = 0 if _FIRST in source.name else 1
-        part = found.observations.with_columns(
+        part = _to_utc(found.observations, found.zone or reading.zone).with_columns(
             pl.lit(number, dtype=pl.UInt32).alias("source"),
             pl.lit(broker, dtype=pl.Int32).alias("_owner"),
             pl.lit(rank, dtype=pl.UInt8).alias("_rank"),
@@ -206,7 +208,6 @@ def _observations(
         pl.when(pl.col("message").is_in(printed)).then(pl.col("_owner"))
         .otherwise(pl.coalesce("witness", "_owner")).alias("broker")
     )
-    rows = _to_utc(rows, reading)
     for broker, shift in sorted(reading.skew.items()):
         rows = rows.with_columns(
             pl.when(pl.col("broker") == broker)
