@@ -164,15 +164,16 @@ def _holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[in
 def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     """Whether the leader of a later epoch had every record committed in an earlier one.
 
-    True where the protocol says so: it was in the ISR, and nothing shortened its log since. None where the evidence
-    does not tell.
+    True where the protocol says so: it led or was in the ISR, and nothing can have shortened its log since. None where the
+    evidence does not tell.
     """
     leader = after.leader
-    if leader is None or leader == before.leader:
-        shortened = _shortened(history, leader, before.epoch, after.epoch) if leader is not None else True
-        return None if shortened else True
     if leader is None or _shortened(history, leader, before.epoch, after.epoch):
         return None
+    if _lost_unseen(history, leader, before, after):
+        return None
+    if leader == before.leader:
+        return True
     if outside_isr(history, after):
         return None
     last = before.last_isr
@@ -182,6 +183,34 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     if first is not None and len(first) > 1:
         return True
     return None
+
+
+def _lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
+    """Whether the end of the leader's log may be gone without a trace: it came back from an unclean stop, and nothing
+    tells how long its log had been, nor that no more was committed than it came back with."""
+    for tenure in history.tenures.get(leader, ()):
+        if not before.epoch <= tenure.epoch < after.epoch:
+            continue
+        for step in tenure.steps:
+            if step.what != "loaded" or step.reason != "unclean" or step.end is not None:
+                continue
+            if not _bounded(history, leader, before, step.target):
+                return True
+    return False
+
+
+def _bounded(history: History, leader: int, epoch: Epoch, end: int) -> bool:
+    """Whether another member of the ISR held no more than ``end`` when the epoch was over, so that no more was committed."""
+    last = epoch.last_isr
+    if last is None or not (epoch.isr_own or epoch.isr_told):
+        return False
+    for broker in sorted(last - {leader}):
+        spans = history.tenures.get(broker, [])
+        for one, two in zip(spans, spans[1:], strict=False):
+            trusted = not any(step.reason == "unclean" for step in one.steps)
+            if one.epoch == epoch.epoch and two.start_end is not None and two.start_end <= end and trusted:
+                return True
+    return False
 
 
 def outside_isr(history: History, epoch: Epoch) -> bool:
@@ -247,7 +276,7 @@ def doubts(history: History) -> list[Doubt]:
         if after.start is None:
             found.append(Doubt(after.start_low, None, before, after))
             continue
-        end = _reached(history, before)
+        end = reached(history, before)
         if end is not None and end <= after.start:
             continue
         known = committed(history, before.lineage, after.start, end if end is not None else after.start)
@@ -257,7 +286,7 @@ def doubts(history: History) -> list[Doubt]:
     return found
 
 
-def _reached(history: History, epoch: Epoch) -> int | None:
+def reached(history: History, epoch: Epoch) -> int | None:
     """Log end offset the leader of an epoch reached in it, where something gives it exactly; None otherwise."""
     if epoch.leader is None:
         return None

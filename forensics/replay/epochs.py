@@ -33,6 +33,10 @@ def collect(
         for number in {*(entry[0] for entry in disk.entries), *(entry[0] for entry in disk.lineage.entries)}:
             if number >= 0:
                 at(number).served = True
+    for epoch in epochs.values():
+        # Nothing speaks against it where the leader's own lines are not in the evidence.
+        if epoch.leader is not None and epoch.leader >= 0 and not tenures.get(epoch.leader):
+            epoch.served = True
     return dict(sorted(epochs.items()))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forensics.replay import epochs as leadership
+from forensics.replay.committed import reached
 from forensics.replay.history import (
     BrokerFacts,
     Confidence,
@@ -79,7 +80,7 @@ def fold(
     history.epochs = leadership.collect(tenures, cluster_events, disks)
     history.tenures = tenures
     history.disks = disks
-    _Fold(history, tenures, disks).run()
+    _Fold(history, tenures, disks, facts).run()
     return history
 
 
@@ -95,8 +96,15 @@ class _Pending:
 class _Fold:
     """The fold itself; holds each replica's log as it stands while epochs pass."""
 
-    def __init__(self, history: History, tenures: Mapping[int, list[Tenure]], disks: Mapping[int, Disk]) -> None:
+    def __init__(
+        self,
+        history: History,
+        tenures: Mapping[int, list[Tenure]],
+        disks: Mapping[int, Disk],
+        facts: Mapping[int, BrokerFacts],
+    ) -> None:
         self.history = history
+        self.facts = facts
         self.tenures = tenures
         self.disks = disks
         self.logs = {broker: self._seed(broker) for broker in history.replicas}
@@ -289,7 +297,9 @@ class _Fold:
         elif self.history.protocol == "hw":
             at = epoch.start
         else:
-            at = 0  # reconciled by leader epoch before it fetched: its log is a prefix of its leader's
+            # Reconciled by leader epoch before it fetched, its log is a prefix of its leader's; and if it never reached its
+            # leader, what it is known to hold is still its own.
+            at = tenure.start_low
         if epoch.lineage.entries and at is not None:
             self.logs[broker] = self.logs[broker].splice(epoch.lineage, at) if at > 0 else epoch.lineage
 
@@ -340,6 +350,12 @@ class _Fold:
     def _stated(self, broker: int, tenure: Tenure, epoch: Epoch | None) -> None:
         if tenure.hw is not None and epoch is not None:
             self._state(broker, epoch, tenure.hw, "printed by the leader" if epoch.leader == broker else "printed")
+        reached = tenure.hw.value if tenure.hw is not None else 0
+        alone = tenure.alone
+        if alone is None or epoch is None or epoch.leader != broker or alone.value <= reached:
+            return
+        if self.facts.get(broker, _NO_FACTS).alone_commits:
+            self._state(broker, epoch, alone, "because the leader was alone in the ISR", confidence=Confidence.INFERRED)
 
     def _stated_at_start(self, broker: int, tenure: Tenure) -> None:
         """A high watermark a tenure begins with was reached in an earlier one, in the log of the leader of that."""
@@ -353,13 +369,14 @@ class _Fold:
         epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
         self._state(broker, epoch, start, "with which it returned", earlier=True)
 
-    def _state(self, broker: int, epoch: Epoch | None, sample: Sample, how: str, *, earlier: bool = False) -> None:
+    def _state(self, broker: int, epoch: Epoch | None, sample: Sample, how: str, *, earlier: bool = False,
+        confidence: Confidence = Confidence.PROVEN) -> None:
         if epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
             number, lineage = epoch.epoch, epoch.lineage
         else:
             number, lineage = UNKNOWN, self.logs[broker]
         self.history.statements.append(
-            Statement(broker, number, lineage, sample.value, Confidence.PROVEN, how, sample.time, (sample.ref,), earlier)
+            Statement(broker, number, lineage, sample.value, confidence, how, sample.time, (sample.ref,), earlier)
         )
 
     def _follow_on(self, statement: Statement) -> Statement:
@@ -403,6 +420,8 @@ class _Fold:
                     cut = replace(cut, end=max(cut.end, self._held(cut.replica, cut.epoch - 1, cut.refs[0].row)))
                 if cut.end > cut.target:
                     self.history.cuts.append(cut)
+                elif not cut.end_exact and not self._beyond(cut):
+                    self.history.unmeasured.append(cut)
             elif pending.shrunk is not None:
                 shrunk = pending.shrunk
                 until = shrunk.epoch if self._ended(shrunk) else shrunk.epoch - 1
@@ -411,6 +430,15 @@ class _Fold:
                     shrunk = replace(shrunk, end=held, confidence=Confidence.INFERRED)
                 if shrunk.end > shrunk.target:
                     self.history.shrunk.append(shrunk)
+
+    def _beyond(self, cut: Cut) -> bool:
+        """Whether a truncation cannot have removed anything: the leader the replica had followed never held more."""
+        before = [t for t in self.tenures[cut.replica] if t.epoch < cut.epoch]
+        if not before or before[-1].role is not Role.FOLLOWER:
+            return False
+        epoch = self.history.epochs.get(before[-1].epoch)
+        end = reached(self.history, epoch) if epoch is not None else None
+        return end is not None and max(end, before[-1].start_low) <= cut.target
 
     def _ended(self, shrunk: Shrunk) -> bool:
         """Whether the replica's part in the epoch was over when its log was read back: it never came back to it."""

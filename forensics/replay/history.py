@@ -159,10 +159,13 @@ class BrokerFacts:
     Attributes:
         hw_protocol: followers truncate to their high watermark.
         initial_offset: meaning of the offset in ``Added fetcher``: "end", "hw" or None.
+        alone_commits: a leader alone in the ISR commits what it appends; from 3.7 on only if min.insync.replicas allows
+            (KIP-966, Partition.maybeIncrementLeaderHW).
     """
 
     hw_protocol: bool = False
     initial_offset: str | None = None
+    alone_commits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +365,7 @@ class History:
     assigned: frozenset[int] = frozenset()
     epochs: dict[int, Epoch] = field(default_factory=dict)
     cuts: list[Cut] = field(default_factory=list)
+    unmeasured: list[Cut] = field(default_factory=list)  # truncations of which nothing tells whether they removed anything
     shrunk: list[Shrunk] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     forks: list[Fork] = field(default_factory=list)

@@ -25,6 +25,7 @@ OWN = (
     Kind.BECOME_LEADER,
     Kind.BECOME_FOLLOWER,
     Kind.LOG_LOADED,
+    Kind.RECOVERY,
     Kind.CORRUPTION_CUT,
     Kind.LOG_CREATED,
     Kind.LOG_DELETED,
@@ -133,7 +134,12 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         old = max(magics) < 2
     else:
         old = bool(broker is not None and broker.hw_protocol)
-    return BrokerFacts(hw_protocol=old, initial_offset=broker.initial_offset if broker is not None else None)
+    release = broker.release if broker is not None else None
+    return BrokerFacts(
+        hw_protocol=old,
+        initial_offset=broker.initial_offset if broker is not None else None,
+        alone_commits=release is not None and release < (3, 7),
+    )
 
 
 def incarnations(rows: pl.DataFrame) -> pl.DataFrame:

@@ -87,6 +87,7 @@ class Tenure:
         end_low: greatest log end offset it is known to have reached.
         hw: greatest high watermark reached in the tenure.
         isr: every ISR it stated as leader, in order.
+        alone: log end offset it had as leader when the ISR had shrunk to itself.
         log_before: its log as the tenure found it, filled by the fold.
         log: its log once reconciled with the leader of the epoch, filled by the fold.
     """
@@ -107,6 +108,7 @@ class Tenure:
     end_low: int = 0
     hw: Sample | None = None
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
+    alone: Sample | None = None
     log_before: Lineage = field(default_factory=Lineage)
     log: Lineage = field(default_factory=Lineage)
 
@@ -155,6 +157,7 @@ class Reader:
         self.regressions: list[Regression] = []
         self.overtaken: list[Overtaken] = []
         self.shrinking: Event | None = None
+        self.recovering = False  # the log is being recovered: its broker did not stop cleanly
         self.first_time: int | None = None
 
     def read(self, events: Iterable[Event]) -> list[Tenure]:
@@ -256,15 +259,22 @@ class Reader:
             if event.leo > steps[-1].target:
                 self._replace_load(event, event.leo)
         else:
-            self.stopped = self.now.last_time
-            self._step("loaded", event.leo, "", event, f"log end offset {event.leo} when loaded")
-            self.at_rest = True
+            if not self.recovering:
+                self.stopped = self.now.last_time
+            reason = "unclean" if self.recovering else ""
+            self._step("loaded", event.leo, reason, event, f"log end offset {event.leo} when loaded")
+            self.at_rest, self.recovering = True, False
 
     def _replace_load(self, event: Event, end: int) -> None:
         before = self.now.steps.pop()
         ref = Ref(row=event.row, note=f"log end offset {end} when loaded")
         self.now.steps.append(Step("loaded", end, before.end, before.end_low, "", event.time, (ref,)))
         self._exact(end, ref)
+
+    def _recovery(self, event: Event) -> None:
+        if not self.recovering:
+            self.stopped = self.now.last_time
+        self.recovering = True
 
     def _corrupt(self, event: Event) -> None:
         if event.offset is not None:
@@ -312,7 +322,9 @@ class Reader:
             return
         if self.end is not None and target >= self.end:
             return  # before 0.11 the line is printed although nothing is cut
-        now.steps.append(Step("cut", target, self.end, max(self.low, target), reason, event.time, refs))
+        # From 0.11 on it is printed only where it removes something.
+        least = target if self.hw_protocol else target + 1
+        now.steps.append(Step("cut", target, self.end, max(self.low, least), reason, event.time, refs))
         self._exact(target, ref)
 
     def _noop(self, event: Event) -> None:
@@ -448,6 +460,9 @@ class Reader:
         isr = broker_set(event.isr)
         if isr is not None:
             now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
+            if isr == {self.replica} and event.kind == Kind.ISR_COMMIT and now.end_low > 0:
+                ref = Ref(row=event.row, note=f"alone in the ISR with log end offset {now.end_low} at least")
+                now.alone = Sample(now.end_low, ref, event.time)
 
 
 _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
@@ -456,6 +471,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.BECOME_FOLLOWER: Reader._role,
     Kind.ROLE_UNCHANGED: Reader._isr,
     Kind.LOG_LOADED: Reader._loaded,
+    Kind.RECOVERY: Reader._recovery,
     Kind.CORRUPTION_CUT: Reader._corrupt,
     Kind.LOG_CREATED: Reader._created,
     Kind.LOG_DELETED: Reader._deleted,

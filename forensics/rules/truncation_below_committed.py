@@ -62,6 +62,11 @@ def judge(history: History, case: Case) -> Judgement:
             findings.append(_finding(history, cut, proof.ranges, proof.statements[0], gone))
         elif (doubt := _doubt(history, cut)) is not None:
             unclear.append(doubt)
+    unclear += [
+        f"the log end offset of broker {cut.replica} before it was told to truncate to {cut.target}: "
+        f"kafka.server.ReplicaFetcherThread at TRACE on broker {cut.replica}"
+        for cut in history.unmeasured
+    ]
     missing = (*dict.fromkeys(unclear), *missing_logs(history, case))
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), missing)
