@@ -227,9 +227,7 @@ def _unread(missed: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _config(
-    lines: pl.DataFrame, heads: pl.Series, frame: Frame, inside_config: bool
-) -> tuple[pl.DataFrame, bool]:
+def _config(lines: pl.DataFrame, heads: pl.Series, frame: Frame, inside_config: bool) -> tuple[pl.DataFrame, bool]:
     """Settings from dumps of ``KafkaConfig`` (kafka.server.KafkaConfig, printed at each start since 0.9)."""
     starts = lines.get_column("text").str.contains(CONFIG_HEAD, literal=True) & heads
     if not inside_config and not starts.any():

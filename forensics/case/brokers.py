@@ -62,7 +62,8 @@ class Broker:
     @property
     def initial_offset(self) -> str | None:
         """What the offset in ``Added fetcher`` is (ReplicaManager.makeFollowers): to 1.0 the log end offset, 1.1 to 2.6
-        the high watermark, later either."""
+        the high watermark, later either.
+        """
         release = self.release
         if release is None:
             return None
@@ -81,7 +82,9 @@ def version_of(text: str | None) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-def brokers(observations: pl.DataFrame, settings: dict[int, dict[str, str]], clusters: dict[int, str | None]) -> dict[int, Broker]:
+def brokers(
+    observations: pl.DataFrame, settings: dict[int, dict[str, str]], clusters: dict[int, str | None]
+) -> dict[int, Broker]:
     """Collect the brokers of a case.
 
     Args:

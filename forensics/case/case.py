@@ -11,6 +11,7 @@ import polars as pl
 
 from forensics.case.brokers import Broker, brokers
 from forensics.case.owners import owners
+from forensics.case.topics import named
 from parsers.read import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
 from parsers.sources import Source
@@ -168,9 +169,7 @@ def _utc(time: int | None, zone: str | None, reading: Reading, broker: int | Non
 def _to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
     ZoneInfo(zone)  # an unknown zone fails here, by name
     return frame.with_columns(
-        pl.col("time")
-        .dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-        .dt.convert_time_zone("UTC")
+        pl.col("time").dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null").dt.convert_time_zone("UTC")
     )
 
 
@@ -199,14 +198,16 @@ def _observations(
         }
         schema["time"] = pl.Datetime("us", "UTC")
         return empty(schema).with_row_index("row")
-    rows = pl.concat(parts)
+    rows = named(pl.concat(parts))
     parts.clear()
     for _, found in files:
         found.observations = found.observations.clear()  # one copy of a large case is enough
     printed = [name for name in ("metadata-log",)]
     rows = rows.with_columns(
-        pl.when(pl.col("message").is_in(printed)).then(pl.col("_owner"))
-        .otherwise(pl.coalesce("witness", "_owner")).alias("broker")
+        pl.when(pl.col("message").is_in(printed))
+        .then(pl.col("_owner"))
+        .otherwise(pl.coalesce("witness", "_owner"))
+        .alias("broker")
     )
     for broker, shift in sorted(reading.skew.items()):
         rows = rows.with_columns(

@@ -37,13 +37,21 @@ def _skews(_context: click.Context, _parameter: click.Parameter, values: tuple[s
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--format", "format_name", type=click.Choice([r.name for r in REPORTS]), default="text", show_default=True)
+@click.option(
+    "--format", "format_name", type=click.Choice([r.name for r in REPORTS]), default="text", show_default=True
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write there instead of to the terminal.")
 @click.option("--topic", "topics", multiple=True, metavar="GLOB", help="Judge only topics that match; may be repeated.")
 @click.option("--tz", "zone", default="UTC", show_default=True, callback=_zone, help="Zone of the logs' printed times.")
-@click.option("--skew", "skews", multiple=True, metavar="BROKER=+250ms", callback=_skews, help="Shift a broker's times.")
 @click.option(
-    "--fail-on", type=click.Choice(FAIL_ON), default="error", show_default=True, help="Least severity that exits with 1."
+    "--skew", "skews", multiple=True, metavar="BROKER=+250ms", callback=_skews, help="Shift a broker's times."
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(FAIL_ON),
+    default="error",
+    show_default=True,
+    help="Least severity that exits with 1.",
 )
 def scan(
     paths: tuple[str, ...],

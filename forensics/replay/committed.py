@@ -14,7 +14,6 @@ from typing import TypeVar, cast
 from forensics.replay.history import Confidence, Cut, Epoch, History, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
 
-
 T = TypeVar("T")
 
 
@@ -122,7 +121,9 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
         statements.sort(key=lambda s: (-s.high_watermark, s.confidence is Confidence.INFERRED, s.replica, s.epoch))
         lineage = statements[0].lineage
         whole = merge(ranges)
-        found.append(Loss(tuple(whole), history.epochs[number], tuple(statements), _holders(history, lineage, whole), lineage))
+        found.append(
+            Loss(tuple(whole), history.epochs[number], tuple(statements), _holders(history, lineage, whole), lineage)
+        )
     proven = [piece for loss in found for piece in loss.ranges]
     return found, subtract(unclear, proven)
 
@@ -187,7 +188,8 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
 
 def _lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
     """Whether the end of the leader's log may be gone without a trace: it came back from an unclean stop, and nothing
-    tells how long its log had been, nor that no more was committed than it came back with."""
+    tells how long its log had been, nor that no more was committed than it came back with.
+    """
     for tenure in history.tenures.get(leader, ()):
         if not before.epoch <= tenure.epoch < after.epoch:
             continue
@@ -239,8 +241,12 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
 
 
 def _shortened(history: History, broker: int | None, after: int, until: int) -> bool:
-    """Whether a replica's log lost records at its end between two epochs."""
-    return any(c.replica == broker and after <= c.epoch <= until for c in history.cuts) or any(
+    """Whether a replica's log lost records at its end between two epochs, or may have.
+
+    What a follower cut when it began to follow the earlier epoch it fetched again before it was in sync.
+    """
+    cuts = (*history.cuts, *history.unmeasured)
+    return any(c.replica == broker and after < c.epoch <= until for c in cuts) or any(
         s.replica == broker and after <= s.epoch <= until for s in history.shrunk
     )
 
@@ -271,7 +277,7 @@ def doubts(history: History) -> list[Doubt]:
     ]
     found = []
     for before, after in zip(led, led[1:], strict=False):
-        if after.lineage == before.lineage or carried_over(history, before, after):
+        if after.lineage is before.lineage or carried_over(history, before, after):
             continue
         if after.start is None:
             found.append(Doubt(after.start_low, None, before, after))

@@ -54,8 +54,10 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     def at(topic: str, partition: int, broker: int) -> _Files:
         return found.setdefault((topic, partition), {}).setdefault(broker, _Files())
 
-    ends = segments.sort(*PLACE, "base_offset", "id").group_by(*PLACE, maintain_order=True).agg(
-        pl.col("log_end").max(), pl.col("base_offset").min(), pl.col("magic").max(), pl.col("path").first()
+    ends = (
+        segments.sort(*PLACE, "base_offset", "id")
+        .group_by(*PLACE, maintain_order=True)
+        .agg(pl.col("log_end").max(), pl.col("base_offset").min(), pl.col("magic").max(), pl.col("path").first())
     )
     for topic, partition, broker, end, first, magic, path in ends.iter_rows():
         one = at(topic, partition, broker)
@@ -63,15 +65,20 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for topic, partition, broker, epoch, start, source, byte in _epochs(sound).iter_rows():
         at(topic, partition, broker).epoch(epoch, start, Ref(source=source, byte=byte))
     lasts = sound.sort(*PLACE, "last_offset", "source", "byte").group_by(*PLACE, maintain_order=True).last()
-    for topic, partition, broker, source, byte, last in lasts.select(*PLACE, "source", "byte", "last_offset").iter_rows():
+    for topic, partition, broker, source, byte, last in lasts.select(
+        *PLACE, "source", "byte", "last_offset"
+    ).iter_rows():
         at(topic, partition, broker).last = Ref(source=source, byte=byte, note=f"last batch, to offset {last}")
     _checkpoints(case, sources, stale, at)
     for row in _damage(case, segments).iter_rows():
         topic, partition, broker, reason, source, byte = row
         at(topic, partition, broker).damage.append(Damage(reason, Ref(source=source, byte=byte, note=reason)))
     for topic, partition, broker, path, end in (
-        stale.group_by(*PLACE, "root").agg(pl.col("path").min(), pl.col("log_end").max()).sort(*PLACE, "root")
-        .select(*PLACE, "path", "log_end").iter_rows()
+        stale.group_by(*PLACE, "root")
+        .agg(pl.col("path").min(), pl.col("log_end").max())
+        .sort(*PLACE, "root")
+        .select(*PLACE, "path", "log_end")
+        .iter_rows()
     ):
         at(topic, partition, broker).stale.append(Stale(path.rpartition("/")[0], end))
     result = {key: {broker: one.disk() for broker, one in replicas.items()} for key, replicas in found.items()}
@@ -86,9 +93,7 @@ def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> 
         .join(roots, on="source", how="left", maintain_order="left")
         # A checkpoint of a directory whose copy of the partition is stale speaks of that copy.
         .join(stale.select(*PLACE, "root").unique(), on=[*PLACE, "root"], how="anti", maintain_order="left")
-        .filter(
-            (pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode())
-        )
+        .filter((pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode()))
         .sort("row")
         .select("row", *PLACE, "kind", "leader_epoch", "offset", "hw", "log_start")
     )

@@ -188,6 +188,9 @@ class _Fold:
                 if tenure.start_ref is not None:
                     epoch.refs.append(tenure.start_ref)
                 return
+        if epoch.epoch == 0:
+            epoch.start = 0  # the epoch a partition is created with
+            return
         found: list[tuple[bool, int, Ref]] = []
         for broker, disk in self.disks.items():
             for position, (number, start, ref) in enumerate(disk.entries):
@@ -227,7 +230,8 @@ class _Fold:
 
     def _agreed(self, epoch: Epoch, leader: int) -> int:
         """Without epochs in the log: the least offset an epoch can have begun at, because below it the leader's segments
-        agree with a log that was there before the epoch and was not cut since."""
+        agree with a log that was there before the epoch and was not cut since.
+        """
         if self.history.protocol != "hw":
             return 0
         least = 0
@@ -249,7 +253,9 @@ class _Fold:
 
     def _lowest(self, broker: int, number: int) -> int | None:
         """Lowest offset a replica was cut to in an epoch or later."""
-        cuts = [s.target for t in self.tenures.get(broker, ()) if t.epoch >= number for s in t.steps if s.what in _REMOVES]
+        cuts = [
+            s.target for t in self.tenures.get(broker, ()) if t.epoch >= number for s in t.steps if s.what in _REMOVES
+        ]
         return min(cuts, default=None)
 
     def _older(self, broker: int, offset: int, number: int) -> bool:
@@ -369,8 +375,16 @@ class _Fold:
         epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
         self._state(broker, epoch, start, "with which it returned", earlier=True)
 
-    def _state(self, broker: int, epoch: Epoch | None, sample: Sample, how: str, *, earlier: bool = False,
-        confidence: Confidence = Confidence.PROVEN) -> None:
+    def _state(
+        self,
+        broker: int,
+        epoch: Epoch | None,
+        sample: Sample,
+        how: str,
+        *,
+        earlier: bool = False,
+        confidence: Confidence = Confidence.PROVEN,
+    ) -> None:
         if epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
             number, lineage = epoch.epoch, epoch.lineage
         else:
@@ -381,7 +395,8 @@ class _Fold:
 
     def _follow_on(self, statement: Statement) -> Statement:
         """A follower that has not heard of a new epoch of the same leader learns that epoch's high watermark all the
-        same (fetches carry no epoch before KIP-320): beyond the new epoch's start it speaks of the longer log."""
+        same (fetches carry no epoch before KIP-320): beyond the new epoch's start it speaks of the longer log.
+        """
         epoch = self.history.epochs.get(statement.epoch)
         if epoch is None or statement.replica == epoch.leader or epoch.leader is None:
             return statement

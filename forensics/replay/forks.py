@@ -38,13 +38,13 @@ def forks(
         batches.join(live, on="source", how="semi")
         .join(wanted, on=["topic", "partition"], how="semi")
         .filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
-        .select(
-            *PLACE, "base_offset", "last_offset", "leader_epoch", "crc", "records", "magic", "source", "byte"
-        )
+        .select(*PLACE, "base_offset", "last_offset", "leader_epoch", "crc", "records", "magic", "source", "byte")
     )
     for key, pairs in _pairs(found):
         compared[key] = frozenset(pairs)
-    left = rows.rename({name: f"{name}_left" for name in ("broker", "leader_epoch", "crc", "records", "source", "byte")})
+    left = rows.rename(
+        {name: f"{name}_left" for name in ("broker", "leader_epoch", "crc", "records", "source", "byte")}
+    )
     right = rows.drop("magic").rename(
         {name: f"{name}_right" for name in ("broker", "leader_epoch", "crc", "records", "source", "byte")}
     )
@@ -55,9 +55,9 @@ def forks(
         pl.col("records_left") == pl.col("records_right")
     )
     other_epoch = (pl.col("leader_epoch_left") != pl.col("leader_epoch_right")).fill_null(False)
-    differ = same_span.filter(
-        other_epoch | ((pl.col("crc_left") != pl.col("crc_right")) & full)
-    ).with_columns(pl.col("base_offset").alias("base_right"), pl.col("last_offset").alias("last_right"))
+    differ = same_span.filter(other_epoch | ((pl.col("crc_left") != pl.col("crc_right")) & full)).with_columns(
+        pl.col("base_offset").alias("base_right"), pl.col("last_offset").alias("last_right")
+    )
     parts = [
         differ.select(*_FORK),
         _crossing(rows, same_span, found).select(*_FORK),

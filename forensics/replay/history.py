@@ -365,7 +365,9 @@ class History:
     assigned: frozenset[int] = frozenset()
     epochs: dict[int, Epoch] = field(default_factory=dict)
     cuts: list[Cut] = field(default_factory=list)
-    unmeasured: list[Cut] = field(default_factory=list)  # truncations of which nothing tells whether they removed anything
+    unmeasured: list[Cut] = field(
+        default_factory=list
+    )  # truncations of which nothing tells whether they removed anything
     shrunk: list[Shrunk] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     forks: list[Fork] = field(default_factory=list)

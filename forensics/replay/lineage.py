@@ -38,6 +38,8 @@ class Lineage:
 
     def cut(self, end: int) -> Lineage:
         """The log after a truncation to ``end``: entries that start at or after it are gone."""
+        if not self.entries or self.entries[-1][1] < end:
+            return self
         return Lineage(tuple(entry for entry in self.entries if entry[1] < end))
 
     def begin(self, epoch: int, start: int) -> Lineage:
@@ -77,13 +79,16 @@ def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[li
     Returns:
         Ranges that differ, and ranges where one side's epoch is unknown.
     """
-    if left == right:
+    if left is right:
         return [], []  # the same log, however little is known of it
     common = set(left.entries) & set(right.entries)
     # One epoch that began at one offset had one leader with one log: below that start both are the same, even where
     # the evidence no longer dates the records.
     shared = max((start for epoch, start in common if epoch != UNKNOWN), default=0)
-    bounds = sorted({first, *(s for _, s in (*left.entries, *right.entries) if first < s < end), end} | ({shared} if first < shared < end else set()))
+    bounds = sorted(
+        {first, *(s for _, s in (*left.entries, *right.entries) if first < s < end), end}
+        | ({shared} if first < shared < end else set())
+    )
     differ: list[Range] = []
     unknown: list[Range] = []
     for start, stop in zip(bounds, bounds[1:], strict=False):

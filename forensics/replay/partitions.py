@@ -200,9 +200,7 @@ def _by_id(rows: pl.DataFrame) -> pl.DataFrame:
     )
     span = [*place, "broker", "_life"]
     rows = rows.with_columns(pl.col("_id").forward_fill().backward_fill().over(span).alias("_life_id"))
-    rows = rows.join(
-        lives, left_on=[*place, "_life_id"], right_on=[*place, "_id"], how="left", maintain_order="left"
-    )
+    rows = rows.join(lives, left_on=[*place, "_life_id"], right_on=[*place, "_id"], how="left", maintain_order="left")
     return rows.with_columns(pl.coalesce("_of_id", "incarnation").alias("incarnation")).drop("_of_id", "_life_id")
 
 
@@ -253,7 +251,17 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
 def _first_told(rows: pl.DataFrame) -> pl.DataFrame:
     """Of what many brokers say again and again about one epoch and ISR, the first time each says it."""
     return rows.unique(
-        subset=["topic", "partition", "incarnation", "broker", "kind", "leader", "leader_epoch", "partition_epoch", "isr"],
+        subset=[
+            "topic",
+            "partition",
+            "incarnation",
+            "broker",
+            "kind",
+            "leader",
+            "leader_epoch",
+            "partition_epoch",
+            "isr",
+        ],
         keep="first",
         maintain_order=True,
     )

@@ -126,8 +126,7 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
     process = process.join(lives, on="broker", how="inner")
     # The processes of other lives of the topic are another timeline's.
     process = process.filter(
-        (pl.col("run") >= pl.col("_first"))
-        & ((pl.col("run") <= pl.col("_last")) | pl.lit(history.incarnation == 0))
+        (pl.col("run") >= pl.col("_first")) & ((pl.col("run") <= pl.col("_last")) | pl.lit(history.incarnation == 0))
     ).drop("_first", "_last")
     starts = {b: case.brokers[b].initial_offset for b in brokers if b in case.brokers}
     rows = pl.concat([about, process]).sort("broker", "row")
@@ -180,8 +179,10 @@ def _roles(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("_role").forward_fill().over(run).alias("role"),
         _carry(pl.when(pl.col("_role").is_not_null()).then(pl.col("row"))).alias("role_row"),
         _carry(
-            pl.when(pl.col("_role") == Role.LEADER.value).then(pl.col("broker"))
-            .when(pl.col("_taken")).then(pl.col("leader"))
+            pl.when(pl.col("_role") == Role.LEADER.value)
+            .then(pl.col("broker"))
+            .when(pl.col("_taken"))
+            .then(pl.col("leader"))
         ).alias("_leader"),
         _carry(pl.when(pl.col("_taken")).then(pl.col("leader_epoch"))).alias("_epoch"),
     )
@@ -278,9 +279,11 @@ def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.Dat
     )
     step = ["broker", "_step"]
     rows = rows.with_columns(
-        pl.when(pl.col("_hw_set").first().over(step).is_not_null()).then(
+        pl.when(pl.col("_hw_set").first().over(step).is_not_null())
+        .then(
             pl.min_horizontal(pl.col("_hw_set").first().over(step), pl.col("_took").cum_min().forward_fill().over(step))
-        ).alias("_hw")
+        )
+        .alias("_hw")
     )
     moving = pl.col("role").is_in([Role.LEADER.value, Role.FOLLOWER.value])
     sampled = _is(Kind.HW, Kind.LEADER_HW).any().over(run)
@@ -347,8 +350,7 @@ def _states(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
         for name in (*_VALUES[1:], "log_end_exact", "high_watermark_exact")
     )
     before = [
-        pl.col(name).ne_missing(pl.col(name).shift(1).over("broker"))
-        for name in (*_VALUES, "log_end_exact", "run")
+        pl.col(name).ne_missing(pl.col(name).shift(1).over("broker")) for name in (*_VALUES, "log_end_exact", "run")
     ]
     first = pl.int_range(pl.len()).over("broker") == 0
     event = pl.col("starts_run") | _is(Kind.SHUTDOWN_COMPLETE, *_EVENTS[1:]) | pl.col("_cuts")
@@ -361,12 +363,13 @@ def _states(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
         .when(pl.col("role") == STOPPED).then(pl.col("_next"))
         .otherwise(pl.max_horizontal("_span_end", "time"))
     )  # fmt: skip
-    sure = pl.all_horizontal(
-        pl.col("log_end_exact").fill_null(True), pl.col("high_watermark_exact").fill_null(True)
-    )
+    sure = pl.all_horizontal(pl.col("log_end_exact").fill_null(True), pl.col("high_watermark_exact").fill_null(True))
     states = changed.with_columns(
         until.alias("to"),
-        pl.when(sure).then(pl.lit(Confidence.PROVEN.value)).otherwise(pl.lit(Confidence.INFERRED.value)).alias("confidence"),
+        pl.when(sure)
+        .then(pl.lit(Confidence.PROVEN.value))
+        .otherwise(pl.lit(Confidence.INFERRED.value))
+        .alias("confidence"),
         pl.col("kind").alias("event"),
         pl.col("time").alias("from"),
         pl.col("broker").alias("replica"),

@@ -40,8 +40,8 @@ from forensics.rules.finding import (
     Verdict,
     brokers_text,
     count_text,
-    span_text,
     place,
+    span_text,
 )
 from forensics.rules.story import cut_fact, leader_fact, loss_cause, shrunk_fact, statement_fact
 
@@ -56,7 +56,9 @@ def judge(history: History, case: Case) -> Judgement:
     if history.current is None:
         missing.append(f"who leads {history.name}: a replica's state-change.log, the controller's log, or its segments")
     if not history.statements:
-        missing.append(f"any high watermark of {history.name}: replication-offset-checkpoint or server.log of its replicas")
+        missing.append(
+            f"any high watermark of {history.name}: replication-offset-checkpoint or server.log of its replicas"
+        )
     for doubt in doubts(history):
         before, after = doubt.before, doubt.after
         what = f"offset {after.start}" if after.start is not None else "which its log end offset"
@@ -67,7 +69,9 @@ def judge(history: History, case: Case) -> Judgement:
             else f"the log end offset with which leader {after.leader} began epoch {after.epoch}: its server.log and segments"
         )
     if unclear:
-        missing.append(f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica")
+        missing.append(
+            f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica"
+        )
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
 
@@ -114,13 +118,19 @@ def _finding(history: History, loss: Loss) -> Finding:
             f"committed offsets {span_text(loss.ranges)} ({count_text(loss.ranges)}) of leader epoch "
             f"{', '.join(map(str, written)) or 'unknown'} are gone: leader {epoch.leader} began epoch {epoch.epoch}"
             + (f" at offset {epoch.start}" if epoch.start is not None else "")
-            + (f"; still held by {brokers_text(holders)}" if holders else "; no replica in the evidence still holds them")
+            + (
+                f"; still held by {brokers_text(holders)}"
+                if holders
+                else "; no replica in the evidence still holds them"
+            )
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
         after={"log_end_offset": epoch.start} if epoch.start is not None else {},
         uncertain=_uncertain(history, loss),
-        not_because=("the records were below a high watermark in the very log that wrote them, so they were not an uncommitted tail",),
+        not_because=(
+            "the records were below a high watermark in the very log that wrote them, so they were not an uncommitted tail",
+        ),
         cause=cause,
         keep=keep,
         next_steps=next_steps,
@@ -171,7 +181,9 @@ def _advice(history: History, holders: tuple[int, ...]) -> tuple[str | None, tup
             f"stop broker {broker} and copy {folder} to another disk",
             f"read the records from the copy: kafka-dump-log --print-data-log --files <copy of {name}>/*.log",
         ),
-        (f"do not wipe, reassign or restart broker {broker} before that: following the current leader removes the records",),
+        (
+            f"do not wipe, reassign or restart broker {broker} before that: following the current leader removes the records",
+        ),
     )
 
 

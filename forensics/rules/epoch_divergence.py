@@ -60,7 +60,9 @@ def _refuted(disk: Disk) -> tuple[str, tuple[Ref, ...]] | None:
     if not entries:
         return None
     told = Lineage(tuple((epoch, start) for epoch, start, _ in sorted(entries, key=lambda entry: entry[1])))
-    points = sorted({start for _, start in disk.lineage.entries} | {max(start, disk.log_start) for _, start in told.entries})
+    points = sorted(
+        {start for _, start in disk.lineage.entries} | {max(start, disk.log_start) for _, start in told.entries}
+    )
     for offset in points:
         if not disk.log_start <= offset < disk.end:
             continue
@@ -128,8 +130,14 @@ def _between(history: History) -> list[Finding]:
                 offsets=fork.ranges,
                 summary=f"{brokers_text(pair)} give offset {offset} the leader epochs {one} and {two}",
                 facts=(
-                    Fact(f"leader epoch {one} from offset {fork.left_batch[0]}", broker=fork.left, refs=(fork.left_ref,)),
-                    Fact(f"leader epoch {two} from offset {fork.right_batch[0]}", broker=fork.right, refs=(fork.right_ref,)),
+                    Fact(
+                        f"leader epoch {one} from offset {fork.left_batch[0]}", broker=fork.left, refs=(fork.left_ref,)
+                    ),
+                    Fact(
+                        f"leader epoch {two} from offset {fork.right_batch[0]}",
+                        broker=fork.right,
+                        refs=(fork.right_ref,),
+                    ),
                 ),
                 cause="unknown",
             )

@@ -69,8 +69,11 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         Fact(f"log end offset {end}", broker=broker, refs=tuple(replica.end_refs)),
     ]
     facts += [
-        Fact(f"log end offset {history.replicas[other].end}: has the records", broker=other,
-             refs=tuple(history.replicas[other].end_refs))
+        Fact(
+            f"log end offset {history.replicas[other].end}: has the records",
+            broker=other,
+            refs=tuple(history.replicas[other].end_refs),
+        )
         for other in whole
     ]
     return Finding(
@@ -97,7 +100,9 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         cause="unflushed-tail",
         keep=f"{brokers_text(whole)}'s copy of {name}" if whole else None,
         next_steps=(
-            (f"start {brokers_text(whole)} before broker {broker} and let {'it' if len(whole) == 1 else 'one of them'} lead",)
+            (
+                f"start {brokers_text(whole)} before broker {broker} and let {'it' if len(whole) == 1 else 'one of them'} lead",
+            )
             if whole
             else (f"look for another copy of {name} before broker {broker} is started",)
         ),

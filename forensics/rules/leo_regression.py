@@ -43,7 +43,9 @@ def judge(history: History, case: Case) -> Judgement:
 def _finding(history: History, shrunk: Shrunk) -> Finding:
     inferences: tuple[str, ...] = ()
     if shrunk.confidence is Confidence.INFERRED:
-        inferences = (f"broker {shrunk.replica} held everything below {shrunk.end}: that was committed with it in the ISR",)
+        inferences = (
+            f"broker {shrunk.replica} held everything below {shrunk.end}: that was committed with it in the ISR",
+        )
     how = {"loaded": "loaded", "corrupt": "recovered", "created": "created anew"}[shrunk.cause]
     return Finding(
         rule=ID,
@@ -63,7 +65,9 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         after={"log_end_offset": shrunk.target},
         inferences=inferences,
         cause="wiped-disk" if shrunk.cause == "created" else "unflushed-tail",
-        next_steps=(f"check broker {shrunk.replica}'s host for a power failure, a kernel crash or a disk error at that time",),
+        next_steps=(
+            f"check broker {shrunk.replica}'s host for a power failure, a kernel crash or a disk error at that time",
+        ),
     )
 
 

@@ -38,8 +38,8 @@ from forensics.rules.finding import (
     Verdict,
     brokers_text,
     count_text,
-    span_text,
     place,
+    span_text,
 )
 from forensics.rules.story import missing_data
 
@@ -97,14 +97,20 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
         dated = f" of leader epoch {epoch}" if epoch is not None and epoch >= 0 else ""
         span = f"[{base}, {last + 1})"
         facts.append(Fact(f"first differing batch: offsets {span}{dated}", broker=broker, refs=(ref,)))
-    follows = f"; {brokers_text(even)} hold{'s' if len(even) == 1 else ''} what the current leader serves" if leader in even else ""
+    follows = (
+        f"; {brokers_text(even)} hold{'s' if len(even) == 1 else ''} what the current leader serves"
+        if leader in even
+        else ""
+    )
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
         confidence=Confidence.PROVEN,
         **place(history),
         replicas=tuple(sorted(sides)),
-        epochs=tuple(sorted({e for f in forks for e in (f.left_batch[2], f.right_batch[2]) if e is not None and e >= 0})),
+        epochs=tuple(
+            sorted({e for f in forks for e in (f.left_batch[2], f.right_batch[2]) if e is not None and e >= 0})
+        ),
         offsets=ranges,
         records=(size(ranges), size(ranges)),
         summary=(
@@ -115,8 +121,12 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
         not_because=("both sides have a sound batch there, below the high watermark of both",),
         cause="hw-truncation" if history.protocol == "hw" else "unknown",
         keep=f"both copies of {history.name}: {brokers_text(odd)} and {brokers_text(even)}",
-        next_steps=(f"copy the directory of {history.name} from each of {brokers_text(tuple(sorted(sides)))} before any restart",),
-        do_not=("do not delete one copy to make the replicas equal: it may be the only one with what producers were promised",),
+        next_steps=(
+            f"copy the directory of {history.name} from each of {brokers_text(tuple(sorted(sides)))} before any restart",
+        ),
+        do_not=(
+            "do not delete one copy to make the replicas equal: it may be the only one with what producers were promised",
+        ),
     )
 
 

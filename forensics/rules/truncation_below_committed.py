@@ -42,8 +42,8 @@ from forensics.rules.finding import (
     Severity,
     Verdict,
     count_text,
-    span_text,
     place,
+    span_text,
 )
 from forensics.rules.story import cut_fact, loss_cause, missing_logs, statement_fact
 

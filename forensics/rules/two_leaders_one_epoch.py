@@ -39,7 +39,8 @@ def judge(history: History, case: Case) -> Judgement:
         leaders = tuple(sorted({epoch.leader, *epoch.other_leaders}))
         facts = [Fact(f"leader of epoch {number}", broker=epoch.leader, refs=tuple(epoch.refs))]
         facts += [
-            Fact(f"leader of epoch {number} too", broker=b, refs=(ref,)) for b, ref in sorted(epoch.other_leaders.items())
+            Fact(f"leader of epoch {number} too", broker=b, refs=(ref,))
+            for b, ref in sorted(epoch.other_leaders.items())
         ]
         findings.append(
             Finding(
@@ -56,7 +57,9 @@ def judge(history: History, case: Case) -> Judgement:
             )
         )
     led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
-    missing = () if led else (f"any line about the leaders of {history.name}: state-change.log or the controller's log",)
+    missing = (
+        () if led else (f"any line about the leaders of {history.name}: state-change.log or the controller's log",)
+    )
     verdict = Verdict.VIOLATED if findings else Verdict.CLEAN if led else Verdict.UNKNOWN
     return Judgement(ID, verdict, tuple(findings), missing)
 

@@ -68,7 +68,9 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     inferences: tuple[str, ...] = ()
     if last is not None and last.last_isr is not None:
         members = ",".join(map(str, sorted(last.last_isr)))
-        facts.append(Fact(f"last ISR of leader epoch {last.epoch}: {members}", broker=last.leader, refs=(last.isr[-1][1],)))
+        facts.append(
+            Fact(f"last ISR of leader epoch {last.epoch}: {members}", broker=last.leader, refs=(last.isr[-1][1],))
+        )
     facts.append(leader_fact(epoch))
     facts += [Fact("the election is called unclean", refs=(ref,)) for ref in epoch.unclean]
     if not epoch.unclean:

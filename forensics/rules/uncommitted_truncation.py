@@ -25,7 +25,7 @@ from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, Cut, History
 from forensics.replay.lineage import Range, subtract
-from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, span_text, place
+from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, place, span_text
 from forensics.rules.story import cut_fact, missing_logs
 
 ID = "uncommitted-truncation"
