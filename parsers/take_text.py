@@ -9,6 +9,8 @@ import polars as pl
 from parsers import extract, frames, lines, wrappings
 from parsers.errors import NotThisFormat
 from parsers.file_reading import UTC, FileReading
+from parsers.formats.request_log import MARK as REQUEST
+from parsers.formats.request_log import RequestLog
 from parsers.sources import HEAD_BYTES, Source
 
 _LONG_HEAD: Final = 256 << 10
@@ -36,6 +38,7 @@ def text_log(source: Source, _head: bytes) -> FileReading:
     inside = False
     frame: frames.Frame | None = None
     around: tuple[wrappings.Wrapping, ...] = ()
+    requests = RequestLog()
     with source.open() as stream:
         for block in lines.blocks(stream):
             if frame is None:
@@ -50,14 +53,29 @@ def text_log(source: Source, _head: bytes) -> FileReading:
             found = extract.extract(block, frame, inside_config=inside)
             inside = found.inside_config
             observations.append(found.observations)
-            notices.append(found.notices)
+            notices += [found.notices, requests.add(_requests(block, frame))]
             reading.lines += physical
             reading.events += found.events
             reading.relevant += found.relevant
             reading.understood += found.understood
             reading.first_time = found.first_time if reading.first_time is None else reading.first_time
             reading.last_time = found.last_time if found.last_time is not None else reading.last_time
+    if requests.relevant:
+        observations.append(requests.finish())
+        reading.relevant += requests.relevant
+        reading.understood += requests.understood
     if observations:
         reading.observations = pl.concat(observations)
         reading.notices = pl.concat(notices)
+    if requests.relevant:
+        reading.observations = reading.observations.sort("line", maintain_order=True)
     return reading
+
+
+def _requests(block: lines.Block, frame: frames.Frame) -> pl.DataFrame:
+    """Events of the request log among the lines."""
+    marked = block.lines.str.contains(REQUEST, literal=True)
+    if not marked.any():
+        return pl.DataFrame(schema={"line": pl.Int64, "time": pl.Datetime("us"), "message": pl.String})
+    rows = block.frame().filter(marked)
+    return frames.split(rows.filter(pl.col("text").str.contains(frame.head)), frame)

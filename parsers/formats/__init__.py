@@ -17,6 +17,9 @@ from parsers.formats import (
     producer_snapshot,
     quorum_state,
     records,
+    request_log,
+    request_log_json,
+    request_log_text,
     segment,
     server_properties,
 )
@@ -34,5 +37,8 @@ FORMATS = (
     quorum_state,
     producer_snapshot,
     metadata_log,
+    request_log,
+    request_log_json,
+    request_log_text,
 )
 """Every format module; what claims a file is decided in ``parsers.read``, in the order that stands there."""

@@ -1,0 +1,129 @@
+"""What both writings of the request log are brought to: tables of fetches, of what they ask and of what is answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import polars as pl
+
+from parsers.reading import EXCERPT
+from parsers.schema import NOTICES, empty
+
+RELEVANT: Final = (
+    "FETCH",
+    "OFFSET_FOR_LEADER_EPOCH",
+    "LEADER_AND_ISR",
+    "UPDATE_METADATA",
+    "ALTER_PARTITION",
+    "ALTER_ISR",
+)
+"""Requests that speak of replication. ALTER_PARTITION was called ALTER_ISR to 3.1."""
+
+API_KEYS: Final = {
+    1: "FETCH",
+    4: "LEADER_AND_ISR",
+    6: "UPDATE_METADATA",
+    23: "OFFSET_FOR_LEADER_EPOCH",
+    56: "ALTER_PARTITION",
+}
+
+METADATA_TOPIC_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
+METADATA_TOPIC: Final = "__cluster_metadata"
+
+FETCHES: Final[dict[str, pl.DataType]] = {
+    "line": pl.Int64(),
+    "time": pl.Datetime("us"),
+    "follower": pl.Int32(),  # -1 a consumer
+    "session": pl.Int64(),  # 0 none
+}
+"""One row a FETCH; ``session`` is the one that it opened or belongs to."""
+
+ASKED: Final[dict[str, pl.DataType]] = {
+    "line": pl.Int64(),
+    "topic": pl.String(),
+    "topic_id": pl.String(),
+    "partition": pl.Int32(),
+    "fetch_offset": pl.Int64(),
+    "leader_epoch": pl.Int32(),
+    "log_start": pl.Int64(),
+}
+"""One row a partition that a FETCH names."""
+
+ANSWERED: Final[dict[str, pl.DataType]] = {
+    "line": pl.Int64(),
+    "topic": pl.String(),
+    "topic_id": pl.String(),
+    "partition": pl.Int32(),
+    "error": pl.Int32(),
+    "hw": pl.Int64(),
+    "log_start": pl.Int64(),
+    "diverging_epoch": pl.Int32(),
+    "diverging_end": pl.Int64(),
+}
+"""One row a partition in the answer to a FETCH."""
+
+FORGOTTEN: Final[dict[str, pl.DataType]] = {
+    "line": pl.Int64(),
+    "topic": pl.String(),
+    "topic_id": pl.String(),
+    "partition": pl.Int32(),
+}
+"""One row a partition that leaves its fetch session."""
+
+STATED: Final[dict[str, pl.DataType]] = {
+    "line": pl.Int64(),
+    "time": pl.Datetime("us"),
+    "kind": pl.String(),
+    "message": pl.String(),
+    "topic": pl.String(),
+    "topic_id": pl.String(),
+    "partition": pl.Int32(),
+    "replica": pl.Int32(),
+    "leader": pl.Int32(),
+    "leader_epoch": pl.Int32(),
+    "previous_epoch": pl.Int32(),
+    "partition_epoch": pl.Int32(),
+    "offset": pl.Int64(),
+    "isr": pl.String(),
+    "detail": pl.String(),
+}
+"""Rows of other requests, as they go into the observations."""
+
+
+@dataclass(slots=True)
+class Requests:
+    """What one block of a request log says.
+
+    Attributes:
+        fetches, asked, answered, forgotten, stated: see the tables of these names.
+        relevant: requests that speak of replication.
+        understood: those of them that could be read.
+        notices: schema ``NOTICES``, for the others.
+    """
+
+    fetches: pl.DataFrame = field(default_factory=lambda: empty(FETCHES))
+    asked: pl.DataFrame = field(default_factory=lambda: empty(ASKED))
+    answered: pl.DataFrame = field(default_factory=lambda: empty(ANSWERED))
+    forgotten: pl.DataFrame = field(default_factory=lambda: empty(FORGOTTEN))
+    stated: pl.DataFrame = field(default_factory=lambda: empty(STATED))
+    relevant: int = 0
+    understood: int = 0
+    notices: pl.DataFrame = field(default_factory=lambda: empty(NOTICES))
+
+
+def unread(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
+    """Notices for requests that could not be read."""
+    return rows.select(
+        pl.lit(reason).alias("reason"),
+        pl.col("request").str.slice(0, EXCERPT).alias("excerpt"),
+        pl.col("line"),
+        pl.lit(None, dtype=pl.Int64).alias("byte"),
+    )
+
+
+def named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows with the one topic named whose id is fixed."""
+    return rows.with_columns(
+        pl.when(pl.col("topic_id") == METADATA_TOPIC_ID).then(pl.lit(METADATA_TOPIC)).otherwise("topic").alias("topic")
+    )
