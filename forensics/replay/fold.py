@@ -156,6 +156,11 @@ class _Fold:
         """Where the epoch's leader began to write, and on top of which log."""
         log = self.logs.get(leader, Lineage().begin(UNKNOWN, 0))
         self._start(epoch, tenure)
+        if epoch.start is None and tenure is not None and not self._goes_on(leader, tenure):
+            epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))
+            ceiling = self._ceiling(leader)
+            if ceiling is not None and ceiling <= epoch.start_low:
+                epoch.start, epoch.start_confidence = epoch.start_low, Confidence.INFERRED
         if epoch.start is not None:
             below = log.cut(epoch.start)
             if epoch.start > 0 and below.epoch_at(epoch.start - 1) == UNKNOWN:
@@ -166,7 +171,6 @@ class _Fold:
             # nothing about which record stands where.
             epoch.lineage = log
         elif epoch.served or tenure is not None:
-            epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))
             epoch.lineage = log.cut(epoch.start_low).begin(UNKNOWN, epoch.start_low)
         else:
             epoch.lineage = log  # nothing shows that the leader ever took it up
@@ -227,6 +231,15 @@ class _Fold:
     def _goes_on(self, leader: int, tenure: Tenure) -> bool:
         before = self.previous.get(leader)
         return before is not None and before.role is Role.LEADER and before.run == tenure.run and not before.steps
+
+    def _ceiling(self, leader: int) -> int | None:
+        """The greatest log end a leader-to-be can have had: that of the leader it followed before, and its own."""
+        before = self.previous.get(leader)
+        if before is None or before.role is not Role.FOLLOWER:
+            return None
+        epoch = self.history.epochs.get(before.epoch)
+        end = reached(self.history, epoch) if epoch is not None else None
+        return None if end is None else max(end, before.start_end or 0, before.start_low)
 
     def _agreed(self, epoch: Epoch, leader: int) -> int:
         """Without epochs in the log: the least offset an epoch can have begun at, because below it the leader's segments
