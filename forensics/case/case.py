@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from forensics.case.brokers import Broker, brokers
+from forensics.case.metadata import FORMATS as METADATA_FORMATS
+from forensics.case.metadata import agree
 from forensics.case.owners import owners
 from forensics.case.topics import named
 from parsers.read import FileReading
@@ -111,6 +113,7 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
     """
     reading = reading or Reading()
     owner, cluster = owners(files)
+    agree(files, owner, cluster)
     rows = []
     for number, ((source, found), broker, name) in enumerate(zip(files, owner, cluster, strict=True)):
         rows.append(
@@ -202,10 +205,11 @@ def _observations(
     parts.clear()
     for _, found in files:
         found.observations = found.observations.clear()  # one copy of a large case is enough
-    printed = [name for name in ("metadata-log",)]
+    # A record of the metadata log speaks of others; a setting in it is that of the broker it names.
+    settings = pl.col("kind") == Kind.BROKER_CONFIG.value
     rows = rows.with_columns(
-        pl.when(pl.col("message").is_in(printed))
-        .then(pl.col("_owner"))
+        pl.when(pl.col("message").is_in(METADATA_FORMATS))
+        .then(pl.when(settings).then(pl.col("replica")).otherwise(pl.col("_owner")))
         .otherwise(pl.coalesce("witness", "_owner"))
         .alias("broker")
     )

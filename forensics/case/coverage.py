@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from forensics.case.case import Case
@@ -24,7 +26,7 @@ def coverage(case: Case) -> pl.DataFrame:
         and kind; files of no known broker have a null broker.
     """
     name = pl.col("path").str.split("/").list.last()
-    kind = pl.when(pl.col("format") != "broker-log").then(pl.col("format"))
+    kind: Any = pl.when(pl.col("format") != "broker-log").then(pl.col("format"))
     for label, part in KINDS:
         kind = kind.when(name.str.contains(part, literal=True)).then(pl.lit(label))
     return (

@@ -53,8 +53,8 @@ def quote(case: Case, wanted: Iterable[Place]) -> dict[Place, str]:
     return texts
 
 
-def _lines(case: Case, source: int, wanted: dict[int | None, Place]) -> dict[Place, str]:
-    last = max(number for number in wanted if number is not None)
+def _lines(case: Case, source: int, wanted: dict[int, Place]) -> dict[Place, str]:
+    last = max(wanted)
     texts: dict[Place, str] = {}
     try:
         with case.files[source].open() as stream:

@@ -32,7 +32,7 @@ def main() -> None:
     except ForensicsError as error:
         click.echo(f"forensics: {error}", err=True)
         sys.exit(2)
-    except Exception:
+    except Exception:  # noqa: BLE001
         # Exit code 1 means findings: a defect must never look like one.
         traceback.print_exc()
         click.echo("forensics: this is a defect of the tool; please report it with the lines above", err=True)

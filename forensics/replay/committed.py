@@ -1,12 +1,13 @@
 """The committed bound: which records are known to have been committed, and which can be known not to have been.
 
-A record is (offset, leader epoch). A high watermark ``h`` that came from the leader of epoch ``e`` says that the records
-``[0, h)`` of that leader's log are committed; it says nothing of other records at the same offsets.
+A record is (offset, leader epoch). A high watermark ``h`` that came from the leader of epoch ``e`` says that
+the records ``[0, h)`` of that leader's log are committed; it says nothing of other records at the same offsets.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar, cast
@@ -137,7 +138,7 @@ def _first_without(history: History, statement: Statement, offset: int) -> Epoch
         if not epoch.lineage.entries:
             continue
         there, mine = epoch.lineage.epoch_at(offset), statement.lineage.epoch_at(offset)
-        if there != UNKNOWN and there != mine:
+        if there not in (UNKNOWN, mine):
             return epoch
     return None
 
@@ -165,8 +166,8 @@ def _holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[in
 def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     """Whether the leader of a later epoch had every record committed in an earlier one.
 
-    True where the protocol says so: it led or was in the ISR, and nothing can have shortened its log since. None where the
-    evidence does not tell.
+    True where the protocol says so: it led or was in the ISR, and nothing can have shortened its log since. None
+    where the evidence does not tell.
     """
     leader = after.leader
     if leader is None or _shortened(history, leader, before.epoch, after.epoch):
@@ -202,13 +203,13 @@ def _lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> 
 
 
 def _bounded(history: History, leader: int, epoch: Epoch, end: int) -> bool:
-    """Whether another member of the ISR held no more than ``end`` when the epoch was over, so that no more was committed."""
+    """Whether another ISR member held no more than ``end`` when the epoch was over, so that no more was committed."""
     last = epoch.last_isr
     if last is None or not (epoch.isr_own or epoch.isr_told):
         return False
     for broker in sorted(last - {leader}):
         spans = history.tenures.get(broker, [])
-        for one, two in zip(spans, spans[1:], strict=False):
+        for one, two in itertools.pairwise(spans):
             trusted = not any(step.reason == "unclean" for step in one.steps)
             if one.epoch == epoch.epoch and two.start_end is not None and two.start_end <= end and trusted:
                 return True
@@ -218,9 +219,10 @@ def _bounded(history: History, leader: int, epoch: Epoch, end: int) -> bool:
 def outside_isr(history: History, epoch: Epoch) -> bool:
     """Whether an epoch's leader came from outside the ISR, as far as the evidence shows.
 
-    An election from outside the ISR leaves the new leader alone in it (ZooKeeper: OfflinePartitionLeaderElection; KRaft:
-    PartitionChangeBuilder), so company in its first ISR proves that it was in sync. A reassignment can make a replica
-    leader in the very change that adds it, which the controller prints as UNCLEAN too.
+    An election from outside the ISR leaves the new leader alone in it (ZooKeeper:
+    OfflinePartitionLeaderElection; KRaft: PartitionChangeBuilder), so company in its first ISR proves that it
+    was in sync. A reassignment can make a replica leader in the very change that adds it, which the controller
+    prints as UNCLEAN too.
     """
     isr = epoch.first_isr
     if isr is not None and len(isr) > 1:
@@ -276,7 +278,7 @@ def doubts(history: History) -> list[Doubt]:
         if e.served and e.leader is not None and e.leader >= 0 and e.lineage.entries
     ]
     found = []
-    for before, after in zip(led, led[1:], strict=False):
+    for before, after in itertools.pairwise(led):
         if after.lineage is before.lineage or carried_over(history, before, after):
             continue
         if after.start is None:

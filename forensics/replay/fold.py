@@ -6,6 +6,7 @@ lower epochs alone. Clocks of different brokers are never compared.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -242,8 +243,9 @@ class _Fold:
         return None if end is None else max(end, before.start_end or 0, before.start_low)
 
     def _agreed(self, epoch: Epoch, leader: int) -> int:
-        """Without epochs in the log: the least offset an epoch can have begun at, because below it the leader's segments
-        agree with a log that was there before the epoch and was not cut since.
+        """Without epochs in the log: the least offset an epoch can have begun at.
+
+        Below it the leader's segments agree with a log that was there before the epoch and was not cut since.
         """
         if self.history.protocol != "hw":
             return 0
@@ -316,8 +318,8 @@ class _Fold:
         elif self.history.protocol == "hw":
             at = epoch.start
         else:
-            # Reconciled by leader epoch before it fetched, its log is a prefix of its leader's; and if it never reached its
-            # leader, what it is known to hold is still its own.
+            # Reconciled by leader epoch before it fetched, its log is a prefix of its leader's; and if it never
+            # reached its leader, what it is known to hold is still its own.
             at = tenure.start_low
         if epoch.lineage.entries and at is not None:
             self.logs[broker] = self.logs[broker].splice(epoch.lineage, at) if at > 0 else epoch.lineage
@@ -414,7 +416,7 @@ class _Fold:
         if epoch is None or statement.replica == epoch.leader or epoch.leader is None:
             return statement
         spans = self.tenures.get(epoch.leader, [])
-        for one, two in zip(spans, spans[1:], strict=False):
+        for one, two in itertools.pairwise(spans):
             goes_on = one.role is Role.LEADER and two.role is Role.LEADER and one.run == two.run and not one.steps
             following = self.history.epochs.get(two.epoch)
             if one.epoch != statement.epoch or not goes_on or following is None or following.leader != epoch.leader:

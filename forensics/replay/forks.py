@@ -71,10 +71,10 @@ def forks(
             (max(a, c), min(b, d) + 1)
             for a, b, c, d in group.select("base_offset", "last_offset", "base_right", "last_right").iter_rows()
         )
-        result.setdefault((str(topic), int(partition)), []).append(  # type: ignore[call-overload]
+        result.setdefault((str(topic), int(partition)), []).append(
             Fork(
-                left=int(one),  # type: ignore[call-overload]
-                right=int(two),  # type: ignore[call-overload]
+                left=int(one),
+                right=int(two),
                 ranges=tuple(ranges),
                 left_ref=Ref(source=first["source_left"], byte=first["byte_left"], note="first differing batch"),
                 right_ref=Ref(source=first["source_right"], byte=first["byte_right"], note="first differing batch"),
@@ -137,9 +137,22 @@ def _crossing(rows: pl.DataFrame, same_span: pl.DataFrame, found: dict[Key, dict
                     legacy = x["magic"] < 2 and y["magic"] < 2
                     if legacy or (x["leader_epoch"] != y["leader_epoch"]):
                         out.append(
-                            (topic, partition, one, two, x["base_offset"], x["last_offset"], y["base_offset"])
-                            + (y["last_offset"], x["leader_epoch"], y["leader_epoch"])
-                            + (x["source"], x["byte"], y["source"], y["byte"])
+                            (
+                                topic,
+                                partition,
+                                one,
+                                two,
+                                x["base_offset"],
+                                x["last_offset"],
+                                y["base_offset"],
+                                y["last_offset"],
+                                x["leader_epoch"],
+                                y["leader_epoch"],
+                                x["source"],
+                                x["byte"],
+                                y["source"],
+                                y["byte"],
+                            )
                         )
     return pl.DataFrame(out, schema={name: _TYPES[name] for name in _FORK}, orient="row")
 

@@ -7,6 +7,7 @@ from the controller's lines instead of the batch header.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -91,7 +92,7 @@ def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[li
     )
     differ: list[Range] = []
     unknown: list[Range] = []
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in itertools.pairwise(bounds):
         a, b = left.epoch_at(start), right.epoch_at(start)
         if UNKNOWN in (a, b):
             if start >= shared:

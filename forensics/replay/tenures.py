@@ -308,7 +308,8 @@ class Reader:
         now, planned = self.now, self.planned
         at_start = now.role is not Role.LEADER and not any(step.what == "cut" for step in now.steps)
         ref = Ref(row=event.row, note=f"truncated to {target}")
-        reason, refs = "unknown", (ref,)
+        reason = "unknown"
+        refs: tuple[Ref, ...] = (ref,)
         if planned is not None and planned.target == target:
             reason, refs = planned.reason, (*planned.refs, ref)
         elif self.hw_protocol and at_start:

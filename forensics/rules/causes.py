@@ -41,7 +41,8 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "unflushed-tail",
-        "a replica came back without the end of its log: power loss or a crash of the host before the records were flushed",
+        "a replica came back without the end of its log: power loss or a crash of the host before the "
+        "records were flushed",
         "KIP-966",
         "all; Kafka relies on replication, not on fsync",
         "replicas in independent failure domains, min.insync.replicas of 2 or more",

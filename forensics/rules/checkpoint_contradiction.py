@@ -1,19 +1,20 @@
 """Checkpoint files contradict the log beside them.
 
 ## What it finds
-A recovery point, a log start offset or a cleaner offset beyond the end of the replica's log; a high watermark below its
-log start.
+A recovery point, a log start offset or a cleaner offset beyond the end of the replica's log; a high
+watermark below its log start.
 
 ## Why it matters
-Such files belong to another state of the log: a restored backup, a lost tail, a directory put together by hand. A recovery
-point beyond the log's end makes the broker skip the recovery it needs.
+Such files belong to another state of the log: a restored backup, a lost tail, a directory put
+together by hand. A recovery point beyond the log's end makes the broker skip the recovery it needs.
 
 ## Evidence
 The checkpoint files of a log directory and the segments in it.
 
 ## Not a finding when
-The high watermark is above the log's end: ``hw-above-leo`` reports that. Up to 2.3 a high watermark may stay below the log
-start after delete-records. A checkpoint is older than the log: each is written every few seconds to a minute.
+The high watermark is above the log's end: ``hw-above-leo`` reports that. Up to 2.3 a high watermark
+may stay below the log start after delete-records. A checkpoint is older than the log: each is
+written every few seconds to a minute.
 
 ## Versions
 All.

@@ -1,28 +1,33 @@
 """Committed records are in no log that the partition serves any more.
 
 ## What it finds
-Records (offset, leader epoch) below a reached high watermark that the log of the partition's current leader does not
-hold: a later leader began to write at a lower offset, so other records took their place, or nothing did.
+Records (offset, leader epoch) below a reached high watermark that the log of the partition's
+current leader does not hold: a later leader began to write at a lower offset, so other records took
+their place, or nothing did.
 
 ## Why it matters
-Producers with acks=all were told that these records are safe, and consumers may have read them. They are gone for every
-reader from then on, wherever copies still lie. A replica that still holds them loses them the moment it follows the
-current leader with leader epochs, so copies must be saved before anything is started.
+Producers with acks=all were told that these records are safe, and consumers may have read them.
+They are gone for every reader from then on, wherever copies still lie. A replica that still holds
+them loses them the moment it follows the current leader with leader epochs, so copies must be saved
+before anything is started.
 
 ## Evidence
-High watermarks with the log they speak of; the log end offset each leader began its epoch with (role lines, epoch
-entries, first batch of an epoch; before 0.11 the point where the leader's segments part from an older log).
+High watermarks with the log they speak of; the log end offset each leader began its epoch with
+(role lines, epoch entries, first batch of an epoch; before 0.11 the point where the leader's
+segments part from an older log).
 
 ## Not a finding when
-A leader's uncommitted tail was cut after a failover (acks=0/1). A record was cut on one replica while its leader still
-had it. Records went by retention, compaction, delete-records or with a deleted topic of the same name.
+A leader's uncommitted tail was cut after a failover (acks=0/1). A record was cut on one replica
+while its leader still had it. Records went by retention, compaction, delete-records or with a
+deleted topic of the same name.
 
 ## Versions
-All. Before 0.11 a clean election can lose committed records (KIP-101); with leader epochs an unclean election, a lost
-disk or a power failure still can.
+All. Before 0.11 a clean election can lose committed records (KIP-101); with leader epochs an
+unclean election, a lost disk or a power failure still can.
 
 ## What to do
-Stop; copy the directory of the replica that the finding says to keep, before any broker is started or reassigned.
+Stop; copy the directory of the replica that the finding says to keep, before any broker is started
+or reassigned.
 """
 
 from __future__ import annotations
@@ -61,13 +66,17 @@ def judge(history: History, case: Case) -> Judgement:
         )
     for doubt in doubts(history):
         before, after = doubt.before, doubt.after
-        what = f"offset {after.start}" if after.start is not None else "which its log end offset"
-        missing.append(
-            f"how far leader {before.leader} of epoch {before.epoch} had committed when leader {after.leader} began epoch "
-            f"{after.epoch} at {what}: broker {before.leader}'s server.log, replication-offset-checkpoint and segments"
-            if after.start is not None
-            else f"the log end offset with which leader {after.leader} began epoch {after.epoch}: its server.log and segments"
-        )
+        if after.start is None:
+            missing.append(
+                f"the log end offset with which leader {after.leader} began epoch {after.epoch}: its server.log "
+                "and segments"
+            )
+        else:
+            missing.append(
+                f"how far leader {before.leader} of epoch {before.epoch} had committed when leader {after.leader} "
+                f"began epoch {after.epoch} at offset {after.start}: broker {before.leader}'s server.log, "
+                "replication-offset-checkpoint and segments"
+            )
     if unclear:
         missing.append(
             f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica"
@@ -129,7 +138,10 @@ def _finding(history: History, loss: Loss) -> Finding:
         after={"log_end_offset": epoch.start} if epoch.start is not None else {},
         uncertain=_uncertain(history, loss),
         not_because=(
-            "the records were below a high watermark in the very log that wrote them, so they were not an uncommitted tail",
+            (
+                "the records were below a high watermark in the very log that wrote them, so they were not "
+                "an uncommitted tail"
+            ),
         ),
         cause=cause,
         keep=keep,
@@ -141,7 +153,8 @@ def _finding(history: History, loss: Loss) -> Finding:
 def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
     """More may be lost than is proven: the leader before may have committed beyond what any high watermark shows."""
     return tuple(
-        f"more may be lost: how far leader {doubt.before.leader} of epoch {doubt.before.epoch} had committed beyond offset "
+        f"more may be lost: how far leader {doubt.before.leader} of epoch {doubt.before.epoch} had "
+        f"committed beyond offset "
         f"{loss.ranges[-1][1]} is not in the evidence"
         for doubt in doubts(history)
         if doubt.after.epoch <= loss.epoch.epoch and (doubt.end is None or doubt.end > loss.ranges[-1][1])
@@ -167,7 +180,10 @@ def _advice(history: History, holders: tuple[int, ...]) -> tuple[str | None, tup
         return (
             None,
             (
-                f"look for other copies of {name}: backups, disk snapshots, mirrored clusters, consumers that read them",
+                (
+                    f"look for other copies of {name}: backups, disk snapshots, mirrored clusters, "
+                    f"consumers that read them"
+                ),
                 "ask the producers for the records of that time",
             ),
             ("do not delete the evidence: it is the only account of what was lost",),
@@ -182,7 +198,10 @@ def _advice(history: History, holders: tuple[int, ...]) -> tuple[str | None, tup
             f"read the records from the copy: kafka-dump-log --print-data-log --files <copy of {name}>/*.log",
         ),
         (
-            f"do not wipe, reassign or restart broker {broker} before that: following the current leader removes the records",
+            (
+                f"do not wipe, reassign or restart broker {broker} before that: following the current "
+                f"leader removes the records"
+            ),
         ),
     )
 

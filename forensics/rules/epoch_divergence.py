@@ -1,27 +1,30 @@
 """Leader epochs contradict each other in a log, between a log and its epoch file, or between replicas.
 
 ## What it finds
-A leader epoch that falls as offsets rise within one log; a ``leader-epoch-checkpoint`` that its own segments refute; two
-replicas whose batches give one offset different leader epochs below both high watermarks.
+A leader epoch that falls as offsets rise within one log; a ``leader-epoch-checkpoint`` that its own
+segments refute; two replicas whose batches give one offset different leader epochs below both high
+watermarks.
 
 ## Why it matters
-Followers reconcile by leader epoch (KIP-101, KIP-279). An epoch file that does not describe its log makes a replica cut too
-much or too little, and the next failover can lose or fork data.
+Followers reconcile by leader epoch (KIP-101, KIP-279). An epoch file that does not describe its log
+makes a replica cut too much or too little, and the next failover can lose or fork data.
 
 ## Evidence
 ``partitionLeaderEpoch`` of the record batches, and the entries of ``leader-epoch-checkpoint``.
 
 ## Not a finding when
-The last entry has no batch yet (a leader's own epoch before its first record). Followers lack an epoch that holds no
-record. The first entry starts at the log start: retention and delete-records rewrite it. The file is empty or lacks its
-first epochs: old message format, a fresh replica, or a recovery in 2.1 to 2.5, which skipped epoch 0. Entries at or beyond
-the log's end after a crash (3.8+ flush the file asynchronously).
+The last entry has no batch yet (a leader's own epoch before its first record). Followers lack an
+epoch that holds no record. The first entry starts at the log start: retention and delete-records
+rewrite it. The file is empty or lacks its first epochs: old message format, a fresh replica, or a
+recovery in 2.1 to 2.5, which skipped epoch 0. Entries at or beyond the log's end after a crash
+(3.8+ flush the file asynchronously).
 
 ## Versions
 0.11 and later with message format v2.
 
 ## What to do
-Stop the replica, keep its directory, and let it copy the partition anew from a leader that has the records.
+Stop the replica, keep its directory, and let it copy the partition anew from a leader that has the
+records.
 """
 
 from __future__ import annotations
@@ -72,7 +75,10 @@ def _refuted(disk: Disk) -> tuple[str, tuple[Ref, ...]] | None:
         ref = next((r for epoch, _, r in entries if epoch == given), None)
         batch = disk.refs.get(mine)
         return (
-            f"offset {offset} is of leader epoch {mine} in the segments and of epoch {given} in leader-epoch-checkpoint",
+            (
+                f"offset {offset} is of leader epoch {mine} in the segments and of epoch {given} in "
+                f"leader-epoch-checkpoint"
+            ),
             tuple(r for r in (batch, ref) if r is not None),
         )
     return None

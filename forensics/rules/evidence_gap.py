@@ -1,11 +1,12 @@
 """Evidence that the questions about a partition need is missing.
 
 ## What it finds
-Brokers that are replicas of the partition but whose logs or data directories were not handed in, and questions that were
-answered ``unknown`` for it.
+Brokers that are replicas of the partition but whose logs or data directories were not handed in,
+and questions that were answered ``unknown`` for it.
 
 ## Why it matters
-A verdict is as good as its evidence. What is missing now can often still be collected; in a day it is rotated away.
+A verdict is as good as its evidence. What is missing now can often still be collected; in a day it
+is rotated away.
 
 ## Evidence
 The coverage of the case: which broker left which kind of file, for which time.

@@ -1,19 +1,20 @@
 """A leader's high watermark is above the log end of a replica that it counts as in sync.
 
 ## What it finds
-A line in which a leader takes a replica out of the ISR while its high watermark is already above that replica's log end
-offset: until that line, a member of the ISR lacked committed records.
+A line in which a leader takes a replica out of the ISR while its high watermark is already above
+that replica's log end offset: until that line, a member of the ISR lacked committed records.
 
 ## Why it matters
-Any member of the ISR may be elected. Had the leader failed before it shrank the ISR, a clean election could have lost
-committed records.
+Any member of the ISR may be elected. Had the leader failed before it shrank the ISR, a clean
+election could have lost committed records.
 
 ## Evidence
-``Shrinking ISR .. Leader: (highWatermark: .., endOffset: ..). Out of sync replicas: (brokerId: .., endOffset: ..)`` (2.2+).
+``Shrinking ISR .. Leader: (highWatermark: .., endOffset: ..). Out of sync replicas: (brokerId: ..,
+endOffset: ..)`` (2.2+).
 
 ## Not a finding when
-The replica is behind the leader's log end only. Its log end offset is not known to the leader (-1 or unknown, since the
-leader's start).
+The replica is behind the leader's log end only. Its log end offset is not known to the leader (-1
+or unknown, since the leader's start).
 
 ## Versions
 2.2 and later print both values; earlier ones do not show it.
@@ -54,7 +55,8 @@ def _finding(history: History, group: list[Overtaken]) -> Finding:
         epochs=(first.epoch,),
         offsets=((first.end, first.high_watermark),),
         summary=(
-            f"leader {first.leader}'s high watermark {first.high_watermark} was above the log end {first.end} of broker "
+            f"leader {first.leader}'s high watermark {first.high_watermark} was above the log end "
+            f"{first.end} of broker "
             f"{first.replica}, which was in the ISR until then"
         ),
         facts=(

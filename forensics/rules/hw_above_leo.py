@@ -1,23 +1,25 @@
 """A replica's high watermark lies above the end of its own log.
 
 ## What it finds
-A checkpointed high watermark greater than the log end offset read from the same replica's segments: the end of the log
-is missing, and what is missing was committed.
+A checkpointed high watermark greater than the log end offset read from the same replica's segments:
+the end of the log is missing, and what is missing was committed.
 
 ## Why it matters
-The high watermark file is flushed to disk, records are not: after a power failure a replica can come back without its
-tail. If it leads next, committed records are gone; seen before any restart, another replica can still be chosen.
+The high watermark file is flushed to disk, records are not: after a power failure a replica can
+come back without its tail. If it leads next, committed records are gone; seen before any restart,
+another replica can still be chosen.
 
 ## Evidence
 ``replication-offset-checkpoint`` of the directory and the record batches of the same directory.
 
 ## Not a finding when
-Up to 2.3 a high watermark stays in memory after a truncation until the next fetch. The checkpoint is at most as old as
-the segments if the copy was taken from a stopped broker; a copy of a running broker's directory can show a checkpoint
-newer than the copied segment, which the finding says.
+Up to 2.3 a high watermark stays in memory after a truncation until the next fetch. The checkpoint
+is at most as old as the segments if the copy was taken from a stopped broker; a copy of a running
+broker's directory can show a checkpoint newer than the copied segment, which the finding says.
 
 ## Versions
-All. From 2.4 a loaded high watermark is clamped to the log, so it shows on disk alone, before the broker restarts.
+All. From 2.4 a loaded high watermark is clamped to the log, so it shows on disk alone, before the
+broker restarts.
 
 ## What to do
 Do not start this replica first. Start one that has the records, and let it lead.
@@ -86,7 +88,8 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         offsets=((end, high_watermark),),
         records=(high_watermark - end, high_watermark - end),
         summary=(
-            f"broker {broker} lacks committed offsets [{end}, {high_watermark}): its checkpointed high watermark is above "
+            f"broker {broker} lacks committed offsets [{end}, {high_watermark}): its checkpointed high "
+            f"watermark is above "
             "the end of its log"
             + (f"; {brokers_text(whole)} still {'has' if len(whole) == 1 else 'have'} them" if whole else "")
         ),
@@ -101,7 +104,10 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         keep=f"{brokers_text(whole)}'s copy of {name}" if whole else None,
         next_steps=(
             (
-                f"start {brokers_text(whole)} before broker {broker} and let {'it' if len(whole) == 1 else 'one of them'} lead",
+                (
+                    f"start {brokers_text(whole)} before broker {broker} and let "
+                    f"{'it' if len(whole) == 1 else 'one of them'} lead"
+                ),
             )
             if whole
             else (f"look for another copy of {name} before broker {broker} is started",)

@@ -1,28 +1,31 @@
 """A high watermark went back where it may not.
 
 ## What it finds
-A leader's high watermark that falls within one leader epoch and one run of its broker, and a replica that came back with
-records but without a checkpointed high watermark: its file was lost or emptied, and it starts from 0.
+A leader's high watermark that falls within one leader epoch and one run of its broker, and a
+replica that came back with records but without a checkpointed high watermark: its file was lost or
+emptied, and it starts from 0.
 
 ## Why it matters
-Within an epoch a leader's high watermark only rises (Partition.maybeIncrementLeaderHW). Where followers truncate to their
-high watermark, a lost checkpoint makes a replica throw away its whole log.
+Within an epoch a leader's high watermark only rises (Partition.maybeIncrementLeaderHW). Where
+followers truncate to their high watermark, a lost checkpoint makes a replica throw away its whole
+log.
 
 ## Evidence
-High watermark lines of the leader, ``Non-monotonic update of high watermark`` (2.7.1+), ``No checkpointed highwatermark is
-found`` after a log with records was loaded.
+High watermark lines of the leader, ``Non-monotonic update of high watermark`` (2.7.1+), ``No
+checkpointed highwatermark is found`` after a log with records was loaded.
 
 ## Not a finding when
-A follower's high watermark falls: it takes over its leader's, which trails after a failover. A high watermark is lower
-after a restart: it comes from a checkpoint up to 5 s old. The cluster's high watermark is lower after a failover: the new
-leader starts from its own. A new, empty replica has no checkpointed high watermark.
+A follower's high watermark falls: it takes over its leader's, which trails after a failover. A high
+watermark is lower after a restart: it comes from a checkpoint up to 5 s old. The cluster's high
+watermark is lower after a failover: the new leader starts from its own. A new, empty replica has no
+checkpointed high watermark.
 
 ## Versions
 All.
 
 ## What to do
-Find out who removed or rolled back ``replication-offset-checkpoint``; with brokers before 0.11, copy the other replicas
-before such a broker rejoins.
+Find out who removed or rolled back ``replication-offset-checkpoint``; with brokers before 0.11,
+copy the other replicas before such a broker rejoins.
 """
 
 from __future__ import annotations

@@ -1,22 +1,25 @@
 """A replica's log came back shorter than it was, and no truncation explains it.
 
 ## What it finds
-A log end offset at load, or after log recovery, below one that the replica is known to have reached, or an empty log in
-the place of one that had records.
+A log end offset at load, or after log recovery, below one that the replica is known to have
+reached, or an empty log in the place of one that had records.
 
 ## Why it matters
-The end of a log lost this way was acknowledged by this replica: as leader or as a member of the ISR. If the replica is
-elected next, committed records go.
+The end of a log lost this way was acknowledged by this replica: as leader or as a member of the
+ISR. If the replica is elected next, committed records go.
 
 ## Evidence
-Load lines (``Completed load of``), recovery lines (``Corruption found in segment``), lines of new logs; the log end offset
-before, from its own lines, or from a high watermark reached while the replica was in the ISR.
+Load lines (``Completed load of``), recovery lines (``Corruption found in segment``), lines of new
+logs; the log end offset before, from its own lines, or from a high watermark reached while the
+replica was in the ISR.
 
 ## Not a finding when
-A truncation, a deletion of the topic or of the replica, a move to another directory or tiered storage explains it.
+A truncation, a deletion of the topic or of the replica, a move to another directory or tiered
+storage explains it.
 
 ## Versions
-All. A process killed alone loses nothing: the operating system still has its pages. A host that loses power does.
+All. A process killed alone loses nothing: the operating system still has its pages. A host that
+loses power does.
 
 ## What to do
 Look at the host (power, kernel, disk, mounts) before trusting the replica again.
@@ -57,7 +60,8 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         offsets=((shrunk.target, shrunk.end),),
         records=(shrunk.end - shrunk.target, shrunk.end - shrunk.target),
         summary=(
-            f"broker {shrunk.replica}'s log was {how} with log end offset {shrunk.target}; it had reached {shrunk.end}, "
+            f"broker {shrunk.replica}'s log was {how} with log end offset {shrunk.target}; it had "
+            f"reached {shrunk.end}, "
             "and nothing explains the difference"
         ),
         facts=(shrunk_fact(shrunk),),

@@ -1,27 +1,30 @@
 """Two replicas hold different records at the same committed offsets.
 
 ## What it finds
-Offsets at which the segments of two replicas hold different records (other leader epoch, or another checksum for the
-same span), below the high watermark of both.
+Offsets at which the segments of two replicas hold different records (other leader epoch, or another
+checksum for the same span), below the high watermark of both.
 
 ## Why it matters
-Readers get one record or the other, depending on who leads. At least one of the two was committed and is lost to some
-reader. Kafka does not notice: a follower compares offsets or epochs at the end of its log only.
+Readers get one record or the other, depending on who leads. At least one of the two was committed
+and is lost to some reader. Kafka does not notice: a follower compares offsets or epochs at the end
+of its log only.
 
 ## Evidence
-Record batch headers of both replicas: base and last offset, leader epoch (message format v2) and checksum. Followers
-append their leader's batches unchanged, so equal spans must be equal batches.
+Record batch headers of both replicas: base and last offset, leader epoch (message format v2) and
+checksum. Followers append their leader's batches unchanged, so equal spans must be equal batches.
 
 ## Not a finding when
-One side has no batch there (compaction, retention, delete-records, a replica that has not caught up), compaction rewrote
-a batch of the same epoch, or the difference lies above the high watermark of one side: an old leader's tail that it will
-cut when it follows the new one.
+One side has no batch there (compaction, retention, delete-records, a replica that has not caught
+up), compaction rewrote a batch of the same epoch, or the difference lies above the high watermark
+of one side: an old leader's tail that it will cut when it follows the new one.
 
 ## Versions
-Mostly before 0.11, where a returning leader keeps its tail (KIP-101). With leader epochs only if epoch files are lost.
+Mostly before 0.11, where a returning leader keeps its tail (KIP-101). With leader epochs only if
+epoch files are lost.
 
 ## What to do
-Keep both copies. The side that the finding names as committed first has what producers were promised.
+Keep both copies. The side that the finding names as committed first has what producers were
+promised.
 """
 
 from __future__ import annotations
@@ -114,7 +117,8 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
         offsets=ranges,
         records=(size(ranges), size(ranges)),
         summary=(
-            f"{brokers_text(odd)} and {brokers_text(even)} hold different records at committed offsets {span_text(ranges)} "
+            f"{brokers_text(odd)} and {brokers_text(even)} hold different records at committed offsets "
+            f"{span_text(ranges)} "
             f"({count_text(ranges)}){follows}"
         ),
         facts=tuple(facts),
@@ -122,10 +126,16 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
         cause="hw-truncation" if history.protocol == "hw" else "unknown",
         keep=f"both copies of {history.name}: {brokers_text(odd)} and {brokers_text(even)}",
         next_steps=(
-            f"copy the directory of {history.name} from each of {brokers_text(tuple(sorted(sides)))} before any restart",
+            (
+                f"copy the directory of {history.name} from each of {brokers_text(tuple(sorted(sides)))} "
+                f"before any restart"
+            ),
         ),
         do_not=(
-            "do not delete one copy to make the replicas equal: it may be the only one with what producers were promised",
+            (
+                "do not delete one copy to make the replicas equal: it may be the only one with what "
+                "producers were promised"
+            ),
         ),
     )
 

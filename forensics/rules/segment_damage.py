@@ -1,18 +1,19 @@
 """A segment is damaged: bad checksums, gaps, overlaps, lengths that lie.
 
 ## What it finds
-Record batches whose checksum fails, headers that cannot be, offsets that go back, segments that do not follow one
-another; and, as information, a torn or zero-filled end.
+Record batches whose checksum fails, headers that cannot be, offsets that go back, segments that do
+not follow one another; and, as information, a torn or zero-filled end.
 
 ## Why it matters
-Consumers fail at a bad batch, and followers stop there. What lies behind an unreadable place is out of Kafka's reach.
+Consumers fail at a bad batch, and followers stop there. What lies behind an unreadable place is out
+of Kafka's reach.
 
 ## Evidence
 The segment files, each batch's header and checksum, and the base offsets in the file names.
 
 ## Not a finding when
-The end of the last segment is torn or zero-filled (information only): a crash, a preallocated file, or a copy of a running
-broker. Offsets are missing inside a compacted log.
+The end of the last segment is torn or zero-filled (information only): a crash, a preallocated file,
+or a copy of a running broker. Offsets are missing inside a compacted log.
 
 ## Versions
 All.

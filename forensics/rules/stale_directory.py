@@ -1,22 +1,27 @@
 """A broker has two directories of one partition.
 
 ## What it finds
-Two live data directories of the same partition under one broker id: one of them is left from another time.
+Two live data directories of the same partition under one broker id: one of them is left from
+another time.
 
 ## Why it matters
-A broker that starts on the wrong one takes up a log that the cluster has left behind; two directories at once make it stop.
+A broker that starts on the wrong one takes up a log that the cluster has left behind; two
+directories at once make it stop.
 
 ## Evidence
-Partition directories below log directories whose ``meta.properties`` (or folder) give the same broker id.
+Partition directories below log directories whose ``meta.properties`` (or folder) give the same
+broker id.
 
 ## Not a finding when
-The second directory is marked (``-delete``, ``-future``, ``-stray``), or it is the same directory handed in twice.
+The second directory is marked (``-delete``, ``-future``, ``-stray``), or it is the same directory
+handed in twice.
 
 ## Versions
 All.
 
 ## What to do
-Decide by the log end and the leader epochs which one the broker used last; keep the other until the incident is closed.
+Decide by the log end and the leader epochs which one the broker used last; keep the other until the
+incident is closed.
 """
 
 from __future__ import annotations
@@ -44,7 +49,8 @@ def judge(history: History, case: Case) -> Judgement:
                 **place(history),
                 replicas=(broker,),
                 summary=(
-                    f"broker {broker} has {1 + len(disk.stale)} directories of {history.name}: {disk.directory} (log end "
+                    f"broker {broker} has {1 + len(disk.stale)} directories of {history.name}: "
+                    f"{disk.directory} (log end "
                     f"{disk.end}) was taken as the live one, not {others}"
                 ),
                 facts=tuple(

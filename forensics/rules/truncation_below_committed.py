@@ -1,29 +1,34 @@
 """A replica removed records from its log that were already committed.
 
 ## What it finds
-A truncation of a replica from log end offset ``end`` to ``target`` where some removed record (offset, leader epoch) lay
-below a high watermark that had been reached before, in the log of the leader that wrote it.
+A truncation of a replica from log end offset ``end`` to ``target`` where some removed record
+(offset, leader epoch) lay below a high watermark that had been reached before, in the log of the
+leader that wrote it.
 
 ## Why it matters
-What is committed was promised to producers with acks=all and shown to consumers. If the leader the replica then followed
-lacked the records too, the partition has lost them or is about to; if it had them, they were fetched again and the cut
-only shows that the replica could not have been elected safely in between.
+What is committed was promised to producers with acks=all and shown to consumers. If the leader the
+replica then followed lacked the records too, the partition has lost them or is about to; if it had
+them, they were fetched again and the cut only shows that the replica could not have been elected
+safely in between.
 
 ## Evidence
-Truncation lines of the log layer (``Truncating log .. to offset``, ``Truncating to offset``), the log end offset before
-from load and role lines, high watermarks from role lines, from restarts, from truncation to the high watermark before
-0.11, from checkpoint files. Where no line gives the log end offset, the protocol bounds it: a high watermark reached
-while the replica was in the ISR covers its log (confidence: inferred).
+Truncation lines of the log layer (``Truncating log .. to offset``, ``Truncating to offset``), the
+log end offset before from load and role lines, high watermarks from role lines, from restarts, from
+truncation to the high watermark before 0.11, from checkpoint files. Where no line gives the log end
+offset, the protocol bounds it: a high watermark reached while the replica was in the ISR covers its
+log (confidence: inferred).
 
 ## Not a finding when
-The removed records were written by a leader and never committed (acks=0/1 and a failover), though the cluster's high
-watermark has long passed those offsets in a later epoch: the same offset is then another record. A line that asks for a
-truncation beyond the log's end removes nothing (printed up to 0.10.2).
+The removed records were written by a leader and never committed (acks=0/1 and a failover), though
+the cluster's high watermark has long passed those offsets in a later epoch: the same offset is then
+another record. A line that asks for a truncation beyond the log's end removes nothing (printed up
+to 0.10.2).
 
 ## Versions
-All. Before 0.11, and with an inter-broker protocol or message format before it, every follower cuts to its own high
-watermark; this is routine on restart and a warning where the records were fetched again. The broker's own warning
-``below high watermark`` is reliable in 2.0 to 2.3 alone and cannot fire since 2.4 (KAFKA-19474).
+All. Before 0.11, and with an inter-broker protocol or message format before it, every follower cuts
+to its own high watermark; this is routine on restart and a warning where the records were fetched
+again. The broker's own warning ``below high watermark`` is reliable in 2.0 to 2.3 alone and cannot
+fire since 2.4 (KAFKA-19474).
 
 ## What to do
 If critical: keep the copy the finding names, before anything is restarted, reassigned or deleted.
@@ -104,10 +109,13 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
     cause = "hw-truncation" if cut.reason == "high watermark" else "unknown"
     if cause == "unknown" and epoch is not None:
         cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
-    inferences = ()
+    inferences: tuple[str, ...] = ()
     if not cut.end_exact:
         inferences = (
-            f"broker {cut.replica} held everything below {cut.end}: it was in the ISR when that high watermark was reached",
+            (
+                f"broker {cut.replica} held everything below {cut.end}: it was in the ISR when that high "
+                f"watermark was reached"
+            ),
         )
     return Finding(
         rule=ID,

@@ -4,15 +4,16 @@
 Two brokers that are stated as leader of the same (topic id, partition, leader epoch).
 
 ## Why it matters
-An epoch names one leader: the whole protection of KIP-101 rests on it. Two leaders can write different records under the
-same epoch, and no replica will notice.
+An epoch names one leader: the whole protection of KIP-101 rests on it. Two leaders can write
+different records under the same epoch, and no replica will notice.
 
 ## Evidence
 Role lines of the brokers, LeaderAndIsr requests, controller lines and metadata records.
 
 ## Not a finding when
-Two brokers lead at the same time in different epochs: an old leader that has not heard of its successor (session loss,
-long pause). The topic was deleted and created again: that is another topic id.
+Two brokers lead at the same time in different epochs: an old leader that has not heard of its
+successor (session loss, long pause). The topic was deleted and created again: that is another topic
+id.
 
 ## Versions
 All. Never legal.

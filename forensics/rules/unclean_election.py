@@ -1,25 +1,27 @@
 """A replica from outside the ISR was elected leader.
 
 ## What it finds
-A change of leader to a replica that was not in the in-sync replica set: by the controller's own words, by the RECOVERING
-mark of its partition, or by the last ISR known before the election.
+A change of leader to a replica that was not in the in-sync replica set: by the controller's own
+words, by the RECOVERING mark of its partition, or by the last ISR known before the election.
 
 ## Why it matters
 Such a leader may lack committed records. Whether it did is the business of the rule on lost data.
 
 ## Evidence
-Controller lines (``No broker in ISR is alive``, ``using an unclean election``, ``UNCLEAN partition change``), the line
-``was marked as RECOVERING``, metadata records, ISR lines of the leader before and the ISR the new leader started with.
+Controller lines (``No broker in ISR is alive``, ``using an unclean election``, ``UNCLEAN partition
+change``), the line ``was marked as RECOVERING``, metadata records, ISR lines of the leader before
+and the ISR the new leader started with.
 
 ## Not a finding when
-The leader came from the eligible leader replicas of KIP-966, which the controller prints as UNCLEAN too. The last ISR is
-not known: a lone leader in the ISR may be the last member that was in sync.
+The leader came from the eligible leader replicas of KIP-966, which the controller prints as UNCLEAN
+too. The last ISR is not known: a lone leader in the ISR may be the last member that was in sync.
 
 ## Versions
 All. In ZooKeeper mode 1.1 to 3.9 print no line that says so; there it is derived from the ISR.
 
 ## What to do
-Set unclean.leader.election.enable=false where data matters more than availability, and read the finding on lost data.
+Set unclean.leader.election.enable=false where data matters more than availability, and read the
+finding on lost data.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ def judge(history: History, case: Case) -> Judgement:
         before = led[position - 1]
         if before.last_isr is None and epoch.leader != before.leader and not _company(epoch):
             missing.append(
-                f"the ISR before leader {epoch.leader} began epoch {epoch.epoch}: broker {before.leader}'s server.log or the "
+                f"the ISR before leader {epoch.leader} began epoch {epoch.epoch}: broker "
+                f"{before.leader}'s server.log or the "
                 "controller's log"
             )
     if not led:

@@ -1,10 +1,12 @@
 """A replica removed records that had not been committed.
 
 ## What it finds
-A truncation whose removed records are in no log that is known to be committed: what only an old leader had.
+A truncation whose removed records are in no log that is known to be committed: what only an old
+leader had.
 
 ## Why it matters
-Kafka promises nothing for such records, but producers with acks=0 or acks=1 may have been told that they were written.
+Kafka promises nothing for such records, but producers with acks=0 or acks=1 may have been told that
+they were written.
 
 ## Evidence
 The same as for ``truncation-below-committed``.
