@@ -7,13 +7,15 @@ that finds another format inside passes the file on; what nobody takes is listed
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import BinaryIO
 
 import polars as pl
 
-from parsers import take_data, take_text
+from parsers import take_data, take_metadata, take_text
 from parsers.errors import NotThisFormat
 from parsers.file_reading import FileReading, Taker, note
 from parsers.formats.offset_checkpoint import FILES as CHECKPOINT_FILES
@@ -21,6 +23,7 @@ from parsers.schema import NOTICES, empty
 from parsers.sources import Source
 from parsers.streams import problem_of
 from parsers.take_data import named
+from parsers.walk import in_reading_order
 
 __all__ = [
     "ARCHIVE",
@@ -41,25 +44,58 @@ UNREADABLE = "unreadable"
 ARCHIVE = "archive"
 
 
+def units(sources: Sequence[Source]) -> list[list[int]]:
+    """Positions of the sources in groups to be read together, in the order in which they are cheapest to read.
+
+    Only a directory of the metadata log makes a group of several: its files go on from each other.
+    """
+    groups: dict[str | int, list[int]] = {}
+    for number in in_reading_order(sources):
+        source = sources[number]
+        key = str(PurePosixPath(source.path).parent) if take_metadata.belongs(source) else number
+        groups.setdefault(key, []).append(number)
+    return list(groups.values())
+
+
+def read_unit(sources: Sequence[Source]) -> list[FileReading]:
+    """Read the files of one group; never raises for what is in them."""
+    if take_metadata.belongs(sources[0]):
+        watches = [_Watch(source) for source in sources]
+        readings = take_metadata.directory([watch.source for watch in watches])
+        return [watch.told(reading) for watch, reading in zip(watches, readings, strict=True)]
+    return [read(source) for source in sources]
+
+
 def read(source: Source) -> FileReading:
-    """Read one file; never raises for what is in it."""
+    """Read one file by itself; never raises for what is in it."""
     if source.problem:
         return FileReading(UNREADABLE, notices=note(source.problem, *source.notes))
     if source.container:
         return FileReading(ARCHIVE, notices=note(*source.notes))
-    streams: list[BinaryIO] = []
+    watch = _Watch(source)
+    return watch.told(_taken(watch.source))
 
-    def opened() -> BinaryIO:
-        stream = source.open()
-        streams.append(stream)
+
+class _Watch:
+    """Keeps the streams through which a file is read: where one was cut shows only in the reading."""
+
+    def __init__(self, source: Source) -> None:
+        self._streams: list[BinaryIO] = []
+        self._open = source.open
+        self._notes = source.notes
+        self.source = replace(source, open=self._opened)
+
+    def _opened(self) -> BinaryIO:
+        stream = self._open()
+        self._streams.append(stream)
         return stream
 
-    reading = _taken(replace(source, open=opened))
-    # What a compressed file or an archive was cut at shows only while it is read, once to each that read it.
-    cuts = dict.fromkeys(problem for stream in streams if (problem := problem_of(stream)))
-    if cuts or source.notes:
-        reading.notices = pl.concat([reading.notices, note(*source.notes, *cuts)])
-    return reading
+    def told(self, reading: FileReading) -> FileReading:
+        """The reading, with what the streams had to say, once."""
+        cuts = dict.fromkeys(problem for stream in self._streams if (problem := problem_of(stream)))
+        if cuts or self._notes:
+            reading.notices = pl.concat([reading.notices, note(*self._notes, *cuts)])
+        return reading
 
 
 def _taken(source: Source) -> FileReading:
@@ -82,7 +118,16 @@ def _stranger(source: Source, head: bytes) -> pl.DataFrame:
 
 
 TAKERS: tuple[Taker, ...] = (
+    Taker(
+        "metadata-log",
+        "what the controllers of a KRaft cluster decided",
+        lambda source, _head: take_metadata.belongs(source),
+        lambda source, _head: take_metadata.directory([source])[0],
+    ),
     # Names that a broker alone gives come first, in no particular order; text is told by its first lines.
+    Taker(
+        "metadata-snapshot", "features a KRaft cluster began with", take_metadata.is_bootstrap, take_metadata.bootstrap
+    ),
     Taker("segment", "record batches of one partition", take_data.is_segment, take_data.segment),
     Taker(
         "offset-checkpoint",

@@ -144,7 +144,15 @@ def clean_shutdown(source: Source, _head: bytes) -> FileReading:
 
 def quorum_state(source: Source, _head: bytes) -> FileReading:
     """The metadata quorum as a node last knew it."""
-    return FileReading("quorum-state", notices=read_quorum_state(content(source)).notices)
+    state = read_quorum_state(content(source))
+    said = {
+        "leaderId": state.leader,
+        "leaderEpoch": state.leader_epoch,
+        "votedId": state.voted,
+        "voters": ",".join(map(str, state.voters)) or None,
+    }
+    kept = {key: str(value) for key, value in said.items() if value is not None}
+    return placed(FileReading("quorum-state", notices=state.notices, properties=kept), source)
 
 
 def is_irrelevant(source: Source, _head: bytes) -> bool:

@@ -89,7 +89,7 @@ class Case:
     @functools.cached_property
     def with_data(self) -> frozenset[int]:
         """Brokers of which a data directory was handed in."""
-        told = self.sources.filter(pl.col("format").is_in(["segment", "offset-checkpoint"]))
+        told = self.sources.filter(pl.col("format").is_in(["segment", "metadata-log", "offset-checkpoint"]))
         return frozenset(told.get_column("broker").drop_nulls().unique().to_list())
 
     def path(self, source: int) -> str:

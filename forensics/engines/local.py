@@ -16,7 +16,7 @@ from forensics.result import Result, finish
 from forensics.rules import RULES
 from parsers import read
 from parsers.read import FileReading
-from parsers.walk import in_reading_order, walk
+from parsers.walk import walk
 
 Progress = Callable[[int, int], None]
 """Called with files done and files in all."""
@@ -77,13 +77,13 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
             f"{error}: no such file or directory; give a folder with logs or data of brokers"
         ) from None
     found: dict[int, FileReading] = {}
-    order = in_reading_order(sources)
+    units = read.units(sources)
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        results = pool.map(read.read, [sources[number] for number in order])
-        for done, (number, one) in enumerate(zip(order, results, strict=True), start=1):
-            found[number] = one
+        results = pool.map(read.read_unit, [[sources[number] for number in unit] for unit in units])
+        for unit, readings in zip(units, results, strict=True):
+            found.update(zip(unit, readings, strict=True))
             if progress is not None:
-                progress(done, len(sources))
+                progress(len(found), len(sources))
     case = assemble([(source, found[number]) for number, source in enumerate(sources)], reading)
     if case.observations.is_empty() and case.batches.is_empty():
         looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)

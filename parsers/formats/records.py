@@ -8,6 +8,7 @@ its checksum by ``segment``; bytes that fail it should not come here.
 from __future__ import annotations
 
 import struct
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -47,8 +48,17 @@ class _Library(NamedTuple):
     broken: tuple[type[Exception], ...]  # raised on bytes that contradict themselves: its own, and plain indexing's
 
 
+_importing = threading.Lock()
+
+
 @cache
 def _library() -> _Library:
+    # Its packages import each other in a circle: two threads that begin at different ends see them half made.
+    with _importing:
+        return _imported()
+
+
+def _imported() -> _Library:
     from kafka.errors import KafkaError
     from kafka.record.default_records import DefaultRecordBatch
     from kafka.record.legacy_records import LegacyRecordBatch

@@ -1,0 +1,121 @@
+"""The metadata log of one node: its files are read together, because a change names only what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from parsers.errors import NotThisFormat
+from parsers.file_reading import UTC, FileReading, note, placed
+from parsers.formats.log_directory import split_directory, split_metadata_snapshot, split_segment_file
+from parsers.formats.metadata_log import (
+    BOOTSTRAP_FILE,
+    NAME,
+    SNAPSHOT,
+    MetadataScan,
+    MetadataState,
+    read_metadata_log,
+    read_metadata_snapshot,
+)
+from parsers.sources import Source
+from parsers.take_data import content, segment, segment_bytes
+
+TOPIC = "__cluster_metadata"
+
+
+def belongs(source: Source) -> bool:
+    """A segment or snapshot in use, in a directory of the metadata log."""
+    directory = split_directory(source.parent)
+    if directory is None or directory.topic != TOPIC or source.problem or source.container:
+        return False
+    file, snapshot = split_segment_file(source.name), split_metadata_snapshot(source.name)
+    return (file is not None and file.what == "log" and not file.mark) or (snapshot is not None and not snapshot.mark)
+
+
+def directory(sources: Sequence[Source]) -> list[FileReading]:
+    """Read what ``belongs`` of one directory.
+
+    A log that begins at offset 0 says everything. One whose beginning is gone starts from its oldest snapshot: what
+    stands before the snapshot's end is read without knowing the epochs so far, what follows with them. Other snapshots
+    repeat what the log says, so their rows are left out.
+    """
+    ends = {
+        n: named.end_offset for n, s in enumerate(sources) if (named := split_metadata_snapshot(s.name)) is not None
+    }
+    bases = {n: file.base_offset for n, s in enumerate(sources) if (file := split_segment_file(s.name)) is not None}
+    readings: dict[int, FileReading] = {}
+    state: MetadataState | None = None
+    begin = min(bases.values(), default=None)
+    for number, end in sorted(ends.items(), key=lambda item: item[1]):
+        # The oldest serves as a base; without any segment the newest holds the most.
+        wanted = end == max(ends.values()) if begin is None else begin > 0 and state is None and end >= begin
+        readings[number], after = _snapshot(sources[number], end, rows=wanted)
+        if wanted:
+            state = after
+    before: MetadataState | None = None
+    for number, base in sorted(bases.items(), key=lambda item: item[1]):
+        readings[number], before, state = _segment(sources[number], base, before, state)
+    return [readings[number] for number in range(len(sources))]
+
+
+def bootstrap(source: Source, _head: bytes) -> FileReading:
+    """``bootstrap.checkpoint``: the features a cluster began with."""
+    return _snapshot(source, 0, rows=True)[0]
+
+
+def is_bootstrap(source: Source, _head: bytes) -> bool:
+    """Named so."""
+    return source.name == BOOTSTRAP_FILE
+
+
+def _snapshot(source: Source, end_offset: int, *, rows: bool) -> tuple[FileReading, MetadataState | None]:
+    try:
+        found = read_metadata_snapshot(content(source), end_offset=end_offset)
+    except NotThisFormat as error:
+        return placed(FileReading("unknown", notices=note(f"no snapshot of the metadata log: {error}")), source), None
+    except OSError as error:
+        return FileReading("unreadable", notices=note(f"cannot be read: {error.strerror or error}")), None
+    reading = FileReading(SNAPSHOT, notices=found.notices, zone=UTC)
+    if rows:
+        reading.observations = found.observations
+    return placed(reading, source), found.state
+
+
+def _segment(
+    source: Source, base: int, before: MetadataState | None, state: MetadataState | None
+) -> tuple[FileReading, MetadataState | None, MetadataState | None]:
+    """One segment, read on from the segment before and, as far as that reaches further, from a snapshot.
+
+    Returns:
+        The reading, the state that the segments so far give, and the snapshot's state carried on.
+    """
+    try:
+        with segment_bytes(source) as data:
+            plain = read_metadata_log(data, base_offset=base, state=before or MetadataState(next_offset=base))
+            based = read_metadata_log(data, base_offset=base, state=state) if state is not None else None
+    except NotThisFormat as error:
+        reading = segment(source, b"")
+        reading.notices = pl.concat([reading.notices, note(f"no metadata log: {error}")])
+        return reading, None, state
+    except OSError as error:
+        return FileReading("unreadable", notices=note(f"cannot be read: {error.strerror or error}")), None, state
+    found = plain if based is None or state is None else _spliced(plain, based, state)
+    scan = plain.segment
+    reading = FileReading(NAME, found.observations, scan.batches, found.notices, zone=UTC)
+    reading.base_offset = base
+    reading.log_end, reading.valid_bytes = scan.log_end_offset, scan.valid_bytes
+    reading.magic = max(scan.magic) if scan.magic else None
+    return placed(reading, source), plain.state, based.state if based is not None else None
+
+
+def _spliced(plain: MetadataScan, based: MetadataScan, state: MetadataState) -> MetadataScan:
+    """Rows before the snapshot's end as read without it, then those read with it."""
+    limit = state.next_offset or 0
+    early = plain.segment.batches.filter(pl.col("last_offset") < limit).get_column("byte").implode()
+    rows = pl.concat([plain.observations.filter(pl.col("byte").is_in(early)), based.observations])
+    notices = pl.concat([plain.notices, based.notices]).unique(maintain_order=True).sort("byte", maintain_order=True)
+    return MetadataScan(rows, notices, plain.segment, based.state)
+
+
+__all__ = ["TOPIC", "belongs", "bootstrap", "directory", "is_bootstrap"]
