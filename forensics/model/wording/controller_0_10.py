@@ -53,6 +53,7 @@ class OldController(Words):
         if epoch == 1:
             yield Line("INFO", "kafka.server.KafkaConfig", self.config(broker))
             yield Line("INFO", SERVER, "starting")
+            yield Line("INFO", SERVER, "Connecting to zookeeper on 127.0.0.1:19000")
             yield Line("INFO", SERVER, f"Cluster ID = {self.scene.cluster_id}")
             yield self.registered(broker)
             yield Line("INFO", INFO_PARSER, f"Kafka version : {self.version}")

@@ -61,6 +61,7 @@ class V010(OldController):
         data, tp = scene.data(broker), scene.tp
         yield Line("INFO", "kafka.server.KafkaConfig", self.config(broker))
         yield Line("INFO", SERVER, "starting")
+        yield Line("INFO", SERVER, "Connecting to zookeeper on 127.0.0.1:19000")
         yield Line("INFO", SERVER, f"Cluster ID = {scene.cluster_id}")
         if facts["first"]:
             yield Line(

@@ -89,6 +89,7 @@ class V11(ZooKeeperController):
         )
         yield Line("INFO", "kafka.server.KafkaConfig", self.config(broker))
         yield Line("INFO", SERVER, "starting")
+        yield Line("INFO", SERVER, "Connecting to zookeeper on 127.0.0.1:19000")
         yield Line("INFO", SERVER, f"Cluster ID = {scene.cluster_id}")
         if facts["first"]:
             yield Line("INFO", MANAGER, f"Log directory '{data}' not found, creating it.")

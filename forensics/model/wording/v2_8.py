@@ -96,6 +96,7 @@ class V28(V11):
             "INFO", "kafka.utils.Log4jControllerRegistration$", "Registered kafka:type=kafka.Log4jController MBean"
         )
         yield Line("INFO", SERVER, "starting")
+        yield Line("INFO", SERVER, "Connecting to zookeeper on 127.0.0.1:19000")
         yield Line("INFO", SERVER, f"Cluster ID = {scene.cluster_id}")
         if facts["first"]:
             yield Line(
