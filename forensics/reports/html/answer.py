@@ -1,0 +1,279 @@
+"""What stands at the top: was committed data lost or forked, where, what to keep, what to do first, what never."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from forensics.replay.lineage import size
+from forensics.reports.html.wording import number, offsets, plain, plural, sentence
+from forensics.result import Partition, Result
+from forensics.rules import RULES
+from forensics.rules.causes import BY_ID, Cause
+from forensics.rules.finding import Finding, Severity, Verdict
+
+LOST, FORKED = "committed-data-lost", "replica-divergence"
+"""The two questions an operator asks first."""
+
+CARDS, MEMBERS, SETTLES = 8, 30, 12
+"""How many kinds of damage get a card, how many partitions each names, and how many missing pieces of evidence are
+listed."""
+
+_TITLES = {rule.id: rule.title for rule in RULES}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One partition with findings, worst first in each field.
+
+    Attributes:
+        others: partitions to which the same happened: the same rules, cause, copy to keep and steps.
+        more: how many of those are not written out.
+    """
+
+    name: str
+    life: int
+    panel: int
+    tone: str
+    titles: tuple[str, ...]
+    summary: str
+    offsets: str
+    count: int
+    records: str
+    first: int | None
+    last: int | None
+    cause: Cause | None
+    confidence: str
+    keep: str
+    steps: tuple[str, ...]
+    never: tuple[str, ...]
+    others: tuple[Card, ...] = ()
+    more: int = 0
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What it has in common with others of its kind: everything but its name and its numbers."""
+        words = (self.keep, *self.steps, *self.never)
+        return (self.titles, self.cause, self.confidence, tuple(text.replace(self.name, "*") for text in words))
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A piece of evidence that would settle something."""
+
+    what: str
+    where: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure with its noun."""
+
+    value: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The top of the page."""
+
+    tone: str
+    headline: str
+    lead: str
+    tiles: tuple[Tile, ...]
+    cards: tuple[Card, ...]
+    more: int
+    settle: tuple[Missing, ...]
+    settle_more: int
+    span: tuple[int | None, int | None]
+
+
+def answer(result: Result, number_of: dict[int, int]) -> Answer:
+    """Say it.
+
+    Args:
+        result: a finished scan.
+        number_of: panel of each drawn partition, by its position in the result.
+    """
+    lost = [p for p in result.partitions if _is(p, LOST, Verdict.VIOLATED)]
+    forked = [p for p in result.partitions if _is(p, FORKED, Verdict.VIOLATED)]
+    open_ = [p for p in result.partitions if _is(p, LOST, Verdict.UNKNOWN) or _is(p, FORKED, Verdict.UNKNOWN)]
+    bad = [p for p in result.partitions if p in lost or p in forked] if lost or forked else []
+    other = [f for f in result.findings if f.rule not in (LOST, FORKED) and f.severity.rank <= Severity.WARNING.rank]
+    tone, headline, lead = _headline(result, lost, forked, bad, open_, other)
+    loud = [
+        (position, partition)
+        for position, partition in enumerate(result.partitions)
+        if partition.worst <= Severity.WARNING.rank
+    ]
+    cards = _grouped([_card(partition, number_of.get(position, -1)) for position, partition in loud])
+    settle = _settle(result.partitions)
+    sources = result.case.sources
+    first, last = sources.get_column("first_time").min(), sources.get_column("last_time").max()
+    return Answer(
+        tone,
+        headline,
+        lead,
+        _tiles(bad, lost, result),
+        tuple(cards[:CARDS]),
+        sum(1 + len(card.others) + card.more for card in cards[CARDS:]),
+        tuple(settle[:SETTLES]),
+        max(len(settle) - SETTLES, 0),
+        (_time(first), _time(last)),
+    )
+
+
+def _is(partition: Partition, rule: str, verdict: Verdict) -> bool:
+    judgement = partition.judgements.get(rule)
+    return judgement is not None and judgement.verdict is verdict
+
+
+def _time(value: object) -> int | None:
+    return round(value.timestamp() * 1_000_000) if hasattr(value, "timestamp") else None
+
+
+def _headline(
+    result: Result,
+    lost: list[Partition],
+    forked: list[Partition],
+    bad: list[Partition],
+    open_: list[Partition],
+    other: list[Finding],
+) -> tuple[str, str, str]:
+    total = len(result.partitions)
+    if not total:
+        return "none", "There is no partition to judge", "Nothing in the evidence speaks of a replica of a topic."
+    if bad:
+        where = _where(bad)
+        if lost and forked:
+            words = f"Committed data was lost and forked in {where}"
+        elif lost:
+            words = f"Committed data was lost in {where}"
+        else:
+            words = f"Replicas of {where} hold different committed data"
+        first = next(f for f in result.findings if f.rule in (LOST, FORKED))
+        also = ""
+        if open_:
+            also = f" {plural(len(open_), 'other partition')} could not be judged."
+        lead = sentence(plain(first.summary))
+        if len(bad) > 1:
+            lead = f"The worst, {plain(first.topic)}-{first.partition}: {plain(first.summary)}."
+        return "bad", words, lead + also
+    if open_:
+        reach = "any of" if len(open_) == total and total > 1 else ""
+        words = f"Loss cannot be ruled out in {f'{reach} ' if reach else ''}{_where(open_)}"
+        share = f"{number(len(open_))} of {plural(total, 'partition')}"
+        if len(open_) == total:
+            share = "it" if total == 1 else f"all {plural(total, 'partition')}"
+        lead = (
+            f"No loss and no fork is proven, but the evidence leaves {share} open. What would settle it stands below."
+        )
+        return "unknown", words, lead
+    if other:
+        words = "No committed data was lost or forked"
+        lead = (
+            f"All {plural(total, 'partition')} came out clean on both questions, but "
+            f"{plural(len(other), 'other finding')} should be looked at."
+        )
+        return "warn", words, lead
+    every = f"All {plural(total, 'partition')}" if total > 1 else "The one partition in the evidence"
+    lead = (
+        f"{every} came out clean on both questions: every record that a high watermark covered is still in the log of "
+        "its leader, and no two replicas hold different records at one committed offset."
+    )
+    return "good", "No committed data was lost or forked", lead
+
+
+def _where(partitions: Sequence[Partition]) -> str:
+    names = list(dict.fromkeys(plain(partition.history.name) for partition in partitions))
+    if len(names) <= 2:
+        return " and ".join(names)
+    return plural(len(names), "partition")
+
+
+def _tiles(bad: list[Partition], lost: list[Partition], result: Result) -> tuple[Tile, ...]:
+    total = plural(len(result.partitions), "partition")
+    if not bad:
+        clean = sum(
+            all(j.verdict is Verdict.CLEAN for rule, j in p.judgements.items() if rule in (LOST, FORKED))
+            for p in result.partitions
+        )
+        files = result.case.sources
+        first = Tile(number(clean), f"of {total} clean on both questions")
+        if clean < len(result.partitions):
+            first = Tile(number(len(result.partitions) - clean), f"of {total} left open")
+        return (
+            first,
+            Tile(number(len(result.case.brokers)), "brokers in the evidence"),
+            Tile(number(int(files.get_column("lines").sum() or 0)), f"lines in {plural(files.height, 'file')}"),
+        )
+    rule = LOST if lost else FORKED
+    findings = [f for p in bad for f in p.judgements[rule].findings if f.severity.rank <= Severity.WARNING.rank]
+    gone = sum(size(f.offsets) for f in findings)
+    ranks = {f.confidence.value for f in findings}
+    # Only the part of them that no more than one kind of confidence covers may carry its name.
+    confidence = ranks.pop() if len(ranks) == 1 else "in part inferred"
+    return (
+        Tile(number(gone), "committed offsets gone" if lost else "committed offsets differ"),
+        Tile(number(len(bad)), f"of {total} affected"),
+        Tile(confidence, "confidence"),
+    )
+
+
+def _card(partition: Partition, panel: int) -> Card:
+    findings = [
+        f
+        for f in sorted(
+            (f for j in partition.judgements.values() for f in j.findings),
+            key=lambda f: ((LOST, FORKED).index(f.rule) if f.rule in (LOST, FORKED) else 2, f.order),
+        )
+        if f.severity.rank <= Severity.WARNING.rank
+    ]
+    head = findings[0]
+    spans = [f.span for f in findings]
+    cause = BY_ID.get(next((f.cause for f in findings if f.cause and f.cause != "unknown"), head.cause or ""))
+    records = ""
+    if head.records is not None:
+        low, high = head.records
+        records = plural(low, "record") if low == high else f"{number(low)} to {plural(high, 'record')}"
+    return Card(
+        name=plain(partition.history.name),
+        life=partition.history.incarnation,
+        panel=panel,
+        tone="bad" if head.severity.rank <= Severity.ERROR.rank else "warn",
+        titles=tuple(dict.fromkeys(_TITLES[f.rule].capitalize() for f in findings)),
+        summary=sentence(plain(head.summary)),
+        offsets=offsets(head.offsets),
+        count=size(head.offsets),
+        records=records,
+        first=min((first for first, _ in spans if first is not None), default=None),
+        last=max((last for _, last in spans if last is not None), default=None),
+        cause=cause,
+        confidence=head.confidence.value,
+        keep=plain(next((f.keep for f in findings if f.keep), "")),
+        steps=tuple(plain(step) for step in head.next_steps),
+        never=tuple(plain(word) for word in head.do_not),
+    )
+
+
+def _grouped(cards: Sequence[Card]) -> list[Card]:
+    """One card for all partitions to which the same happened, in the order of the worst of each kind."""
+    kinds: dict[tuple[object, ...], list[Card]] = {}
+    for card in cards:
+        kinds.setdefault(card.kind, []).append(card)
+    return [
+        replace(same[0], others=tuple(same[1 : MEMBERS + 1]), more=max(len(same) - MEMBERS - 1, 0))
+        for same in kinds.values()
+    ]
+
+
+def _settle(partitions: Sequence[Partition]) -> list[Missing]:
+    wanted: dict[str, list[str]] = {}
+    for partition in partitions:
+        for rule, judgement in partition.judgements.items():
+            if judgement.verdict is Verdict.UNKNOWN:
+                for item in judgement.missing:
+                    wanted.setdefault(item, []).append(f"{rule} of {partition.history.name}")
+    ordered = sorted(wanted.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    return [Missing(plain(what), plain(uses[0]), len(uses)) for what, uses in ordered]

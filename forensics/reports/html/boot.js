@@ -1,0 +1,104 @@
+"use strict";
+// What every part of the page needs: its data, times in the reader's zone, colours of the scheme, plotly when wanted.
+const report = {
+  data: JSON.parse(document.getElementById("data").textContent),
+  zone: "UTC",
+  listeners: [],
+
+  // -- times ---------------------------------------------------------------------------------------------------------
+  clock(ms, date) {
+    const shifted = new Date(ms + report.shift(ms)).toISOString();
+    return date ? shifted.slice(0, 10) + " " + shifted.slice(11, 23) : shifted.slice(11, 23);
+  },
+  shift(ms) {
+    return report.zone === "UTC" ? 0 : -new Date(ms).getTimezoneOffset() * 60000;
+  },
+  zoneName() {
+    return report.zone === "UTC" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
+  },
+  writeTimes() {
+    for (const node of document.querySelectorAll("time")) {
+      const ms = Date.parse(node.dateTime);
+      node.textContent = node.hasAttribute("data-day")
+        ? new Date(ms + report.shift(ms)).toISOString().slice(0, 10)
+        : report.clock(ms, node.hasAttribute("data-date"));
+    }
+    for (const node of document.querySelectorAll(".zone-name")) node.textContent = report.zoneName();
+  },
+  changed() {
+    for (const listener of report.listeners) listener();
+  },
+
+  // -- colours -------------------------------------------------------------------------------------------------------
+  // Figures name colours as var(--x); plotly wants the values.
+  coloured(value, style = getComputedStyle(document.documentElement)) {
+    if (typeof value === "string") {
+      const found = /^var\((--[\w-]+)\)$/.exec(value);
+      return found ? style.getPropertyValue(found[1]).trim() : value;
+    }
+    if (Array.isArray(value)) {
+      return typeof value[0] === "number" ? value : value.map((one) => report.coloured(one, style));
+    }
+    if (value && typeof value === "object") {
+      const copy = {};
+      for (const [key, one] of Object.entries(value)) copy[key] = report.coloured(one, style);
+      return copy;
+    }
+    return value;
+  },
+  inert(text) {
+    return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  },
+  number(value) {
+    return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+  },
+
+  // -- plotly --------------------------------------------------------------------------------------------------------
+  library() {
+    report.loading ??= (async () => {
+      const packed = atob(document.getElementById("plotly-bundle").textContent.trim());
+      const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+      const script = document.createElement("script");
+      script.textContent = await new Response(stream).text();
+      document.head.append(script);
+      return window.Plotly;
+    })();
+    return report.loading;
+  },
+};
+
+(() => {
+  const button = document.getElementById("zone");
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
+  button.hidden = false;
+  const write = () => {
+    const local = report.zone !== "UTC";
+    button.textContent = local ? "Times: " + here : "Times: UTC";
+    button.setAttribute("aria-pressed", String(local));
+    button.title = local ? "Show times in UTC" : "Show times in your zone, " + here;
+    report.writeTimes();
+  };
+  button.addEventListener("click", () => {
+    report.zone = report.zone === "UTC" ? "local" : "UTC";
+    write();
+    report.changed();
+  });
+  write();
+
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => report.changed());
+
+  // On paper: light colours, and everything unfolded that tells the story.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    document.documentElement.dataset.print = "";
+    opened = [...document.querySelectorAll("details.story:not([open]), details.quiet-list:not([open])")];
+    for (const details of opened) details.open = true;
+    report.changed();
+  });
+  addEventListener("afterprint", () => {
+    delete document.documentElement.dataset.print;
+    for (const details of opened) details.open = false;
+    report.changed();
+  });
+})();

@@ -1,0 +1,462 @@
+"""The plotly figure of one partition, and plotly's own script. The only module that imports plotly, and only when used.
+
+A figure says its colours as CSS variables (the page's script puts in the values of the reader's colour scheme) and
+its times as milliseconds since its start (the script adds the start and, if asked, the reader's zone). ``meta`` of a
+trace tells the script what it may do with it: ``only`` names the scale on which it makes sense, ``offsets`` marks values
+that follow the scale, ``group`` is the key that turns it on and off.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from forensics.reports.html.lanes import Chart, Lane, Mark
+from forensics.reports.html.wording import number, offsets
+
+LANE, STRIP, HUES = 132, 34, 8
+"""Heights in pixels of a lane and of the strip of epochs; how many hues epochs take turns in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One entry of the legend: ``group`` of its traces, and what they show."""
+
+    group: str
+    text: str
+
+
+KEYS = (
+    Key("end", "log end offset"),
+    Key("floor", "at least (not printed since)"),
+    Key("hw", "high watermark"),
+    Key("bound", "greatest high watermark stated so far"),
+    Key("box", "somewhere in here"),
+    Key("silent", "no evidence"),
+    Key("cut", "truncated"),
+    Key("start", "process started"),
+    Key("finding", "step of the finding"),
+    Key("dated", "records on disk, by their time stamps"),
+    Key("isr", "in the ISR, as last stated"),
+    Key("band", "offsets of a finding"),
+)
+"""Every kind of trace, in the order of the legend."""
+
+
+def library() -> tuple[str, bytes]:
+    """Plotly's script.
+
+    Returns:
+        The script, gzipped and in base64 (the same bytes each time), and its text in UTF-8, for a hash.
+    """
+    from plotly.offline import get_plotlyjs
+
+    script = get_plotlyjs().encode("utf-8")
+    return base64.b64encode(gzip.compress(script, 9, mtime=0)).decode("ascii"), script
+
+
+def hue(epoch: int) -> int:
+    """Number of the hue of a leader epoch."""
+    return epoch % HUES
+
+
+def figure(chart: Chart) -> dict[str, Any]:
+    """The figure as plain values, checked by plotly."""
+    import plotly.graph_objects as go
+
+    made = _Figure(chart)
+    made.build()
+    spec = go.Figure(data=made.traces, layout=made.layout).to_plotly_json()
+    spec["layout"].pop("template", None)
+    return dict(spec)
+
+
+def height(chart: Chart) -> int:
+    """Pixels the figure needs."""
+    return STRIP + LANE * len(chart.lanes) + 62
+
+
+def escaped(text: str) -> str:
+    """Text that plotly shows as it is: it reads some tags of HTML otherwise."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+@dataclass
+class _Figure:
+    chart: Chart
+    traces: list[dict[str, Any]] = field(default_factory=list)
+    layout: dict[str, Any] = field(default_factory=dict)
+
+    def build(self) -> None:
+        """Strip of epochs on top, then a lane a replica."""
+        chart = self.chart
+        total = STRIP + LANE * len(chart.lanes)
+        room = max(chart.length * 0.075, 1)
+        disk = any(lane.disk_end is not None or lane.disk_high_watermark is not None for lane in chart.lanes)
+        self.at_disk = chart.length + room * 0.55
+        self.layout.update(
+            height=height(chart),
+            margin={"l": 52, "r": 10, "t": 6, "b": 46},
+            paper_bgcolor="rgba(0,0,0,0)",
+            plot_bgcolor="rgba(0,0,0,0)",
+            font={"color": "var(--ink-2)", "size": 11},
+            hovermode="closest",
+            hoverlabel={
+                "align": "left",
+                "bgcolor": "var(--card)",
+                "bordercolor": "var(--line)",
+                "font": {"color": "var(--ink)"},
+            },
+            showlegend=False,
+            dragmode="zoom",
+            xaxis={
+                "type": "date",
+                "range": [-chart.length * 0.015, chart.length + (room if disk else chart.length * 0.02)],
+                "gridcolor": "var(--grid)",
+                "linecolor": "var(--line)",
+                "zeroline": False,
+                "anchor": f"y{len(chart.lanes) + 1}" if chart.lanes else "y",
+                "tickfont": {"color": "var(--ink-2)"},
+                "nticks": 8,
+                "tickangle": 0,
+            },
+            yaxis=self._flat(1 - STRIP / total + 0.004, 1),
+            shapes=[],
+            annotations=[],
+        )
+        self._strip(total)
+        for place, lane in enumerate(chart.lanes):
+            top = 1 - (STRIP + LANE * place) / total
+            bottom = top - LANE / total
+            self._lane(lane, place, (bottom + 9 / total, top - 9 / total))
+        if disk:
+            self._disk_zone(room)
+
+    # -- axes -------------------------------------------------------------------------------------------------------
+
+    def _flat(self, low: float, high: float, **more: Any) -> dict[str, Any]:
+        return {
+            "domain": [max(low, 0), min(high, 1)],
+            "range": [0, 1],
+            "fixedrange": True,
+            "showticklabels": False,
+            "showgrid": False,
+            "zeroline": False,
+            **more,
+        }
+
+    def _disk_zone(self, room: float) -> None:
+        edge = self.chart.length + room * 0.18
+        self.layout["shapes"].append(
+            {"type": "line", "xref": "x", "yref": "paper", "x0": edge, "x1": edge, "y0": 0, "y1": 1}
+            | {"line": {"color": "var(--line)", "width": 1, "dash": "dot"}, "layer": "below"}
+        )
+        self.layout["annotations"].append(
+            {"x": 1, "y": 1, "xref": "paper", "yref": "paper", "text": "on disk", "showarrow": False}
+            | {"xanchor": "right", "yanchor": "top", "name": "disk", "font": {"size": 10, "color": "var(--ink-2)"}}
+        )
+
+    # -- epochs -----------------------------------------------------------------------------------------------------
+
+    def _strip(self, total: int) -> None:
+        lanes = 1 - STRIP / total
+        for reign in self.chart.reigns:
+            if reign.end <= reign.start:
+                continue
+            leader = f"broker {reign.leader} leads" if reign.leader is not None else "no leader known"
+            text = f"epoch {reign.epoch}, {leader}"
+            tint = hue(reign.epoch)
+            self.traces.append(
+                {
+                    "type": "scatter",
+                    "mode": "none",
+                    "x": [reign.start, reign.end, reign.end, reign.start],
+                    "y": [0.1, 0.1, 0.9, 0.9],
+                    "fill": "toself",
+                    "fillcolor": f"var(--epoch-{tint})",
+                    "hoveron": "fills",
+                    "hoverinfo": "text",
+                    "text": text,
+                    "name": text,
+                    "yaxis": "y",
+                    "xaxis": "x",
+                    "meta": {"group": "epoch"},
+                }
+            )
+            self.layout["shapes"].append(
+                {"type": "rect", "xref": "x", "yref": "paper", "x0": reign.start, "x1": reign.end, "y0": 0, "y1": lanes}
+                | {"fillcolor": f"var(--epoch-{tint}-wash)", "line": {"width": 0}, "layer": "below"}
+            )
+            share = (reign.end - reign.start) / max(self.chart.length, 1)
+            short = text if share >= 0.16 else f"epoch {reign.epoch}" if share >= 0.065 else str(reign.epoch)
+            if share >= 0.025:
+                self.layout["annotations"].append(
+                    {"x": (reign.start + reign.end) / 2, "y": 0.5, "xref": "x", "yref": "y", "text": short}
+                    | {"showarrow": False, "font": {"size": 11, "color": f"var(--epoch-{tint}-ink)"}}
+                )
+
+    # -- lanes ------------------------------------------------------------------------------------------------------
+
+    def _lane(self, lane: Lane, place: int, domain: tuple[float, float]) -> None:
+        y, flat = f"y{place + 2}", f"y{place + 2 + len(self.chart.lanes)}"
+        low, high = self._range()
+        self.layout[f"yaxis{place + 2}"] = {
+            "domain": list(domain),
+            "range": [low, high],
+            "gridcolor": "var(--grid)",
+            "zeroline": False,
+            "nticks": 4,
+            "tickfont": {"color": "var(--ink-2)", "size": 10},
+            "tickformat": ",d",
+        }
+        self.layout[f"yaxis{place + 2 + len(self.chart.lanes)}"] = self._flat(*domain, overlaying=y)
+        self.layout["annotations"].append(
+            {"x": 0, "y": domain[1], "xref": "paper", "yref": "paper", "text": f"<b>broker {lane.replica}</b>"}
+            | {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yshift": -5}
+            | {"font": {"size": 12, "color": "var(--ink)"}}
+        )
+        self._bands(y)
+        self._silent(lane, flat)
+        self._boxes(lane, y)
+        self._members(lane, flat)
+        self._dated(lane, y)
+        self._bound(y)
+        self._values(lane, y)
+        self._marks(lane, y, flat)
+        self._disk(lane, y)
+
+    def _range(self) -> tuple[float, float]:
+        """One scale for all lanes, so that heights compare."""
+        values = [
+            v for lane in self.chart.lanes for s in lane.states for v in (s.log_end, s.high_watermark) if v is not None
+        ]
+        for lane in self.chart.lanes:
+            values += [v for v in (lane.disk_end, lane.disk_high_watermark) if v is not None]
+            values += [mark.before for mark in lane.marks if mark.before is not None]
+        values += [band.end for band in self.chart.bands]
+        low, high = (min(values), max(values)) if values else (0, 1)
+        room = max((high - low) * 0.12, 1)
+        return low - room, high + room * 1.6
+
+    def _add(self, y: str, group: str, x: list[Any], values: list[Any], **more: Any) -> None:
+        if not x:
+            return
+        meta = {"group": group, "offsets": more.pop("offsets", False)}
+        if "only" in more:
+            meta["only"] = more.pop("only")
+        trace = {"type": "scatter", "x": x, "y": values, "xaxis": "x", "yaxis": y, "meta": meta, "hoverinfo": "skip"}
+        self.traces.append(trace | more)
+
+    def _polygons(self, y: str, group: str, boxes: Sequence[tuple[float, float, float, float]], **more: Any) -> None:
+        x: list[Any] = []
+        values: list[Any] = []
+        for left, right, low, high in boxes:
+            if x:
+                x.append(None)
+                values.append(None)
+            x += [left, right, right, left, left]
+            values += [low, low, high, high, low]
+        self._add(y, group, x, values, **({"mode": "lines", "line": {"width": 0}, "fill": "toself"} | more))
+
+    def _bands(self, y: str) -> None:
+        boxes = [(0, self.at_disk, band.first, band.end) for band in self.chart.bands]
+        edge = {"color": "var(--bad-line)", "width": 1, "dash": "dot"}
+        self._polygons(y, "band", boxes, fillcolor="var(--bad-wash)", line=edge, only="offsets")
+        if y == "y2":
+            for band in self.chart.bands[:3]:
+                self.layout["annotations"].append(
+                    {"x": 0, "y": band.end, "xref": "x", "yref": y, "text": offsets([(band.first, band.end)])}
+                    | {"showarrow": False, "xanchor": "left", "yanchor": "top", "xshift": 3}
+                    | {"font": {"size": 10, "color": "var(--bad)"}}
+                )
+
+    def _silent(self, lane: Lane, flat: str) -> None:
+        spans = [s for s in lane.states if s.role in ("silent", "stopped", "deleted") and s.end > s.start]
+        first = lane.states[0].start if lane.states else self.chart.length
+        boxes = [(s.start, s.end, 0, 1) for s in spans]
+        if first > 0:
+            boxes.insert(0, (0, first, 0, 1))
+        pattern = {"shape": "/", "fgcolor": "var(--hatch)", "bgcolor": "var(--hatch-wash)", "size": 9, "solidity": 0.1}
+        self._polygons(flat, "silent", boxes, fillpattern=pattern)
+        for span in spans:
+            text = {"silent": "no line", "stopped": "stopped", "deleted": "replica removed"}[span.role]
+            if span.end - span.start > self.chart.length * 0.09:
+                self.layout["annotations"].append(
+                    {"x": (span.start + span.end) / 2, "y": 0.5, "xref": "x", "yref": flat, "text": text}
+                    | {"showarrow": False, "bgcolor": "var(--card)", "font": {"size": 10, "color": "var(--ink-2)"}}
+                )
+
+    def _boxes(self, lane: Lane, y: str) -> None:
+        """Between two known log end offsets with nothing printed in between, the truth lies somewhere in the box."""
+        boxes: list[tuple[float, float, float, float]] = []
+        open_: tuple[int, int] | None = None
+        for state in lane.states:
+            if state.log_end is None:
+                if state.role in ("silent", "stopped", "deleted"):
+                    open_ = None  # hatched as a whole
+                continue
+            if open_ is not None and state.log_end > open_[1]:
+                boxes.append((open_[0], state.start, open_[1], state.log_end))
+            open_ = (state.start, state.log_end) if not state.exact else None
+        if open_ is not None and lane.disk_end is not None and lane.disk_end > open_[1]:
+            boxes.append((open_[0], self.at_disk, open_[1], lane.disk_end))
+        pattern = {"shape": "\\", "fgcolor": "var(--end-soft)", "bgcolor": "rgba(0,0,0,0)", "size": 8, "solidity": 0.12}
+        self._polygons(y, "box", boxes, fillpattern=pattern, only="offsets")
+
+    def _members(self, lane: Lane, flat: str) -> None:
+        inside = [(a, b, 0.0, 0.05) for a, b, member in lane.members if member and b > a]
+        outside = [(a, b, 0.0, 0.05) for a, b, member in lane.members if not member and b > a]
+        self._polygons(flat, "isr", inside, fillcolor="var(--isr)")
+        pattern = {"shape": "x", "fgcolor": "var(--bad)", "bgcolor": "rgba(0,0,0,0)", "size": 5, "solidity": 0.3}
+        self._polygons(flat, "isr", outside, fillpattern=pattern)
+        for group, spans in (("in the ISR", inside), ("not in the ISR", outside)):
+            x = [(a + b) / 2 for a, b, _, _ in spans]
+            self._add(
+                flat, "isr", x, [0.025] * len(x), mode="markers", marker={"size": 8, "opacity": 0},
+                hoverinfo="text", text=[group] * len(x),
+            )  # fmt: skip
+
+    def _dated(self, lane: Lane, y: str) -> None:
+        x, values = [at for at, _ in lane.dated], [end for _, end in lane.dated]
+        self._add(
+            y, "dated", x, values, mode="markers", offsets=True,
+            marker={"size": 4, "color": "rgba(0,0,0,0)", "line": {"color": "var(--dated)", "width": 1}},
+            hoverinfo="text", text=[f"on disk up to offset {number(end)}, by the batch's time stamp" for end in values],
+        )  # fmt: skip
+
+    def _bound(self, y: str) -> None:
+        if not self.chart.bound:
+            return
+        x = [at for at, _ in self.chart.bound] + [self.chart.length]
+        values = [hw for _, hw in self.chart.bound] + [self.chart.bound[-1][1]]
+        line = {"color": "var(--bound)", "width": 1, "dash": "dashdot", "shape": "hv"}
+        self._add(y, "bound", x, values, mode="lines", line=line, offsets=True)
+
+    def _values(self, lane: Lane, y: str) -> None:
+        solid: list[tuple[int | None, int | None, int]] = []
+        floor: list[tuple[int | None, int | None, int]] = []
+        marks: list[tuple[int | None, int | None, int]] = []
+        high: list[tuple[int | None, int | None, int]] = []
+        high_floor: list[tuple[int | None, int | None, int]] = []
+        for name, steady, vague in (("log_end", solid, floor), ("high_watermark", high, high_floor)):
+            previous: tuple[int, bool] | None = None
+            for state in lane.states:
+                value = getattr(state, name)
+                exact = state.exact if name == "log_end" else state.high_watermark_exact
+                ref = state.ref if name == "log_end" else state.high_watermark_ref
+                if value is None:
+                    steady.append((None, None, -1))
+                    previous = None
+                    continue
+                if previous is not None and previous[1] and value != previous[0]:
+                    steady.append((state.start, previous[0], -1))
+                if previous is None or previous[0] != value or previous[1] != exact:
+                    marks.append((state.start, value, ref if name == "log_end" else -2 - ref))
+                if exact:
+                    steady += [(state.start, value, ref), (state.end, value, ref)]
+                else:
+                    steady.append((None, None, -1))
+                    vague += [(state.start, value, ref), (state.end, value, ref), (None, None, -1)]
+                previous = (value, exact)
+        self._line(y, "hw", high, {"color": "var(--hw)", "width": 1.6})
+        self._line(y, "hw", high_floor, {"color": "var(--hw)", "width": 1.4, "dash": "dot"})
+        self._line(y, "end", solid, {"color": "var(--end)", "width": 2.2})
+        self._line(y, "floor", floor, {"color": "var(--end)", "width": 1.6, "dash": "dot"})
+        for group, chosen, symbol, colour, size in (
+            ("end", [m for m in marks if m[2] >= -1], "circle", "var(--end)", 5),
+            ("hw", [m for m in marks if m[2] < -1], "diamond-open", "var(--hw)", 8),
+        ):
+            noun = "log end offset" if group == "end" else "high watermark"
+            refs = [ref if ref >= -1 else -2 - ref for _, _, ref in chosen]
+            self._add(
+                y, group, [at for at, _, _ in chosen], [value for _, value, _ in chosen], mode="markers", offsets=True,
+                marker={"size": size if len(chosen) < 120 else 3, "symbol": symbol, "color": colour},
+                hoverinfo="text", text=f"broker {lane.replica}: {noun}", customdata=refs,
+            )  # fmt: skip
+
+    def _line(self, y: str, group: str, points: list[tuple[int | None, int | None, int]], line: dict[str, Any]) -> None:
+        while points and points[0][0] is None:
+            points.pop(0)
+        clean: list[tuple[int | None, int | None, int]] = []
+        for point in points:
+            if point[0] is None and clean and clean[-1][0] is None:
+                continue
+            if clean and point == clean[-1]:
+                continue
+            clean.append(point)
+        if any(at is not None for at, _, _ in clean):
+            self._add(
+                y,
+                group,
+                [at for at, _, _ in clean],
+                [value for _, value, _ in clean],
+                mode="lines",
+                line=line,
+                offsets=True,
+            )
+
+    def _marks(self, lane: Lane, y: str, flat: str) -> None:
+        cuts = [mark for mark in lane.marks if mark.kind == "cut"]
+        x: list[Any] = []
+        values: list[Any] = []
+        for mark in cuts:
+            x += [mark.time, mark.time, None]
+            values += [mark.before, mark.value, None]
+        self._add(y, "cut", x, values, mode="lines", line={"color": "var(--bad)", "width": 2}, offsets=True)
+        self._symbols(y, "cut", cuts, [m.value for m in cuts], "triangle-down", "var(--bad)", 11, lane, offsets=True)
+        starts = [mark for mark in lane.marks if mark.kind == "start"]
+        self._symbols(flat, "start", starts, [0.14] * len(starts), "triangle-right", "var(--ink-2)", 10, lane)
+        steps = sorted((mark for mark in lane.marks if mark.kind == "finding"), key=lambda mark: mark.time)
+        if steps:
+            self._symbols(
+                flat, "finding", steps, self._stacked(steps), "circle", "var(--bad)", 17, lane, mode="markers+text",
+                texttemplate=[mark.label for mark in steps], textfont={"color": "var(--card)", "size": 10},
+                textposition="middle center",
+            )  # fmt: skip
+
+    def _stacked(self, marks: list[Mark]) -> list[float]:
+        """Heights for marks, so that those close together do not hide each other."""
+        heights: list[float] = []
+        last: dict[float, float] = {}
+        for mark in marks:
+            free = [
+                h for h in (0.86, 0.66, 0.46, 0.26) if mark.time - last.get(h, -math.inf) > self.chart.length * 0.022
+            ]
+            heights.append(free[0] if free else 0.86)
+            last[heights[-1]] = mark.time
+        return heights
+
+    def _symbols(
+        self,
+        y: str,
+        group: str,
+        marks: list[Mark],
+        values: list[Any],
+        symbol: str,
+        colour: str,
+        size: int,
+        lane: Lane,
+        **more: Any,
+    ) -> None:
+        self._add(
+            y, group, [mark.time for mark in marks], values, **({"mode": "markers"} | more),
+            marker={"symbol": symbol, "size": size, "color": colour, "line": {"color": "var(--card)", "width": 1}},
+            hoverinfo="text", text=[escaped(f"broker {lane.replica}: {mark.text}") for mark in marks],
+            customdata=[mark.ref for mark in marks],
+        )  # fmt: skip
+
+    def _disk(self, lane: Lane, y: str) -> None:
+        for value, symbol, colour, noun, group in (
+            (lane.disk_end, "circle", "var(--end)", "log end offset of the segments on disk", "end"),
+            (lane.disk_high_watermark, "diamond-open", "var(--hw)", "high watermark in the checkpoint file", "hw"),
+        ):
+            if value is not None:
+                self._add(
+                    y, group, [self.at_disk], [value], mode="markers", offsets=True,
+                    marker={"symbol": symbol, "size": 8, "color": colour}, hoverinfo="text",
+                    text=f"broker {lane.replica}: {noun}: {number(value)}",
+                )  # fmt: skip

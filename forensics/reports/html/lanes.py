@@ -1,0 +1,390 @@
+"""What a partition's charts show, as plain values: one lane a replica, marks, epochs, and logs at chosen moments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.case.quotes import Place, places
+from forensics.replay.history import History
+from forensics.replay.lineage import Range
+from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
+from forensics.reports.html.thinning import thin
+from forensics.reports.html.wording import micros, plain
+from forensics.result import Partition
+from forensics.rules.finding import Finding, Severity
+from parsers.schema import Kind
+
+Quote = Callable[[Case, Iterable[Place]], dict[Place, str]]
+"""Gives the text at places of the evidence; a redacted report gives the redacted text."""
+
+POINTS, EPOCHS, BANDS, QUOTED = 700, 60, 12, 80
+"""Per replica the states drawn; per partition the epochs, the offset ranges of findings, and the lines quoted."""
+
+_CHANGES = (
+    Kind.TRUNCATE,
+    Kind.TRUNCATE_FULL,
+    Kind.LOG_LOADED,
+    Kind.CORRUPTION_CUT,
+    Kind.LOG_DELETED,
+    Kind.PROCESS_START,
+    Kind.SHUTDOWN_COMPLETE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A row of the timeline that is drawn; times in milliseconds since the start of the chart."""
+
+    start: int
+    end: int
+    role: str
+    epoch: int | None
+    leader: int | None
+    log_end: int | None
+    exact: bool
+    high_watermark: int | None
+    high_watermark_exact: bool
+    isr: str | None
+    event: str
+    ref: int  # index into Chart.references, or -1
+    high_watermark_ref: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened on one replica.
+
+    Attributes:
+        kind: "cut", "start", "finding".
+        label: number of the fact in the story, or "".
+    """
+
+    kind: str
+    time: int
+    text: str
+    value: int | None = None
+    before: int | None = None
+    label: str = ""
+    ref: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One replica."""
+
+    replica: int
+    states: tuple[State, ...]
+    marks: tuple[Mark, ...]
+    dated: tuple[tuple[int, int], ...]  # (time stamp, last offset + 1) of record batches on disk
+    members: tuple[tuple[int, int, bool], ...]  # (from, to, in the ISR as last stated)
+    disk_end: int | None
+    disk_high_watermark: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reign:
+    """A leader epoch."""
+
+    epoch: int
+    leader: int | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Offsets that a finding speaks of."""
+
+    first: int
+    end: int
+    title: str
+
+
+@dataclass(slots=True)
+class Chart:
+    """One partition.
+
+    Attributes:
+        zero: start of the chart, microseconds since 1970 UTC.
+        length: milliseconds from there to the end of the evidence.
+        references: (path, line, quoted text or "") behind the points.
+        dropped: states that were left out by thinning.
+        focus: the time the worst finding spans, or None.
+    """
+
+    zero: int
+    length: int
+    lanes: list[Lane] = field(default_factory=list)
+    reigns: list[Reign] = field(default_factory=list)
+    bands: list[Band] = field(default_factory=list)
+    bound: list[tuple[int, int]] = field(default_factory=list)
+    references: list[tuple[str, int | None, str]] = field(default_factory=list)
+    dropped: int = 0
+    focus: tuple[int, int] | None = None
+
+
+def chart(
+    case: Case, partition: Partition, quote: Quote, short: Callable[[str], str] = str
+) -> tuple[Chart, pl.DataFrame]:
+    """Collect what is drawn.
+
+    Args:
+        case: what was taken in.
+        partition: which one.
+        quote: gives the text at places of the evidence.
+        short: makes a path short enough to show.
+
+    Returns:
+        The chart, and the timeline it was made of.
+    """
+    history = partition.history
+    frame = timeline(case, history)
+    findings = [f for j in partition.judgements.values() for f in j.findings]
+    timed = frame.filter(pl.col("from").is_not_null())
+    zero, end = _extent(case, timed)
+    drawn = Chart(zero, max((end - zero) // 1000, 1))
+    cited = {ref.row for f in findings for ref in f.refs if ref.row is not None}
+    kept, drawn.dropped = _thinned(timed, cited)
+    refs = _references(case, drawn, kept, cited, quote, short)
+    drawn.reigns = _reigns(history, drawn)
+    drawn.bands = _bands(findings)
+    drawn.bound = [(_ms(drawn, t), hw) for t, hw in committed(kept).select("from", "high_watermark").iter_rows()]
+    worst = min(findings, key=lambda f: f.order, default=None)
+    drawn.focus = _focus(drawn, worst)
+    members = _members(frame, drawn)
+    for broker in holders(history, frame):
+        replica = history.replicas[broker]
+        rows = kept.filter(pl.col("replica") == broker)
+        drawn.lanes.append(
+            Lane(
+                broker,
+                tuple(_state(row, drawn, refs) for row in rows.iter_rows(named=True)),
+                tuple(_marks(history, broker, rows, worst, drawn, refs)),
+                tuple(_dated(case, history, broker, drawn)),
+                tuple(members.get(broker, ())),
+                replica.end if replica.on_disk else None,
+                replica.checkpoint[0] if replica.checkpoint is not None else None,
+            )
+        )
+    return drawn, frame
+
+
+def holders(history: History, frame: pl.DataFrame) -> list[int]:
+    """Brokers that hold or held a replica; a controller that only speaks of the partition has no log to draw."""
+    acting = frame.filter(
+        pl.col("role").is_in(["leader", "follower", "offline", ON_DISK]) | pl.col("log_end_offset").is_not_null()
+    )
+    found = set(acting.get_column("replica").to_list())
+    return [broker for broker in sorted(history.replicas) if broker in found]
+
+
+def _extent(case: Case, timed: pl.DataFrame) -> tuple[int, int]:
+    """First and last moment: of the partition where its lines have times, else of the case."""
+    times = [micros(t) for t in (timed.get_column("from").min(), timed.get_column("to").max()) if t is not None]  # type: ignore[arg-type]
+    if len(times) < 2:
+        sources = case.sources
+        times = [
+            micros(t)  # type: ignore[arg-type]
+            for t in (sources.get_column("first_time").min(), sources.get_column("last_time").max())
+            if t is not None
+        ]
+    known = [time for time in times if time is not None]
+    return (min(known), max(known)) if known else (0, 0)
+
+
+def _ms(drawn: Chart, time: object) -> int:
+    value = time if isinstance(time, int) else micros(time)  # type: ignore[arg-type]
+    return ((value if value is not None else drawn.zero) - drawn.zero) // 1000
+
+
+def _thinned(timed: pl.DataFrame, cited: set[int]) -> tuple[pl.DataFrame, int]:
+    wanted = sorted(cited)
+    columns = ("row", "role_row", "log_end_offset_row", "high_watermark_row", "isr_row")
+    flagged = timed.with_columns(
+        pl.any_horizontal(
+            pl.col(name).is_in(wanted) & (pl.col(name) != pl.col(name).shift(1).over("replica")).fill_null(True)
+            for name in columns
+        )
+        .fill_null(False)
+        .alias("_keep"),
+        (
+            pl.col("event").is_in([kind.value for kind in _CHANGES])
+            | (pl.col("role") != pl.col("role").shift(1).over("replica"))
+            | (pl.col("leader_epoch") != pl.col("leader_epoch").shift(1).over("replica"))
+            | (pl.col("isr") != pl.col("isr").shift(1).over("replica"))
+        )
+        .fill_null(True)
+        .alias("_change"),
+    )
+    parts = []
+    for _, rows in flagged.group_by("replica", maintain_order=True):
+        # What was left out between two states that stay is covered by the one before.
+        fewer = thin(rows, POINTS, values=("log_end_offset", "high_watermark"), keep="_keep", changes="_change")
+        if fewer.height < rows.height:
+            last = rows.get_column("to")[-1]
+            fewer = fewer.with_columns(
+                pl.when(pl.col("from").shift(-1) > pl.col("to")).then(pl.col("from").shift(-1))
+                .otherwise(pl.col("to")).fill_null(last).alias("to")
+            )  # fmt: skip
+        parts.append(fewer)
+    if not parts:
+        return timed, 0
+    kept = pl.concat(parts)
+    return kept, timed.height - kept.height
+
+
+def _references(
+    case: Case, drawn: Chart, kept: pl.DataFrame, cited: set[int], quote: Quote, short: Callable[[str], str]
+) -> dict[int, int]:
+    """Number the lines behind the drawn values; quote those of changes, findings first."""
+    wanted = kept.select("row", "high_watermark_row", "log_end_offset_row").unpivot().get_column("value").drop_nulls()
+    found = places(case, wanted.unique().to_list())
+    changes = (
+        kept.filter(pl.col("_change")).get_column("row").drop_nulls().to_list() if "_change" in kept.columns else []
+    )
+    ordered = [row for row in found if row in cited] + [row for row in changes if row in found and row not in cited]
+    texts = quote(case, [found[row] for row in ordered[:QUOTED]])
+    numbers: dict[int, int] = {}
+    for row in sorted(found):
+        place = found[row]
+        numbers[row] = len(drawn.references)
+        drawn.references.append((plain(short(case.path(place.source))), place.line, plain(texts.get(place, ""))))
+    return numbers
+
+
+def _state(row: dict[str, object], drawn: Chart, refs: dict[int, int]) -> State:
+    def ref(name: str) -> int:
+        value = row[name]
+        return refs.get(value, -1) if isinstance(value, int) else -1
+
+    known = row["role"] not in (SILENT, STOPPED, DELETED)
+    return State(
+        start=_ms(drawn, row["from"]),
+        end=max(_ms(drawn, row["to"]), _ms(drawn, row["from"])),
+        role=str(row["role"]),
+        epoch=row["leader_epoch"],  # type: ignore[arg-type]
+        leader=row["leader"],  # type: ignore[arg-type]
+        log_end=row["log_end_offset"] if known else None,  # type: ignore[arg-type]
+        exact=bool(row["log_end_exact"]),
+        high_watermark=row["high_watermark"] if known else None,  # type: ignore[arg-type]
+        high_watermark_exact=bool(row["high_watermark_exact"]),
+        isr=row["isr"],  # type: ignore[arg-type]
+        event=str(row["event"] or ""),
+        ref=ref("log_end_offset_row") if row["log_end_offset_row"] == row["row"] else ref("row"),
+        high_watermark_ref=ref("high_watermark_row"),
+    )
+
+
+def _reigns(history: History, drawn: Chart) -> list[Reign]:
+    """Leader epochs by the earliest time at which anyone states them."""
+    begun: dict[int, int] = {}
+    for number, time in [
+        *((e.epoch, e.time) for e in history.epochs.values()),
+        *((t.epoch, t.time) for tenures in history.tenures.values() for t in tenures),
+    ]:
+        if time is not None and number in history.epochs:
+            begun[number] = min(time, begun.get(number, time))
+    dated = [history.epochs[number] for number in sorted(begun)][-EPOCHS:]
+    starts = [min(max(_ms(drawn, begun[e.epoch]), 0), drawn.length) for e in dated]
+    # By number, not by clock: an epoch never begins before the one below it.
+    for position in range(1, len(starts)):
+        starts[position] = max(starts[position], starts[position - 1])
+    ends = [*starts[1:], drawn.length]
+    return [
+        Reign(e.epoch, e.leader if e.leader is not None and e.leader >= 0 else None, start, end)
+        for e, start, end in zip(dated, starts, ends, strict=True)
+    ]
+
+
+def _bands(findings: list[Finding]) -> list[Band]:
+    bands: dict[Range, Band] = {}
+    for finding in sorted(findings, key=lambda f: f.order):
+        if finding.severity.rank > Severity.WARNING.rank:
+            continue
+        for first, end in finding.offsets:
+            bands.setdefault((first, end), Band(first, end, finding.rule))
+    return list(bands.values())[:BANDS]
+
+
+def _focus(drawn: Chart, finding: Finding | None) -> tuple[int, int] | None:
+    if finding is None:
+        return None
+    first, last = finding.span
+    if first is None or last is None:
+        return None
+    return _ms(drawn, first), _ms(drawn, last)
+
+
+def _marks(
+    history: History, broker: int, rows: pl.DataFrame, worst: Finding | None, drawn: Chart, refs: dict[int, int]
+) -> list[Mark]:
+    marks = []
+    for cut in history.cuts:
+        if cut.replica == broker and cut.time is not None:
+            at_least = "" if cut.end_exact else "at least "
+            row = next((ref.row for ref in cut.refs if ref.row in refs), None)
+            text = f"cut from {at_least}{cut.end} to {cut.target}" + (
+                f", {cut.repeats + 1} times" if cut.repeats else ""
+            )
+            ref = refs[row] if row is not None else -1
+            marks.append(Mark("cut", _ms(drawn, cut.time), text, cut.target, max(cut.end, cut.target), ref=ref))
+    for time, row in rows.filter(pl.col("event") == Kind.PROCESS_START.value).select("from", "row").iter_rows():
+        marks.append(Mark("start", _ms(drawn, time), "process started", ref=refs.get(row, -1)))
+    if worst is not None:
+        for place, fact in enumerate(worst.facts, start=1):
+            if fact.broker == broker and fact.time is not None:
+                row = next((ref.row for ref in fact.refs if ref.row in refs), None)
+                ref = refs[row] if row is not None else -1
+                marks.append(Mark("finding", _ms(drawn, fact.time), plain(fact.text), label=str(place), ref=ref))
+    return marks
+
+
+def _dated(case: Case, history: History, broker: int, drawn: Chart) -> list[tuple[int, int]]:
+    """When the batches on disk were made, by the clock of their producer or, with LogAppendTime, of their leader."""
+    if history.incarnation or case.batches.is_empty():
+        return []
+    live = case.sources.filter(pl.col("directory_state") == "current").get_column("id")
+    rows = case.batches.filter(
+        (pl.col("topic") == history.topic)
+        & (pl.col("partition") == history.partition)
+        & (pl.col("broker") == broker)
+        & pl.col("source").is_in(live.implode())
+        & (pl.col("max_timestamp") >= 0)
+        & pl.col("crc_ok").fill_null(True)
+    ).select((pl.col("max_timestamp") - drawn.zero // 1000).alias("at"), (pl.col("last_offset") + 1).alias("end"))
+    rows = rows.filter(pl.col("at").is_between(0, drawn.length)).sort("end")
+    flags = rows.with_columns(pl.lit(False).alias("_keep"), pl.lit(False).alias("_change"))
+    fewer = thin(flags, 200, values=("at",), keep="_keep", changes="_change")
+    return list(fewer.select("at", "end").iter_rows())
+
+
+def _members(frame: pl.DataFrame, drawn: Chart) -> dict[int, list[tuple[int, int, bool]]]:
+    """Who was in the ISR: each statement holds until the next, and one of an older epoch changes nothing."""
+    stated = (
+        frame.filter(pl.col("isr").is_not_null() & pl.col("from").is_not_null() & pl.col("leader_epoch").is_not_null())
+        .with_columns((pl.col("role") != "leader").alias("_follows"))
+        .sort("from", "leader_epoch", "_follows", "replica", "row")
+        .filter(pl.col("leader_epoch") >= pl.col("leader_epoch").cum_max())
+        # A follower hears of a change later than its leader makes it: it counts only where the leader says nothing.
+        .filter(~pl.col("_follows") | pl.col("_follows").all().over("leader_epoch"))
+        .filter((pl.col("isr") != pl.col("isr").shift(1)).fill_null(True))
+    )
+    starts = [_ms(drawn, time) for time in stated.get_column("from").to_list()]
+    spans: dict[int, list[tuple[int, int, bool]]] = {}
+    brokers = frame.get_column("replica").unique().to_list()
+    for start, end, isr in zip(starts, [*starts[1:], drawn.length], stated.get_column("isr").to_list(), strict=False):
+        inside = {int(part) for part in isr.split(",") if part}
+        for broker in brokers:
+            known = spans.setdefault(broker, [])
+            if known and known[-1][2] == (broker in inside):
+                known[-1] = (known[-1][0], end, known[-1][2])
+            else:
+                known.append((start, end, broker in inside))
+    return spans
+
+
+__all__ = ["ON_DISK", "Band", "Chart", "Lane", "Mark", "Quote", "Reign", "State", "chart"]

@@ -1,0 +1,283 @@
+"""The map of all partitions and rules, what the evidence covers, settings that mattered, and the method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from forensics import __version__
+from forensics.case import Case
+from forensics.case.coverage import coverage
+from forensics.reports.html.wording import human_bytes, micros, number, plain, shortener
+from forensics.result import Result
+from forensics.rules import RULES
+from forensics.rules.finding import Verdict
+from parsers.schema import Kind
+
+MAPPED, WRITTEN, COVERED, LISTED, NOTED = 5_000, 60, 240, 400, 40
+"""Partitions in the map, of them written as HTML, rows of coverage, of inputs and of notices."""
+
+LETTERS = {Verdict.VIOLATED: "v", Verdict.UNKNOWN: "u", Verdict.CLEAN: "c"}
+
+SETTINGS = (
+    "unclean.leader.election.enable",
+    "min.insync.replicas",
+    "default.replication.factor",
+    "inter.broker.protocol.version",
+    "log.message.format.version",
+    "replica.lag.time.max.ms",
+    "log.flush.interval.messages",
+    "log.flush.interval.ms",
+    "replica.high.watermark.checkpoint.interval.ms",
+)
+"""Settings that decide whether records can be lost, in the order shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """One partition in the map."""
+
+    name: str
+    letters: str
+    panel: int
+
+
+@dataclass(frozen=True, slots=True)
+class RuleColumn:
+    """One rule in the map."""
+
+    id: str
+    title: str
+    severity: str
+    violated: int
+    unknown: int
+    clean: int
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """All partitions by rules."""
+
+    rules: tuple[RuleColumn, ...]
+    rows: tuple[MapRow, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """One broker and kind of file."""
+
+    broker: str
+    kind: str
+    files: int
+    size: str
+    lines: int
+    understood: int
+    relevant: int
+    first: int | None
+    last: int | None
+    left: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the evidence covers."""
+
+    rows: tuple[Cover, ...]
+    more: int
+    first: int | None
+    last: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting with the brokers that have it."""
+
+    name: str
+    values: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One file taken in."""
+
+    path: str
+    format: str
+    broker: str
+    size: str
+    sha256: str
+    notices: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that was damaged or not understood."""
+
+    place: str
+    reason: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How the answer came about."""
+
+    version: str
+    paths: tuple[str, ...]
+    zone: str
+    skews: tuple[tuple[int, str], ...]
+    inputs: tuple[Input, ...]
+    inputs_more: int
+    files: int
+    size: str
+    notices: tuple[Notice, ...]
+    notices_count: int
+    unknown_files: int
+
+
+def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
+    """Partitions by rules, worst first.
+
+    Args:
+        result: a finished scan.
+        number_of: panel of each drawn partition, by its position in the result.
+    """
+    columns = []
+    for rule in RULES:
+        counts = dict.fromkeys(Verdict, 0)
+        for partition in result.partitions:
+            judgement = partition.judgements.get(rule.id)
+            counts[judgement.verdict if judgement is not None else Verdict.UNKNOWN] += 1
+        columns.append(
+            RuleColumn(
+                rule.id,
+                rule.title.capitalize(),
+                rule.severity.value,
+                counts[Verdict.VIOLATED],
+                counts[Verdict.UNKNOWN],
+                counts[Verdict.CLEAN],
+                rule.doc.strip(),
+            )
+        )
+    rows = []
+    for position, partition in enumerate(result.partitions[:MAPPED]):
+        letters = "".join(
+            LETTERS[partition.judgements[rule.id].verdict] if rule.id in partition.judgements else "u" for rule in RULES
+        )
+        life = f" (life {partition.history.incarnation} before)" if partition.history.incarnation else ""
+        rows.append(MapRow(plain(partition.history.name) + life, letters, number_of.get(position, -1)))
+    return Map(tuple(columns), tuple(rows), len(result.partitions))
+
+
+def covered(case: Case) -> Coverage:
+    """What each broker's files cover in time."""
+    frame = coverage(case).filter(pl.col("kind") != "unknown")
+    first, last = micros(frame.get_column("first_time").min()), micros(frame.get_column("last_time").max())  # type: ignore[arg-type]
+    rows = []
+    span = max((last or 0) - (first or 0), 1)
+    for row in frame.head(COVERED).iter_rows(named=True):
+        start, end = micros(row["first_time"]), micros(row["last_time"])
+        left = width = 0.0
+        if start is not None and end is not None and first is not None:
+            left, width = 100 * (start - first) / span, 100 * (end - start) / span
+        rows.append(
+            Cover(
+                broker=str(row["broker"]) if row["broker"] is not None else "?",
+                kind=row["kind"],
+                files=row["files"],
+                size=human_bytes(row["bytes"] or 0),
+                lines=row["lines"] or 0,
+                understood=row["understood"] or 0,
+                relevant=row["relevant"] or 0,
+                first=start,
+                last=end,
+                left=round(left, 2),
+                width=round(max(width, 0.6), 2),
+            )
+        )
+    return Coverage(tuple(rows), max(frame.height - COVERED, 0), first, last)
+
+
+def settings(case: Case) -> tuple[Setting, ...]:
+    """Settings and versions by the brokers that have them; topics' own settings where the metadata log tells."""
+    found = [("version", {b.id: b.version for b in case.brokers.values() if b.version})]
+    for name in SETTINGS:
+        found.append((name, {b.id: b.settings[name] for b in case.brokers.values() if name in b.settings}))
+    made = []
+    for name, by_broker in found:
+        if by_broker:
+            made.append(Setting(name, _grouped(by_broker)))
+    topics = case.observations.filter(pl.col("kind").is_in([Kind.TOPIC_CONFIG.value, Kind.CLUSTER_CONFIG.value]))
+    told = topics.select("topic", "detail").drop_nulls("detail").unique(maintain_order=True).head(40)
+    values = [
+        (plain(detail), f"topic {plain(topic)}" if topic else "the cluster") for topic, detail in told.iter_rows()
+    ]
+    if values:
+        made.append(Setting("dynamic settings", tuple(values)))
+    return tuple(made)
+
+
+def _grouped(by_broker: dict[int, str]) -> tuple[tuple[str, str], ...]:
+    values: dict[str, list[int]] = {}
+    for broker, value in sorted(by_broker.items()):
+        values.setdefault(value, []).append(broker)
+    if len(values) == 1:
+        return ((plain(next(iter(values))), "every broker that says"),)
+    return tuple((plain(value), _brokers(brokers)) for value, brokers in list(values.items())[:8])
+
+
+def _brokers(brokers: list[int]) -> str:
+    shown = ", ".join(str(b) for b in brokers[:12])
+    more = f" and {len(brokers) - 12} more" if len(brokers) > 12 else ""
+    return f"broker{'s' if len(brokers) > 1 else ''} {shown}{more}"
+
+
+def method(result: Result) -> Method:
+    """Inputs with their hashes, how times were read, what was not understood."""
+    case = result.case
+    short = shortener(result.inputs)
+    rows = case.sources.filter(pl.col("format") != "irrelevant")
+    inputs = []
+    for row in rows.head(LISTED).iter_rows(named=True):
+        inputs.append(
+            Input(
+                plain(short(row["path"])),
+                row["format"],
+                str(row["broker"]) if row["broker"] is not None else "",
+                human_bytes(row["bytes"] or 0),
+                row["sha256"] or _hash(case, row["id"]),
+                row["notices"] or 0,
+            )
+        )
+    notices = []
+    for row in case.notices.head(NOTED).iter_rows(named=True):
+        line, byte = row["line"], row["byte"]
+        place = f":{line}" if line is not None else f" byte {number(byte)}" if byte is not None else ""
+        notices.append(
+            Notice(
+                plain(short(case.path(row["source"]))) + place, plain(row["reason"] or ""), plain(row["excerpt"] or "")
+            )
+        )
+    return Method(
+        version=__version__,
+        paths=tuple(plain(path) for path in result.inputs),
+        zone=case.reading.zone,
+        skews=tuple((broker, f"{shift / 1000:+,.0f} ms") for broker, shift in sorted(case.reading.skew.items())),
+        inputs=tuple(inputs),
+        inputs_more=max(rows.height - LISTED, 0),
+        files=case.sources.height,
+        size=human_bytes(int(case.sources.get_column("bytes").sum())),
+        notices=tuple(notices),
+        notices_count=case.notices.height,
+        unknown_files=case.sources.filter(pl.col("format") == "unknown").height,
+    )
+
+
+def _hash(case: Case, source: int) -> str:
+    try:
+        return case.files[source].sha256()
+    except (OSError, IndexError):
+        return ""  # moved since it was read; the path still names it

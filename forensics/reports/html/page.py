@@ -1,0 +1,215 @@
+"""Put the page together: one file, no request, at most five million bytes."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jinja2
+
+from forensics import __version__
+from forensics.case import Case
+from forensics.case.quotes import quote
+from forensics.reports.html import answer, figures, lanes, moments, overview, story, wording
+from forensics.reports.html.lanes import Quote
+from forensics.result import Partition, Result
+from forensics.rules.finding import Severity
+
+LARGEST = 5_000_000
+"""Bytes of a page, whatever the evidence."""
+
+PANELS, PANEL_BYTES, TABLE_ROWS = 12, 1_700_000, 120
+"""Partitions drawn, the bytes all their charts together may take, and rows of the table beside each chart."""
+
+_SCRIPTS = ("boot.js", "chart.js", "logview.js", "map.js")
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The charts of one partition."""
+
+    number: int
+    name: str
+    what: str
+    chart: str
+    logs: str
+    height: int
+    table: tuple[lanes.State, ...]
+    lanes: tuple[lanes.Lane, ...]
+    zero: int
+    dropped: int
+    replicas: int
+    view: moments.LogView | None
+
+
+def render(result: Result, *, quoting: Quote = quote) -> str:
+    """The whole page.
+
+    Args:
+        result: a finished scan.
+        quoting: gives the text at places of the evidence.
+    """
+    for drawn in (PANELS, 4, 1, 0):
+        page = _page(result, drawn, quoting)
+        if len(page.encode("utf-8")) <= LARGEST:
+            break
+    return page
+
+
+def _page(result: Result, drawn: int, quoting: Quote) -> str:
+    panels, number_of = _panels(result, drawn, quoting)
+    bundle, script = figures.library() if panels else ("", b"")
+    own = _own_script()
+    style = _asset("style.css")
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {_hash(own.encode())}" + (f" {_hash(script)}" if panels else ""),
+            "style-src 'unsafe-inline'",
+            "img-src data: blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    top = answer.answer(result, number_of)
+    mapped = overview.verdict_map(result, number_of)
+    long = top.span[0] is not None and top.span[1] is not None and top.span[1] - top.span[0] > 86_400_000_000
+    context = {
+        "answer": top,
+        "stories": story.stories(result, number_of),
+        "panels": panels,
+        "undrawn": len(result.partitions) - len(panels),
+        "map": mapped,
+        "map_written": overview.WRITTEN,
+        "coverage": overview.covered(result.case),
+        "settings": overview.settings(result.case),
+        "method": overview.method(result),
+        "keys": figures.KEYS,
+        "policy": policy,
+        "style": style,
+        "script": own,
+        "bundle": bundle,
+        "data": _island(
+            {"map": [[row.name, row.letters, row.panel] for row in mapped.rows], "rules": [r.id for r in mapped.rules]}
+        ),
+        "version": __version__,
+        "long": long,
+        "partitions": len(result.partitions),
+        "brokers": len(result.case.brokers),
+    }
+    return _environment().get_template("page.html.jinja").render(context)
+
+
+# -- panels -----------------------------------------------------------------------------------------------------------
+
+
+def _panels(result: Result, drawn: int, quoting: Quote) -> tuple[list[Panel], dict[int, int]]:
+    """Charts of the worst partitions, as many as fit."""
+    panels: list[Panel] = []
+    number_of: dict[int, int] = {}
+    spent = 0
+    short = wording.shortener(result.inputs)
+    for position, partition in enumerate(result.partitions):
+        if len(panels) >= drawn:
+            break
+        panel = _panel(result.case, partition, len(panels), quoting, short)
+        size = len(panel.chart) + len(panel.logs)
+        if panels and spent + size > PANEL_BYTES:
+            break
+        spent += size
+        number_of[position] = panel.number
+        panels.append(panel)
+    return panels, number_of
+
+
+def _panel(case: Case, partition: Partition, place: int, quoting: Quote, short: Callable[[str], str]) -> Panel:
+    history = partition.history
+    drawn, frame = lanes.chart(case, partition, quoting, short)
+    interesting = [offset for band in drawn.bands for offset in (band.first, band.end)]
+    view = moments.log_view(history, frame, [lane.replica for lane in drawn.lanes], interesting)
+    spec = figures.figure(drawn)
+    chart = {
+        "figure": spec,
+        "zero": drawn.zero // 1000,
+        "length": drawn.length,
+        "focus": drawn.focus,
+        "references": drawn.references,
+        "bound": drawn.bound,
+    }
+    worst = partition.worst
+    what = list(Severity)[worst].value if worst < len(Severity) else "clean"
+    life = f" (life {history.incarnation} before the present one)" if history.incarnation else ""
+    states = tuple(state for lane in drawn.lanes for state in lane.states)
+    return Panel(
+        number=place,
+        name=wording.plain(history.name) + life,
+        what=what,
+        chart=_island(chart),
+        logs=_island(_view(view)) if view is not None else "",
+        height=figures.height(drawn),
+        table=states[:TABLE_ROWS],
+        lanes=tuple(drawn.lanes),
+        zero=drawn.zero,
+        dropped=drawn.dropped,
+        replicas=len(drawn.lanes),
+        view=view,
+    )
+
+
+def _view(view: moments.LogView) -> dict[str, Any]:
+    return asdict(view)
+
+
+# -- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _island(value: Any) -> str:
+    """JSON that may stand inside a script element: no character that HTML could read."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character, escape in (
+        ("<", "\\u003c"),
+        (">", "\\u003e"),
+        ("&", "\\u0026"),
+        ("\u2028", "\\u2028"),
+        ("\u2029", "\\u2029"),
+    ):
+        text = text.replace(character, escape)
+    return text
+
+
+def _hash(script: bytes) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode('ascii')}'"
+
+
+def _asset(name: str) -> str:
+    return resources.files("forensics.reports.html").joinpath(name).read_text("utf-8")
+
+
+@cache
+def _own_script() -> str:
+    return "\n".join(_asset(name) for name in _SCRIPTS)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("forensics.reports.html", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": wording.number,
+        "plural": wording.plural,
+        "iso": wording.iso,
+        "clock": wording.clock,
+        "hue": figures.hue,
+    }
+    return environment

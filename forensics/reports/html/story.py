@@ -1,0 +1,174 @@
+"""The story of a finding: numbered facts with their evidence, what was inferred and ruled out, what stays open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from forensics.replay.history import Confidence
+from forensics.replay.lineage import size
+from forensics.reports.html.wording import number, offsets, plain, plural, sentence, shortener
+from forensics.result import Partition, Result
+from forensics.rules import RULES
+from forensics.rules.causes import BY_ID, Cause
+from forensics.rules.finding import Evidence, Finding, Severity, Verdict
+
+STORIES, OPENED, PROOFS, QUIET = 24, 3, 6, 40
+"""Findings told in full, of them not folded, pieces of evidence a fact shows, and findings of severity info listed."""
+
+_TITLES = {rule.id: rule.title for rule in RULES}
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A place in the evidence and what stands there."""
+
+    folder: str
+    file: str
+    place: str
+    text: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One fact.
+
+    Attributes:
+        lane: column of its broker in the rail, or -1.
+        previous: column of the fact before, or -1.
+    """
+
+    number: int
+    text: str
+    broker: int | None
+    time: int | None
+    lane: int
+    previous: int
+    proofs: tuple[Proof, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One finding."""
+
+    anchor: str
+    rule: str
+    title: str
+    name: str
+    panel: int
+    tone: str
+    severity: str
+    confidence: str
+    offsets: str
+    count: str
+    summary: str
+    lanes: tuple[int, ...]
+    steps: tuple[Step, ...]
+    inferences: tuple[str, ...]
+    ruled_out: tuple[str, ...]
+    open: tuple[str, ...]
+    cause: Cause | None
+    unfolded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stories:
+    """All of them."""
+
+    told: tuple[Story, ...]
+    more: int
+    quiet: tuple[tuple[str, str], ...]
+    quiet_more: int
+
+
+def stories(result: Result, number_of: dict[int, int]) -> Stories:
+    """Tell the worst findings in full and list what is good to know.
+
+    Args:
+        result: a finished scan.
+        number_of: panel of each drawn partition, by its position in the result.
+    """
+    where = {
+        (p.history.topic, p.history.partition, p.history.incarnation): (p, number_of.get(position, -1))
+        for position, p in enumerate(result.partitions)
+    }
+    loud = [f for f in result.findings if f.severity is not Severity.INFO]
+    quiet = [f for f in result.findings if f.severity is Severity.INFO]
+    told = []
+    short = shortener(result.inputs)
+    for position, finding in enumerate(loud[:STORIES]):
+        partition, panel = where[finding.topic, finding.partition, finding.incarnation]
+        told.append(_story(finding, partition, panel, position, short))
+    return Stories(
+        tuple(told),
+        max(len(loud) - STORIES, 0),
+        tuple((plain(f"{f.topic}-{f.partition}"), plain(f.summary)) for f in quiet[:QUIET]),
+        max(len(quiet) - QUIET, 0),
+    )
+
+
+def _story(finding: Finding, partition: Partition, panel: int, position: int, short: Callable[[str], str]) -> Story:
+    evidence = dict(zip(finding.refs, finding.evidence, strict=False))
+    lanes = tuple(sorted({fact.broker for fact in finding.facts if fact.broker is not None}))
+    steps: list[Step] = []
+    before = -1
+    for fact in finding.facts:
+        proofs = [_proof(evidence[ref], short) for ref in dict.fromkeys(fact.refs) if ref in evidence]
+        lane = lanes.index(fact.broker) if fact.broker is not None else -1
+        steps.append(
+            Step(
+                len(steps) + 1,
+                plain(fact.text),
+                fact.broker,
+                fact.time,
+                lane,
+                before,
+                tuple(proofs[:PROOFS]),
+                max(len(proofs) - PROOFS, 0),
+            )
+        )
+        before = lane if lane >= 0 else before
+    judgement = partition.judgements[finding.rule]
+    doubts = list(judgement.missing)
+    if finding.confidence is Confidence.INFERRED:
+        doubts.insert(0, "this finding rests on what the protocol implies, not only on what lines and bytes state")
+    others = [
+        rule
+        for rule, other in partition.judgements.items()
+        if other.verdict is Verdict.UNKNOWN and rule != finding.rule
+    ]
+    if others:
+        doubts.append(f"not judged for lack of evidence: {', '.join(others)}")
+    return Story(
+        anchor=f"finding-{finding.fingerprint}",
+        rule=finding.rule,
+        title=_TITLES[finding.rule].capitalize(),
+        name=plain(f"{finding.topic}-{finding.partition}"),
+        panel=panel,
+        tone="bad" if finding.severity.rank <= Severity.ERROR.rank else "warn",
+        severity=finding.severity.value,
+        confidence=finding.confidence.value,
+        offsets=offsets(finding.offsets),
+        count=plural(size(finding.offsets), "offset") if finding.offsets else "",
+        summary=sentence(plain(finding.summary) + (f" ({number(finding.count)} times)" if finding.count > 1 else "")),
+        lanes=lanes,
+        steps=tuple(steps),
+        inferences=tuple(plain(text) for text in finding.inferences),
+        ruled_out=tuple(plain(text) for text in finding.not_because),
+        open=tuple(plain(text) for text in dict.fromkeys(doubts)),
+        cause=BY_ID.get(finding.cause or ""),
+        unfolded=position < OPENED,
+    )
+
+
+def _proof(evidence: Evidence, short: Callable[[str], str]) -> Proof:
+    folder, slash, file = plain(short(evidence.path)).rpartition("/")
+    if evidence.line is not None:
+        place = f"line {number(evidence.line)}"
+    elif evidence.byte is not None:
+        place = f"byte {number(evidence.byte)}"
+    else:
+        place = ""
+    return Proof(folder + slash, file, place, plain(evidence.text), plain(evidence.note))

@@ -1,0 +1,109 @@
+"""How numbers, offsets, times and foreign text look on the page."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from forensics.replay.lineage import Range
+
+THIN = "\u202f"
+"""Between groups of three digits: a comma would be read as the one inside an interval."""
+
+_INVISIBLE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]"
+)
+
+
+def number(value: int) -> str:
+    """Digits in groups.
+
+    >>> number(1234567).replace(THIN, "_")
+    '1_234_567'
+    """
+    return f"{value:,}".replace(",", THIN)
+
+
+def offsets(ranges: Sequence[Range]) -> str:
+    """Half-open ranges of offsets, at most four of them.
+
+    >>> offsets([(50, 80)])
+    '[50, 80)'
+    """
+    shown = ", ".join(f"[{number(first)}, {number(end)})" for first, end in ranges[:4])
+    return f"{shown} and {number(len(ranges) - 4)} more ranges" if len(ranges) > 4 else shown
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """A count with its noun.
+
+    >>> plural(1, "partition"), plural(2, "partition"), plural(2, "copy", "copies")
+    ('1 partition', '2 partitions', '2 copies')
+    """
+    return f"{number(count)} {one if count == 1 else many or one + 's'}"
+
+
+def sentence(text: str) -> str:
+    """With a capital and a full stop.
+
+    >>> sentence("broker 1 cut its log")
+    'Broker 1 cut its log.'
+    """
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def iso(time: int) -> str:
+    """Microseconds since 1970 UTC as ISO 8601 to the millisecond."""
+    return datetime.fromtimestamp(time / 1e6, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def clock(time: int, *, date: bool = False) -> str:
+    """Microseconds since 1970 UTC as time of day, with the date where the case is longer than a day.
+
+    >>> clock(1_795_233_996_540_000), clock(1_795_233_996_540_000, date=True)
+    ('04:06:36.540', '2026-11-21 04:06:36.540')
+    """
+    text = datetime.fromtimestamp(time / 1e6, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    return text if date else text[11:]
+
+
+def micros(time: datetime | None) -> int | None:
+    """A time of a frame as microseconds since 1970 UTC."""
+    return None if time is None else round(time.timestamp() * 1_000_000)
+
+
+def plain(text: str) -> str:
+    r"""Foreign text with what cannot be seen made visible: control characters, and those that turn reading order.
+
+    >>> plain("a\x1b[31mb\u202ec")
+    'a\\x1b[31mb\\u202ec'
+    """
+    return _INVISIBLE.sub(_visible, unicodedata.normalize("NFC", text))
+
+
+def _visible(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def shortener(inputs: Sequence[str]) -> Callable[[str], str]:
+    """Paths without what all of them begin with, where one folder was handed in.
+
+    >>> shortener(["/evidence/case"])("/evidence/case/broker-1/server.log")
+    'broker-1/server.log'
+    """
+    prefix = f"{inputs[0].rstrip('/')}/" if len(inputs) == 1 else ""
+    return lambda path: path[len(prefix) :] if prefix and path.startswith(prefix) and len(path) > len(prefix) else path
+
+
+def human_bytes(size: int) -> str:
+    """A size.
+
+    >>> human_bytes(512), human_bytes(204_800), human_bytes(3_100_000_000)
+    ('512 B', '0.2 MB', '3.1 GB')
+    """
+    if size < 10_000:
+        return f"{number(size)} B"
+    return f"{size / 1e6:,.1f} MB" if size < 1e9 else f"{size / 1e9:,.1f} GB"
