@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import lzma
+import re
 import tarfile
 import zipfile
 import zlib
@@ -36,6 +37,8 @@ INSIDE: Final = "!"
 _MOST_ARCHIVES: Final = 2  # an archive in an archive
 _MOST_LAYERS: Final = 2  # compressed twice
 _MOST_MEMBERS: Final = 200_000
+_LONGEST_LINE: Final = 1 << 20
+_DUMP: Final = re.compile(rb"(?:^|\n)Dumping [^\s]")
 _SMALL: Final = 256 << 10
 _ZIP_IN_MEMORY: Final = 256 << 20
 _BLOCK: Final = 512
@@ -72,7 +75,7 @@ def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Itera
     codec = codec_of(head)
     kind = _archive_of(head)
     if codec is None and kind is None:
-        yield source
+        yield from _dumps(source) if _DUMP.search(head) and b"\0" not in head else (source,)
     elif codec is not None:
         if layers == _MOST_LAYERS:
             yield replace(source, problem=f"compressed more than {_MOST_LAYERS} times over; expand it by hand")
@@ -131,6 +134,31 @@ def _inside(archive: Source, name: str) -> tuple[str, bool]:
     kept = [part for part in parts if part != ".."]
     shown = "/".join("".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in part) for part in kept) or "unnamed"
     return f"{archive.path}{INSIDE}/{shown}", len(kept) < len(parts) or name.startswith("/")
+
+
+# -- dumps of several segments in one text ---------------------------------------------------------------------------
+
+
+def _dumps(text: Source) -> Iterator[Source]:
+    """What ``kafka-dump-log`` printed, one source a segment, under the path that it had where it was dumped."""
+    places: list[tuple[int, str]] = []
+    at = 0
+    with text.open() as stream:
+        while line := stream.readline(_LONGEST_LINE):
+            if line.startswith(b"Dumping ") and len(places) < _MOST_MEMBERS:
+                places.append((at, line[8:].decode("utf-8", "replace").strip()))
+            at += len(line)
+    yield replace(text, container="kafka-dump-log")
+    stored = f"text, {text.stored}" if text.stored else "text"
+    tape = Tape(text.open)
+    for (begin, name), (end, _) in zip(places, [*places[1:], (at, "")], strict=True):
+        path, _ = _inside(text, name)
+        size = end - begin
+        if text.place is not None:
+            place = Place(text.place.file, text.place.offset + begin, size)
+            yield Source(path, size, place.open, stored=stored, place=place)
+        else:
+            yield Source(path, size, _OnTape(tape, begin, size), stored=stored, archive=text.path, offset=begin)
 
 
 # -- tar ------------------------------------------------------------------------------------------------------------

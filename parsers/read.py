@@ -124,6 +124,7 @@ TAKERS: tuple[Taker, ...] = (
         lambda source, _head: take_metadata.belongs(source),
         lambda source, _head: take_metadata.directory([source])[0],
     ),
+    Taker("dump-log", "a segment as kafka-dump-log prints it", take_text.is_dump, take_text.dump_log),
     # Names that a broker alone gives come first, in no particular order; text is told by its first lines.
     Taker(
         "metadata-snapshot", "features a KRaft cluster began with", take_metadata.is_bootstrap, take_metadata.bootstrap

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Final
 
 import polars as pl
 
 from parsers import extract, frames, lines, wrappings
 from parsers.errors import NotThisFormat
-from parsers.file_reading import UTC, FileReading
+from parsers.file_reading import UTC, FileReading, note
+from parsers.formats import dump_log_text
+from parsers.formats.log_directory import split_directory
 from parsers.formats.request_log import MARK as REQUEST
 from parsers.formats.request_log import RequestLog
 from parsers.sources import HEAD_BYTES, Source
@@ -69,6 +72,38 @@ def text_log(source: Source, _head: bytes) -> FileReading:
         reading.notices = pl.concat(notices)
     if requests.relevant:
         reading.observations = reading.observations.sort("line", maintain_order=True)
+    return reading
+
+
+def is_dump(_source: Source, head: bytes) -> bool:
+    """Printed by ``kafka-dump-log``."""
+    return dump_log_text.HEAD.search(head) is not None and b"\0" not in head
+
+
+def dump_log(source: Source, _head: bytes) -> FileReading:
+    """Batch headers as ``kafka-dump-log`` printed them."""
+    with source.open() as stream:
+        parts = [(block.lines, block.notices) for block in lines.blocks(stream)]
+    found = dump_log_text.read_dump_log(pl.concat([part for part, _ in parts]))
+    file = found.file
+    name = found.path.rpartition("/")[2]
+    if name and (file is None or file.what != "log"):
+        return FileReading("irrelevant" if file is not None else "dump-log", lines=sum(part.len() for part, _ in parts))
+    reading = FileReading("dump-log", batches=found.batches)
+    reading.notices = pl.concat([*[notices for _, notices in parts], found.notices])
+    reading.lines = reading.events = reading.relevant = sum(part.len() for part, _ in parts)
+    reading.understood = reading.relevant - reading.notices.height
+    reading.base_offset = file.base_offset if file is not None else None
+    reading.log_end = found.log_end if found.log_end is not None else reading.base_offset
+    magic = found.batches.get_column("magic").max()
+    reading.magic = magic if isinstance(magic, int) else None
+    directory = split_directory(PurePosixPath(found.path).parent.name)
+    if directory is None:
+        why = 'the dump does not say of which partition: keep the line "Dumping ..." with it'
+        reading.notices = pl.concat([reading.notices, note(why)])
+    else:
+        reading.topic, reading.partition = directory.topic, directory.partition
+        reading.directory_state = directory.state.value
     return reading
 
 

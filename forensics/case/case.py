@@ -14,6 +14,7 @@ from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from forensics.case.metadata import agree
 from forensics.case.owners import owners
 from forensics.case.topics import named
+from forensics.case.twins import leave_dumps_of_segments
 from parsers.read import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
 from parsers.sources import Source
@@ -89,7 +90,7 @@ class Case:
     @functools.cached_property
     def with_data(self) -> frozenset[int]:
         """Brokers of which a data directory was handed in."""
-        told = self.sources.filter(pl.col("format").is_in(["segment", "metadata-log", "offset-checkpoint"]))
+        told = self.sources.filter(pl.col("format").is_in(["segment", "dump-log", "metadata-log", "offset-checkpoint"]))
         return frozenset(told.get_column("broker").drop_nulls().unique().to_list())
 
     def path(self, source: int) -> str:
@@ -114,6 +115,7 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
     reading = reading or Reading()
     owner, cluster = owners(files)
     agree(files, owner, cluster)
+    leave_dumps_of_segments(files, owner)
     rows = []
     for number, ((source, found), broker, name) in enumerate(zip(files, owner, cluster, strict=True)):
         rows.append(

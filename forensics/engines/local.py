@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 
 from forensics.case import Case, Reading, assemble
+from forensics.case.twins import as_copy, copies
 from forensics.errors import NothingUnderstood, UnreadableInput
 from forensics.replay.partitions import histories
 from forensics.result import Result, finish
 from forensics.rules import RULES
 from parsers import read
-from parsers.read import FileReading
 from parsers.walk import walk
 
 Progress = Callable[[int, int], None]
@@ -76,8 +76,9 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
         raise UnreadableInput(
             f"{error}: no such file or directory; give a folder with logs or data of brokers"
         ) from None
-    found: dict[int, FileReading] = {}
-    units = read.units(sources)
+    twins = copies(sources)
+    found = {number: as_copy(sources[original]) for number, original in twins.items()}
+    units = [unit for group in read.units(sources) if (unit := [number for number in group if number not in twins])]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         results = pool.map(read.read_unit, [[sources[number] for number in unit] for unit in units])
         for unit, readings in zip(units, results, strict=True):

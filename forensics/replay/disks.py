@@ -45,7 +45,7 @@ def _folder(path: pl.Expr) -> pl.Expr:
 def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     """What the files of each replica say, by partition and broker, and the live segments (column ``source``)."""
     sources, stale = live(case.sources)
-    segments = sources.filter(pl.col("format") == "segment")
+    segments = sources.filter(pl.col("format").is_in(["segment", "dump-log"]))
     of_segment = segments.select(pl.col("id").alias("source"))
     batches = case.batches.join(of_segment, on="source", how="semi")
     sound = batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from parsers.formats import (
     clean_shutdown,
+    dump_log_text,
     epoch_checkpoint,
     log_directory,
     meta_properties,
@@ -40,5 +41,6 @@ FORMATS = (
     request_log,
     request_log_json,
     request_log_text,
+    dump_log_text,
 )
 """Every format module; what claims a file is decided in ``parsers.read``, in the order that stands there."""
