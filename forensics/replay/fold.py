@@ -26,7 +26,7 @@ from forensics.replay.history import (
     Shrunk,
     Statement,
 )
-from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.tenures import Event, Reader, Sample, Step, Tenure
 
 _NO_FACTS = BrokerFacts()
@@ -432,6 +432,9 @@ class _Fold:
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, _NO_DISK)
             replica.lineage = disk.lineage if disk.lineage.entries else self.logs[broker]
+        history.uncovered = self._uncovered()
+        for broker, replica in history.replicas.items():
+            disk = self.disks.get(broker, _NO_DISK)
             if disk.checkpoint is None or disk.checkpoint[0] <= 0:
                 continue
             hw, ref = disk.checkpoint
@@ -439,7 +442,31 @@ class _Fold:
             if last is not None and max(s.value for s in (last.start_hw, last.hw, Sample(0, ref, None)) if s) >= hw:
                 continue  # nothing new
             epoch = history.epochs.get(last.epoch) if last is not None and last.epoch >= 0 else None
+            if broker in history.uncovered:
+                epoch = None  # reached after its lines end: in which epoch is not known
+                if not disk.lineage.entries:
+                    continue
             self._state(broker, epoch, Sample(hw, ref, None), "in the checkpoint file")
+
+    def _uncovered(self) -> dict[int, str]:
+        """Replicas whose files show what happened after their lines end, and how."""
+        found: dict[int, str] = {}
+        for broker, disk in self.disks.items():
+            spans = self.tenures.get(broker, [])
+            told = max((tenure.epoch for tenure in spans), default=-1)
+            shown = [epoch for epoch, _ in disk.lineage.entries] + [epoch for epoch, _, _ in disk.entries]
+            if told >= 0 and shown and max(shown) > told:
+                found[broker] = f"its files know leader epoch {max(shown)}, its lines end in epoch {told}"
+        for fork in self.history.forks:
+            pair = (fork.left, fork.right)
+            if not all(self.tenures.get(broker) for broker in pair):
+                continue
+            first, end = fork.ranges[0]
+            differ, unknown = differences(self.logs[fork.left], self.logs[fork.right], first, end)
+            if not differ and not unknown:
+                for broker in pair:
+                    found.setdefault(broker, f"its files differ from another replica's at {first}, its lines do not say why")
+        return found
 
     def _settle(self) -> None:
         """Bound the ends that no line gives by the protocol, now that every high watermark is known."""

@@ -376,6 +376,7 @@ class History:
     regressions: list[Regression] = field(default_factory=list)
     overtaken: list[Overtaken] = field(default_factory=list)
     disks: Mapping[int, Disk] = field(default_factory=dict)
+    uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
     @property

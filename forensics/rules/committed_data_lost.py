@@ -81,6 +81,10 @@ def judge(history: History, case: Case) -> Judgement:
         missing.append(
             f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica"
         )
+    missing += [
+        f"broker {broker}'s later server.log and state-change.log: {why}"
+        for broker, why in sorted(history.uncovered.items())
+    ]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
 

@@ -88,12 +88,16 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
 
 
 def missing_logs(history: History, case: Case) -> list[str]:
-    """Replicas whose own lines are not in the evidence, as requests an operator can act on."""
+    """Replicas whose own lines are not in the evidence, or end too early, as requests an operator can act on."""
     wanted = sorted(members(history, case))
-    return [
+    absent = [
         f"broker {broker}'s server.log and state-change.log"
         for broker in wanted
         if broker not in history.replicas or not history.replicas[broker].has_logs
+    ]
+    return absent + [
+        f"broker {broker}'s later server.log and state-change.log: {why}"
+        for broker, why in sorted(history.uncovered.items())
     ]
 
 
