@@ -25,10 +25,14 @@ for _command in COMMANDS:
     cli.add_command(_command)
 
 
-def main() -> None:
-    """Entry point: exit code 0 nothing found, 1 findings, 2 usage, unreadable input or an error of the tool."""
+def main(prog_name: str | None = None) -> None:
+    """Entry point: exit code 0 nothing found, 1 findings, 2 usage, unreadable input or an error of the tool.
+
+    Args:
+        prog_name: name for usage lines, where the program's own file name would mislead.
+    """
     try:
-        cli()
+        cli(prog_name=prog_name)
     except ForensicsError as error:
         click.echo(f"forensics: {error}", err=True)
         sys.exit(2)

@@ -69,9 +69,10 @@ def _iso(time: datetime | None) -> str | None:
 
 
 def _source(row: dict[str, Any]) -> dict[str, Any]:
-    keys = ("path", "broker", "cluster", "format", "frame", "bytes", "sha256", "lines", "events", "relevant", "understood")
+    keys = ("path", "broker", "cluster", "format", "frame", "bytes", "sha256", "lines", "events", "relevant")
     return {
         **{key: row[key] for key in keys},
+        "understood": row["understood"],
         "notices": row["notices"],
         "first_time": _iso(row["first_time"]),
         "last_time": _iso(row["last_time"]),
@@ -88,7 +89,12 @@ def _partition(partition: Partition) -> dict[str, Any]:
         "incarnation": history.incarnation,
         "protocol": history.protocol,
         "epochs": [
-            {"epoch": e.epoch, "leader": e.leader, "start": e.start, "isr": sorted(e.first_isr) if e.first_isr else None}
+            {
+                "epoch": e.epoch,
+                "leader": e.leader,
+                "start": e.start,
+                "isr": sorted(e.first_isr) if e.first_isr else None,
+            }
             for _, e in sorted(history.epochs.items())
         ],
         "replicas": [_replica(history, broker) for broker in sorted(history.replicas)],
@@ -183,8 +189,7 @@ def _notices(result: Result) -> dict[str, Any]:
     return {
         "count": notices.height,
         "by_source": {
-            case.path(source): count
-            for source, count in notices.group_by("source").len().sort("source").iter_rows()
+            case.path(source): count for source, count in notices.group_by("source").len().sort("source").iter_rows()
         },
         "examples": [
             {

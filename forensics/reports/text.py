@@ -1,174 +1,484 @@
-"""The summary for the terminal: worst first, the proof beside each statement, and what could not be known."""
+"""The summary for the terminal: worst first, each incident told once, the proof beside each statement.
+
+What an operator needs at four in the morning comes first: which partition, which offsets, what to keep, what not to do.
+Then what could not be answered and what would answer it, then what the evidence covers.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
 
 from forensics.case.coverage import coverage
-from forensics.reports.json_report import iso
+from forensics.replay.lineage import size
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID
 from forensics.rules.finding import Evidence, Fact, Finding, Severity, Verdict, count_text, span_text
 
+FULL = 12  # incidents that are told whole
+BRIEF = 30  # that are named after these
+WISHES = 10  # of what would settle what is unknown
+EXAMPLES = 5  # of what was not understood
+RANGES = 3  # of offsets in a headline
+QUOTED = 2  # lines of one quote
+PROOF = 2  # places cited for one fact
+
 _TITLES = {rule.id: rule.title for rule in RULES}
-SHOWN = 40
+_LOGS = ("server.log", "state-change.log", "controller.log", "kafka-request.log", "log-cleaner.log", "log")
+_FILES = (
+    ("metadata-log", "metadata log"),
+    ("offset-checkpoint", "checkpoints"),
+    ("epoch-checkpoint", "leader epochs"),
+    ("meta-properties", "ids"),
+)
+_SHOWN = frozenset({*_LOGS, *(kind for kind, _ in _FILES), "segment", "server-properties"})
+_STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+")  # the fact beside it says when
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def render(result: Result, *, width: int | None = None) -> str:
-    """The whole summary, ending with a line end."""
-    columns = width or shutil.get_terminal_size((110, 40)).columns
-    lines: list[str] = []
-    loud = [f for f in result.findings if f.severity is not Severity.INFO]
-    for finding in loud[:SHOWN]:
-        lines += _finding(finding, columns)
-        lines.append("")
-    if len(loud) > SHOWN:
-        lines += [f"... and {len(loud) - SHOWN:,} more findings: --format json has them all", ""]
-    quiet = [f for f in result.findings if f.severity is Severity.INFO]
-    for finding in quiet[:SHOWN]:
-        lines += _wrap(f"{finding.topic}-{finding.partition}  info  ", finding.summary, columns)
-    if quiet:
-        lines.append("")
-    lines += _verdicts(result, columns)
-    lines += _coverage(result)
-    lines += _totals(result, columns)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    """The whole summary, ending with a line end.
+
+    Args:
+        result: what a scan came to.
+        width: columns; those of the terminal where it is not given.
+    """
+    page = _Page(result, max(width or shutil.get_terminal_size((110, 40)).columns, 60))
+    page.incidents()
+    page.information()
+    page.verdicts()
+    page.wishes()
+    page.coverage()
+    page.totals()
+    return "".join(f"{plain(line).rstrip()}\n" for line in page.lines)
 
 
-def _finding(finding: Finding, columns: int) -> list[str]:
-    life = f" (life {finding.incarnation} before the present one)" if finding.incarnation else ""
-    offsets = f"  offsets {span_text(finding.offsets)}, {count_text(finding.offsets)}" if finding.offsets else ""
-    times = f", {finding.count:,} times" if finding.count > 1 else ""
-    head = f"{finding.topic}-{finding.partition}{life}   {_TITLES[finding.rule]}{offsets}{times}"
-    lines = [f"{head}   {finding.severity.value}, {finding.confidence.value}"]
-    lines += _wrap("  ", finding.summary, columns)
-    evidence = dict(zip(finding.refs, finding.evidence, strict=False))
-    for fact in finding.facts:
-        lines += _fact(fact, [evidence[ref] for ref in fact.refs if ref in evidence], columns)
-    for text in finding.inferences:
-        lines += _wrap("  inferred  ", text, columns)
-    for text in finding.uncertain:
-        lines += _wrap("  open      ", text, columns)
-    cause = BY_ID.get(finding.cause or "")
-    if cause is not None and cause.id != "unknown":
-        source = "; ".join(part for part in (cause.reference, cause.versions) if part)
-        lines += _wrap("  cause  ", f"{cause.text} ({source})" if source else cause.text, columns)
-    elif cause is not None:
-        lines += _wrap("  cause  ", cause.text, columns)
-    if finding.keep:
-        lines += _wrap("  keep   ", finding.keep, columns)
-    for text in finding.next_steps:
-        lines += _wrap("  next   ", text, columns)
-    for text in finding.do_not:
-        lines += _wrap("  never  ", text, columns)
-    return lines
+def plain(text: str) -> str:
+    r"""Text that cannot steer a terminal: evidence is written by others.
+
+    >>> plain("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def _fact(fact: Fact, evidence: list[Evidence], columns: int) -> list[str]:
-    when = clock(fact.time)
-    broker = f"broker {fact.broker}" if fact.broker is not None else ""
-    lines = _wrap(f"  {when:8}  {broker:10}  ", fact.text, columns)
-    for piece in evidence[:2]:
-        place = f"{piece.path}:{piece.line}" if piece.line is not None else f"{piece.path} byte {piece.byte:,}"
-        lines.append(f"{'':24}{place}")
-        if piece.text:
-            room = max(columns - 26, 40)
-            text = piece.text if len(piece.text) <= room else piece.text[: room - 3] + "..."
-            lines.append(f"{'':26}{text}")
-    return lines
+@dataclass(slots=True)
+class Incident:
+    """Findings of one partition that tell of one thing, the worst first."""
+
+    lead: Finding
+    others: list[Finding] = field(default_factory=list)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All of them."""
+        return [self.lead, *self.others]
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether a finding tells of the same: offsets in common, or an epoch where it names no offsets."""
+        lead = self.lead
+        if _life(finding) != _life(lead):
+            return False
+        if finding.offsets and lead.offsets:
+            return any(a < d and c < b for a, b in finding.offsets for c, d in lead.offsets)
+        return bool(set(finding.epochs) & set(lead.epochs))
 
 
-def clock(time: int | None) -> str:
-    """Time of day of microseconds since 1970 UTC, or blanks."""
-    return "" if time is None else datetime.fromtimestamp(time / 1e6, UTC).strftime("%H:%M:%S")
+def incidents(findings: Iterable[Finding]) -> list[Incident]:
+    """Findings put together to incidents, in the order of the worst of each."""
+    ranks = {rule.id: number for number, rule in enumerate(RULES)}
+    found: list[Incident] = []
+    by_life: dict[tuple[object, ...], list[Incident]] = {}
+    for finding in sorted(findings, key=lambda f: (f.severity.rank, ranks[f.rule])):
+        near = by_life.setdefault(_life(finding), [])
+        home = next((incident for incident in near if incident.covers(finding)), None)
+        if home is None:
+            home = Incident(finding)
+            near.append(home)
+            found.append(home)
+        else:
+            home.others.append(finding)
+    return found
 
 
-def _wrap(first: str, text: str, columns: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        width=max(columns, 60),
-        initial_indent=first,
-        subsequent_indent=" " * len(first),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+def _life(finding: Finding) -> tuple[object, ...]:
+    return (finding.cluster, finding.topic, finding.topic_id, finding.partition, finding.incarnation)
 
 
-def _verdicts(result: Result, columns: int) -> list[str]:
-    """A table of rules by verdict, then what would settle the unknown."""
-    total = len(result.partitions)
-    if not total:
-        return []
-    lines = [f"{'rule':30} {'violated':>9} {'unknown':>9} {'clean':>9}   of {total:,} partition{'' if total == 1 else 's'}"]
-    for rule in RULES:
-        counts = [
-            sum(p.judgements[rule.id].verdict is verdict for p in result.partitions)
-            for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN, Verdict.CLEAN)
-        ]
-        lines.append(f"{rule.id:30} " + " ".join(f"{count or '.':>9}" for count in counts))
-    lines.append("")
-    return lines + _unknown(result.partitions, columns)
+class _Page:
+    """The lines of a summary as they are added."""
 
+    def __init__(self, result: Result, columns: int) -> None:
+        self.result = result
+        self.columns = columns
+        self.lines: list[str] = []
+        # Where everything lies below one folder, its name is said once, at the end.
+        one = len(result.inputs) == 1
+        self.root = result.inputs[0].rstrip("/") + "/" if one and Path(result.inputs[0]).is_dir() else ""
+        self.dated = _dated(result)
 
-def _unknown(partitions: list[Partition], columns: int) -> list[str]:
-    wanted: dict[str, list[str]] = {}
-    for partition in partitions:
-        for rule, judgement in partition.judgements.items():
-            if judgement.verdict is Verdict.UNKNOWN:
-                for item in judgement.missing:
-                    wanted.setdefault(item, []).append(f"{partition.history.name} {rule}")
-    if not wanted:
-        return []
-    lines = ["would settle what is unknown:"]
-    for item, uses in sorted(wanted.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:12]:
-        more = f" and {len(uses) - 1:,} more" if len(uses) > 1 else ""
-        lines += _wrap("  - ", f"{item} ({uses[0]}{more})", columns)
-    if len(wanted) > 12:
-        lines.append(f"  ... and {len(wanted) - 12:,} more: --format json has them all")
-    return [*lines, ""]
-
-
-def _coverage(result: Result) -> list[str]:
-    lines = [f"{'broker':>8}  {'evidence':20} {'files':>5} {'lines':>9} {'understood':>11}  from        to (UTC)"]
-    for row in coverage(result.case).iter_rows(named=True):
-        if row["kind"] == "unknown":
-            continue
-        first, last = row["first_time"], row["last_time"]
-        span = f"{first:%H:%M:%S}    {last:%H:%M:%S}" if first is not None and last is not None else ""
-        understood = f"{row['understood']:,}/{row['relevant']:,}" if row["lines"] else ""
-        broker = row["broker"] if row["broker"] is not None else "?"
-        lines.append(
-            f"{broker:>8}  {row['kind']:20} {row['files']:>5} {row['lines'] or '':>9} {understood:>11}  {span}"
+    def put(self, first: str, text: str, *, indent: int | None = None) -> None:
+        """Add text, wrapped, its further lines indented to where it began."""
+        self.lines += textwrap.wrap(
+            text,
+            width=self.columns,
+            initial_indent=first,
+            subsequent_indent=" " * (len(first) if indent is None else indent),
+            break_long_words=False,
+            break_on_hyphens=False,
         )
-    return [*lines, ""]
+
+    def place(self, path: str) -> str:
+        """A path without what all paths begin with."""
+        return path.removeprefix(self.root)
+
+    # -- what happened ----------------------------------------------------------------------------------------------
+
+    def incidents(self) -> None:
+        """What was found, worst first; or that nothing was."""
+        found = incidents(f for f in self.result.findings if f.severity is not Severity.INFO)
+        if not found:
+            self.put("", _nothing(self.result), indent=0)
+            self.lines.append("")
+        if len(found) > 1:
+            self.put("", _counted(found), indent=0)
+            self.lines.append("")
+        for incident in found[:FULL]:
+            self.incident(incident)
+            self.lines.append("")
+        rest = found[FULL:]
+        for incident in rest[:BRIEF]:
+            self.put(f"{name_of(incident.lead)}   ", _headline(incident), indent=2)
+        if len(rest) > BRIEF:
+            self.lines.append(f"... and {len(rest) - BRIEF:,} more: --format json has them all")
+        if rest:
+            self.lines.append("")
+
+    def incident(self, incident: Incident) -> None:
+        """One incident: what, how, why, and what to do."""
+        lead = incident.lead
+        self.put(f"{name_of(lead)}   ", _headline(incident), indent=2)
+        self.put("  ", lead.summary)
+        for other in incident.others:
+            doubt = "" if other.confidence is lead.confidence else f" ({other.confidence.value})"
+            self.put("  + ", f"{other.summary}{_times(other)}{doubt}")
+        told: set[tuple[object, ...]] = set()
+        cited: set[Evidence] = set()
+        for finding in incident.findings:
+            places = dict(zip(finding.refs, finding.evidence, strict=False))
+            for fact in finding.facts:
+                key = (fact.text, fact.broker, fact.time)
+                evidence = [places[ref] for ref in fact.refs if ref in places]
+                # What proves this was shown with another fact of the same broker: it says nothing new.
+                if key not in told and not (finding is not lead and evidence and cited.issuperset(evidence)):
+                    self.fact(fact, evidence)
+                told.add(key)
+                cited.update(evidence)
+        self.said("inferred", (text for f in incident.findings for text in f.inferences))
+        self.said("open", (text for f in incident.findings for text in f.uncertain))
+        self.causes(incident)
+        keeper = next((f for f in incident.findings if f.keep), lead)
+        self.said("keep", [keeper.keep or ""])
+        self.said("next", keeper.next_steps)
+        self.said("never", keeper.do_not)
+
+    def fact(self, fact: Fact, evidence: Sequence[Evidence]) -> None:
+        """One step of the story and what proves it."""
+        when = f"{self.clock(fact.time)}  " if fact.time is not None else " " * (16 if self.dated else 10)
+        who = f"broker {fact.broker}  " if fact.broker is not None else ""
+        self.put(f"  {when}{who}", fact.text)
+        for piece in evidence[:PROOF]:
+            where = f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0:,}"
+            place = f"      {self.place(piece.path)}{where}  "
+            quote = _STAMP.sub("", piece.text)
+            if len(place) + len(quote) <= self.columns:
+                self.lines.append(place + quote)
+                continue
+            self.lines.append(place.rstrip())
+            self.lines += textwrap.wrap(
+                quote,
+                width=self.columns,
+                initial_indent=" " * 8,
+                subsequent_indent=" " * 8,
+                max_lines=QUOTED,
+                placeholder=" ...",
+            )
+
+    def causes(self, incident: Incident) -> None:
+        """Each cause once."""
+        named = [BY_ID[f.cause] for f in incident.findings if f.cause in BY_ID]
+        known = [cause for cause in named if cause.id != "unknown"] or named[:1]
+        for cause in dict.fromkeys(known):
+            source = f" ({cause.reference})" if cause.reference else ""
+            versions = f". Versions: {cause.versions}" if cause.versions else ""
+            self.said("cause", [f"{cause.text}{source}{versions}"])
+
+    def said(self, label: str, texts: Iterable[str]) -> None:
+        """Labelled sentences, each once."""
+        for text in dict.fromkeys(texts):
+            if text:
+                self.put(f"  {label:<8}  ", text)
+
+    def clock(self, time: int) -> str:
+        """Time of day, with the day where the evidence spans more than one."""
+        return clock(time, dated=self.dated)
+
+    def information(self) -> None:
+        """What is good to know, a line each; what is missing is said further down."""
+        quiet = [f for f in self.result.findings if f.severity is Severity.INFO and f.rule != "evidence-gap"]
+        for finding in quiet[:BRIEF]:
+            self.put(f"{name_of(finding)}   info: ", f"{finding.summary}{_times(finding)}", indent=2)
+        if len(quiet) > BRIEF:
+            self.lines.append(f"... and {len(quiet) - BRIEF:,} more: --format json has them all")
+        if quiet:
+            self.lines.append("")
+
+    # -- what was asked ---------------------------------------------------------------------------------------------
+
+    def verdicts(self) -> None:
+        """Rules that did not come out clean everywhere, and how many did."""
+        partitions = self.result.partitions
+        if not partitions:
+            return
+        total = f"{len(partitions):,} partition{'' if len(partitions) == 1 else 's'}, {len(RULES)} rules"
+        rows = []
+        for rule in RULES:
+            by = {verdict: [p for p in partitions if p.judgements[rule.id].verdict is verdict] for verdict in Verdict}
+            if rule.id == "evidence-gap" or not (by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]):
+                continue
+            counts = "".join(
+                f"{len(by[verdict]) or '.':>10}" for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN, Verdict.CLEAN)
+            )
+            names = _names([_called(p) for p in by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]], 2)
+            rows.append(f"  {rule.id:27}{counts}   {names}")
+        clean = len(RULES) - 1 - len(rows)
+        if rows:
+            self.lines += [f"{total:29}{'violated':>10}{'unknown':>10}{'clean':>10}", *rows]
+            if clean:
+                self.lines.append(f"  {clean} other rules: clean everywhere")
+        else:
+            self.lines.append(f"{total}: clean everywhere")
+        self.lines.append("")
+
+    def wishes(self) -> None:
+        """What would settle what is unknown, most useful first; wishes that differ by the partition's name are one."""
+        wanted: dict[str, dict[str, None]] = {}
+        for partition in self.result.partitions:
+            if partition.history.incarnation:
+                continue  # an earlier life of a topic: its files are gone, and rightly so
+            for judgement in partition.judgements.values():
+                if judgement.verdict is Verdict.UNKNOWN:
+                    for item in judgement.missing:
+                        wish = item.replace(partition.history.name, "\0")
+                        wanted.setdefault(wish, {})[partition.history.name] = None
+        if not wanted:
+            return
+        self.lines.append("would settle what is unknown:")
+        # Kafka's own topics come last.
+        order = sorted(
+            wanted.items(), key=lambda pair: (all(n.startswith("__") for n in pair[1]), -len(pair[1]), pair[0])
+        )
+        for wish, uses in order[:WISHES]:
+            names = list(uses)
+            if "\0" in wish:
+                text = wish.replace("\0", names[0] if len(names) == 1 else f"{len(names):,} partitions", 1)
+                text = text.replace("\0", names[0] if len(names) == 1 else "it")
+                text += f" ({_names(names, 4)})" if len(names) > 1 else ""
+            else:
+                text = f"{wish} ({_names(names, 4)})"
+            self.put("  - ", text)
+        if len(order) > WISHES:
+            self.lines.append(f"  ... and {len(order) - WISHES:,} more: --format json has them all")
+        self.lines.append("")
+
+    # -- what there was ---------------------------------------------------------------------------------------------
+
+    def coverage(self) -> None:
+        """One line a broker: which files, of which time, and what is not there."""
+        rows: dict[int | None, dict[str, dict[str, object]]] = {}
+        for row in coverage(self.result.case).iter_rows(named=True):
+            if row["kind"] in _SHOWN:
+                rows.setdefault(row["broker"], {})[row["kind"]] = row
+        holders = {broker for partition in self.result.partitions for broker in _holders(partition)}
+        known = sorted({broker for broker in rows if broker is not None} | holders)
+        for broker in (*known, *([None] if None in rows else [])):
+            kinds = rows.get(broker, {})
+            has = self.logs(kinds) + self.files(kinds)
+            lacks = _lacking(kinds) if broker in holders else []
+            text = "; ".join(has) if has else "nothing"
+            text += f"; MISSING: {', '.join(lacks)}" if lacks else ""
+            self.put(f"broker {broker}  " if broker is not None else "of no known broker  ", text, indent=4)
+        self.lines.append("")
+
+    def logs(self, kinds: dict[str, dict[str, object]]) -> list[str]:
+        """Text logs with the time they span."""
+        there = [kinds[kind] for kind in _LOGS if kind in kinds]
+        if not there:
+            return []
+        names = ", ".join(kind.removesuffix(".log") or "log" for kind in _LOGS if kind in kinds)
+        first = min((t for row in there if isinstance(t := row["first_time"], datetime)), default=None)
+        last = max((t for row in there if isinstance(t := row["last_time"], datetime)), default=None)
+        span = (
+            f" {self.clock(_micros(first))}–{self.clock(_micros(last))}"
+            if first is not None and last is not None
+            else ""
+        )
+        return [f"logs{span} ({names})"]
+
+    def files(self, kinds: dict[str, dict[str, object]]) -> list[str]:
+        """Files of the data directory, and settings."""
+        parts = []
+        if "segment" in kinds:
+            count = int(str(kinds["segment"]["files"]))
+            parts.append(f"{count:,} segment{'' if count == 1 else 's'}")
+        parts += [called for kind, called in _FILES if kind in kinds]
+        said = [f"data ({', '.join(parts)})"] if parts else []
+        return [*said, "settings"] if "server-properties" in kinds else said
+
+    def totals(self) -> None:
+        """What was read, and what of it was not understood."""
+        case = self.result.case
+        sources = case.sources
+        first, last = sources.get_column("first_time").min(), sources.get_column("last_time").max()
+        span = ""
+        if isinstance(first, datetime) and isinstance(last, datetime):
+            same = first.date() == last.date()
+            span = f", {first:%Y-%m-%d %H:%M:%S} to {f'{last:%H:%M:%S}' if same else f'{last:%Y-%m-%d %H:%M:%S}'} UTC"
+        count, total = sources.height, int(sources.get_column("bytes").sum())
+        brokers = len(case.brokers)
+        below = f" below {self.root.rstrip('/')}" if self.root else ""
+        self.put(
+            "",
+            f"{brokers:,} broker{'' if brokers == 1 else 's'}, {count:,} file{'' if count == 1 else 's'}{below}, "
+            f"{total / 1e6:,.1f} MB{span} (printed times read as {case.reading.zone}{_skews(case.reading.skew)})",
+            indent=2,
+        )
+        lines, understood = int(sources.get_column("relevant").sum()), int(sources.get_column("understood").sum())
+        unknown = sources.filter(pl.col("format") == "unknown").height
+        notices = case.notices.height
+        self.put(
+            "",
+            f"{understood:,} of {lines:,} log lines about replication understood, {unknown:,} "
+            f"file{'' if unknown == 1 else 's'} of other kinds, {notices:,} notice{'' if notices == 1 else 's'}"
+            + (" of what is damaged or not understood:" if notices else ""),
+            indent=2,
+        )
+        for row in case.notices.head(EXAMPLES).iter_rows(named=True):
+            at = f" line {row['line']}" if row["line"] is not None else ""
+            at = f" byte {row['byte']:,}" if row["line"] is None and row["byte"] is not None else at
+            self.put("  - ", f"{self.place(case.path(row['source']))}{at}: {row['reason']}")
+        if notices > EXAMPLES:
+            self.lines.append(f"  ... and {notices - EXAMPLES:,} more: --format json counts them by file")
 
 
-def _totals(result: Result, columns: int) -> list[str]:
-    case = result.case
-    sources = case.sources
-    times = [t for t in (sources.get_column("first_time").min(), sources.get_column("last_time").max()) if t is not None]
-    span = f", {_stamp(times[0])} to {_stamp(times[-1])} UTC" if times else ""
-    size = int(sources.get_column("bytes").sum()) / 1e6
-    lines = [
-        f"{len(case.brokers):,} broker{'' if len(case.brokers) == 1 else 's'}, {sources.height:,} files, {size:,.1f} MB{span} "
-        f"(printed times read as {case.reading.zone})"
-    ]
-    unknown = sources.filter(sources.get_column("format") == "unknown").height
-    count = case.notices.height
-    lines.append(f"{count:,} notice{'' if count == 1 else 's'}; {unknown:,} file{'' if unknown == 1 else 's'} not recognised")
-    for row in case.notices.head(5).iter_rows(named=True):
-        place = f":{row['line']}" if row["line"] is not None else f" byte {row['byte']}" if row["byte"] is not None else ""
-        lines += _wrap("  - ", f"{case.path(row['source'])}{place}: {row['reason']}", columns)
-    if count > 5:
-        lines.append(f"  ... and {count - 5:,} more: --format json has the first {20}")
-    return lines
+def name_of(finding: Finding) -> str:
+    """The partition, and which life of a topic of that name it was."""
+    return f"{finding.topic}-{finding.partition}{_earlier(finding.incarnation)}"
 
 
-def _stamp(value: object) -> str:
-    return f"{value:%Y-%m-%d %H:%M:%S}"
+def _called(partition: Partition) -> str:
+    return f"{partition.history.name}{_earlier(partition.history.incarnation)}"
 
 
-__all__ = ["clock", "iso", "render"]
+def _earlier(incarnation: int) -> str:
+    if not incarnation:
+        return ""
+    which = "an earlier topic" if incarnation == 1 else f"an earlier topic, {incarnation} before the present one,"
+    return f" ({which} of this name)"
+
+
+def _headline(incident: Incident) -> str:
+    lead = incident.lead
+    titles = list(dict.fromkeys(_TITLES[finding.rule] for finding in incident.findings))
+    offsets = ""
+    if lead.offsets:
+        number = size(lead.offsets)
+        records = lead.records == (number, number)
+        counted = f"{number:,} record{'' if number == 1 else 's'}" if records else count_text(lead.offsets)
+        rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
+        offsets = f"   offsets {span_text(lead.offsets[:RANGES])}{rest}, {counted}"
+    return f"{', '.join(titles[:2])}{offsets}{_times(lead)}   {lead.severity.value}, {lead.confidence.value}"
+
+
+def _times(finding: Finding) -> str:
+    return f", {finding.count:,} times" if finding.count > 1 else ""
+
+
+def _counted(found: Sequence[Incident]) -> str:
+    """How many of each severity, in how many partitions."""
+    counts = {severity: sum(i.lead.severity is severity for i in found) for severity in Severity}
+    places = len({_life(incident.lead) for incident in found})
+    said = ", ".join(f"{count:,} {severity.value}" for severity, count in counts.items() if count)
+    return f"{said} in {places:,} partition{'' if places == 1 else 's'}, worst first:"
+
+
+def _nothing(result: Result) -> str:
+    if not result.partitions:
+        return "no partition was judged: no file speaks of one, or none matches --topic"
+    asked = [judged for p in result.partitions if not p.history.incarnation for judged in p.judgements.values()]
+    if any(judged.verdict is Verdict.UNKNOWN for judged in asked):
+        return "nothing found, but not every question could be answered: see unknown below"
+    return "nothing found: no committed data lost, cut or forked"
+
+
+def _names(names: Sequence[str], most: int) -> str:
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+def _holders(partition: Partition) -> set[int]:
+    """Brokers that led the partition or were in its ISR."""
+    epochs = partition.history.epochs.values()
+    leaders = {epoch.leader for epoch in epochs if epoch.leader is not None and epoch.leader >= 0}
+    return leaders.union(*(isr for epoch in epochs for isr, _ in epoch.isr))
+
+
+def _lacking(kinds: dict[str, dict[str, object]]) -> list[str]:
+    """What a broker that holds replicas should have left; a log of another name may hold all that Kafka logs."""
+    lacks = []
+    if not any(kind in kinds for kind in _LOGS):
+        lacks.append("logs")
+    elif "log" not in kinds:
+        lacks += [kind for kind in ("server.log", "state-change.log") if kind not in kinds]
+    if "segment" not in kinds:
+        lacks.append("segments")
+    if "offset-checkpoint" not in kinds:
+        lacks.append("checkpoints")
+    return lacks
+
+
+def _skews(skew: dict[int, int]) -> str:
+    return "".join(f", broker {broker} shifted by {shift / 1e6:+g} s" for broker, shift in sorted(skew.items()))
+
+
+def _micros(time: datetime) -> int:
+    return round(time.timestamp() * 1e6)
+
+
+def _dated(result: Result) -> bool:
+    """Whether times need their day: the evidence spans more than one."""
+    sources = result.case.sources
+    times = [_micros(t) for name in ("first_time", "last_time") for t in sources.get_column(name).drop_nulls()]
+    times += [fact.time for finding in result.findings for fact in finding.facts if fact.time is not None]
+    return bool(times) and _day(min(times)) != _day(max(times))
+
+
+def _day(time: int) -> int:
+    return time // (24 * 3600 * 1_000_000)
+
+
+def clock(time: int, *, dated: bool = False) -> str:
+    """Time of day of microseconds since 1970 UTC.
+
+    >>> clock(1_795_233_947_948_000), clock(1_795_233_947_948_000, dated=True)
+    ('04:05:47', '11-21 04:05:47')
+    """
+    return datetime.fromtimestamp(time / 1e6, UTC).strftime("%m-%d %H:%M:%S" if dated else "%H:%M:%S")

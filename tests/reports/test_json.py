@@ -155,7 +155,7 @@ BROKEN: dict[str, Callable[[Document], None]] = {
     "a verdict of a fourth kind": put("maybe", "partitions", 0, "verdicts", "segment-damage", "verdict"),
     "violated without a finding": put([], "partitions", 0, "verdicts", "committed-data-lost", "findings"),
     "unknown without a wish": put("unknown", "partitions", 0, "verdicts", "two-leaders-one-epoch", "verdict"),
-    "clean with a finding": put("clean", "partitions", 0, "verdicts", "committed-data-lost", "verdict"),
+    "clean with a wish": put(["more"], "partitions", 0, "verdicts", "two-leaders-one-epoch", "missing"),
     "a range of one": put([[50]], "findings", 0, "offsets"),
     "offsets as text": put([["50", "80"]], "findings", 0, "offsets"),
     "an offset below zero": put([[-1, 80]], "findings", 0, "offsets"),

@@ -1,0 +1,47 @@
+"""The terminal output of some samples, word by word; tests/golden/README.md says how to write it anew."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from forensics.cli import cli
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+NAMES = ("kip101-0.10.2.2", "unclean-3.9.1", "crashscene-1.1.1", "traps-0.10.2.2")
+UPDATE = os.environ.get("FORENSICS_UPDATE_GOLDEN") == "1"
+SHOWN = re.compile(
+    r"(<!-- output of: forensics scan sample_traces/([^\n]+?) -->\n```[a-z]*\n).*?(```\n<!-- end)", re.DOTALL
+)
+
+
+@pytest.fixture
+def printed(request: pytest.FixtureRequest, repository: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a scan of the sample prints, from the root of the repository."""
+    monkeypatch.chdir(repository)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("NO_COLOR", "1")
+    result = CliRunner().invoke(cli, ["scan", f"sample_traces/{request.param}"], catch_exceptions=False)
+    assert result.exit_code in (0, 1)
+    return result.stdout
+
+
+@pytest.mark.parametrize(("name", "printed"), [(name, name) for name in NAMES], indirect=["printed"], ids=NAMES)
+def test_the_terminal_shows_this(name: str, printed: str, repository: Path) -> None:
+    golden = GOLDEN / f"{name}.txt"
+    if UPDATE:
+        golden.write_text(printed, encoding="utf-8")
+        readme = repository / "README.md"
+        text = readme.read_text(encoding="utf-8")
+        readme.write_text(
+            SHOWN.sub(lambda m: f"{m[1]}{printed}{m[3]}" if m[2] == name else m[0], text), encoding="utf-8"
+        )
+    assert printed == golden.read_text(encoding="utf-8"), f"if this is meant, see {GOLDEN.name}/README.md"
+
+
+def test_no_golden_file_is_left_over() -> None:
+    assert {path.stem for path in GOLDEN.glob("*.txt")} == set(NAMES)

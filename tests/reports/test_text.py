@@ -1,0 +1,211 @@
+"""The terminal summary: one story an incident, short lines, and nothing that evidence can do to a terminal."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from forensics.case import Reading
+from forensics.engines.local import scan
+from forensics.reports.text import BRIEF, FULL, Incident, clock, incidents, plain, render
+from forensics.result import Result
+from forensics.rules.finding import Confidence, Finding, Severity
+
+Scanned = Callable[[Path], Result]
+
+
+def finding(**values: object) -> Finding:
+    """A finding on orders-0, as a test needs it."""
+    given: dict[str, object] = {
+        "rule": "committed-data-lost",
+        "severity": Severity.CRITICAL,
+        "confidence": Confidence.PROVEN,
+        "topic": "orders",
+        "partition": 0,
+        "summary": "records are gone",
+        "offsets": ((50, 80),),
+        "epochs": (0, 2),
+    }
+    return Finding(**(given | values))  # type: ignore[arg-type]
+
+
+def with_findings(result: Result, *findings: Finding) -> Result:
+    return replace(result, findings=list(findings))
+
+
+@pytest.fixture(scope="module")
+def lost(sample_traces: Path, scanned: Scanned) -> Result:
+    return scanned(sample_traces / "kip101-0.10.2.2")
+
+
+# -- incidents -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        (finding(rule="replica-divergence", offsets=((79, 90),)), True),
+        (finding(rule="replica-divergence", offsets=((80, 90),)), False),
+        (finding(rule="replica-divergence", offsets=((10, 20), (60, 61))), True),
+        (finding(rule="unclean-election", severity=Severity.ERROR, offsets=(), epochs=(2,)), True),
+        (finding(rule="unclean-election", severity=Severity.ERROR, offsets=(), epochs=(3,)), False),
+        (finding(rule="replica-divergence", partition=1), False),
+        (finding(rule="replica-divergence", topic="orders2"), False),
+        (finding(rule="replica-divergence", incarnation=1), False),
+        (finding(rule="replica-divergence", topic_id="x"), False),
+        (finding(rule="replica-divergence", cluster="other"), False),
+    ],
+)
+def test_findings_belong_together_by_offsets_or_epochs(other: Finding, same: bool) -> None:
+    assert Incident(finding()).covers(other) is same
+    assert len(incidents([finding(), other])) == (1 if same else 2)
+
+
+def test_the_worst_finding_leads_and_loss_leads_among_the_worst() -> None:
+    fork = finding(rule="replica-divergence")
+    election = finding(rule="unclean-election", severity=Severity.ERROR)
+    (incident,) = incidents([election, fork, finding()])
+    assert [f.rule for f in incident.findings] == ["committed-data-lost", "replica-divergence", "unclean-election"]
+
+
+def test_a_loss_of_many_partitions_stays_readable(lost: Result) -> None:
+    many = [finding(partition=number, summary=f"gone from {number}") for number in range(FULL + BRIEF + 7)]
+    text = render(with_findings(lost, *many), width=120)
+    assert text.startswith(f"{len(many)} critical in {len(many)} partitions, worst first:\n")
+    assert text.count("gone from") == FULL
+    assert text.count("COMMITTED DATA LOST") == FULL + BRIEF
+    assert "... and 7 more" in text
+
+
+def test_many_ranges_are_counted_and_not_listed(lost: Result) -> None:
+    ranges = tuple((10 * n, 10 * n + 5) for n in range(50))
+    headline = render(with_findings(lost, finding(offsets=ranges)), width=120).splitlines()[0]
+    assert "[0, 5), [10, 15), [20, 25) and 47 more ranges" in headline
+
+
+def test_a_cause_and_a_fact_are_told_once(lost: Result) -> None:
+    text = render(lost, width=120)
+    assert text.count("truncation to the high watermark on becoming a follower") == 1
+    assert text.count("cut from at least 80 to 50") == 1
+    assert text.count("\n  keep ") == 1
+    assert text.count("read the finding") == 0
+
+
+def test_the_number_that_proves_a_fact_is_shown(sample_traces: Path, scanned: Scanned) -> None:
+    text = " ".join(render(scanned(sample_traces / "unclean-3.9.1"), width=100).split())
+    assert "Log loaded for partition orders-0 with initial high watermark 50 (kafka.cluster.Partition)" in text
+
+
+def test_what_to_keep_is_said_with_what_not_to_do(lost: Result) -> None:
+    text = render(lost, width=120)
+    keep, never = text.index("  keep      broker 1's copy"), text.index("  never     do not wipe")
+    assert text.index("COMMITTED DATA LOST") < keep < never < text.index("broker 9  logs")
+
+
+# -- what could not be known -----------------------------------------------------------------------
+
+
+def test_nothing_found_is_said_first(sample_traces: Path, scanned: Scanned) -> None:
+    text = render(scanned(sample_traces / "flap-3.9.1"), width=100)
+    assert text.startswith("nothing found")
+
+
+def test_no_partition_judged_is_not_nothing_found(sample_traces: Path) -> None:
+    text = render(scan([str(sample_traces / "flap-3.9.1")], topics=["nosuch*"]), width=100)
+    assert text.startswith("no partition was judged")
+    assert "clean" not in text
+
+
+def test_an_earlier_life_is_named_and_asks_for_nothing(sample_traces: Path, scanned: Scanned) -> None:
+    text = render(scanned(sample_traces / "traps-0.10.2.2"), width=120)
+    assert "orders-0 (an earlier topic of this name)" in text
+    assert "would settle" not in text
+    assert "MISSING" not in text
+
+
+def test_a_finding_of_an_earlier_life_says_so(lost: Result) -> None:
+    text = render(with_findings(lost, finding(incarnation=2)), width=140)
+    assert text.startswith("orders-0 (an earlier topic, 2 before the present one, of this name)   COMMITTED DATA LOST")
+
+
+def test_a_broker_that_left_nothing_is_missed(sample_traces: Path) -> None:
+    trace = sample_traces / "kip101-0.10.2.2"
+    text = render(scan([str(trace / name) for name in ("broker-2", "broker-3", "broker-9")]), width=120)
+    assert "broker 1  nothing; MISSING: logs, segments, checkpoints" in text
+    assert "broker 9  logs" in text
+    assert "would settle what is unknown:" in text
+
+
+def test_wishes_that_differ_by_name_alone_are_one(sample_traces: Path, scanned: Scanned) -> None:
+    text = render(scanned(sample_traces / "txn-4.1.1"), width=200)
+    assert text.count("the segments of 5 partitions of two replicas or more (__consumer_offsets-0,") == 1
+
+
+# -- shape -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_lines_fit(sample: Path, width: int, scanned: Scanned) -> None:
+    for line in render(scanned(sample), width=width).splitlines():
+        # a table has its width, and a path or another long word is never broken
+        assert len(line) <= max(width, 62) or max(map(len, line.split())) > width - 40 or line.startswith("  "), line
+        assert line == line.rstrip()
+
+
+def test_the_summary_is_short(sample: Path, scanned: Scanned) -> None:
+    result = scanned(sample)
+    loud = len(incidents(f for f in result.findings if f.severity is not Severity.INFO))
+    assert len(render(result, width=120).splitlines()) <= 40 + 40 * loud
+
+
+def test_the_same_result_gives_the_same_text(trace: Path, scanned: Scanned) -> None:
+    assert render(scanned(trace), width=100) == render(scanned(trace), width=100)
+
+
+def test_days_are_shown_where_there_is_more_than_one(sample_traces: Path, lost: Result) -> None:
+    days = scan([str(sample_traces / "kip101-0.10.2.2")], reading=Reading("UTC", {3: 86_400_000_000}))
+    text = render(days, width=120)
+    assert "  11-22 04:06:11  broker 3  " in text
+    flowing = " ".join(text.split())
+    assert "2026-11-21 04:05:48 to 2026-11-22 04:06:42 UTC" in flowing
+    assert "broker 3 shifted by +86400 s" in flowing
+    assert "  04:06:11  broker 3  " in render(lost, width=120)
+    assert "11-21 04:06" not in render(lost, width=120).partition("2026-")[0]
+
+
+def test_clock_is_utc() -> None:
+    assert clock(1_795_233_947_948_000) == "04:05:47"
+    assert clock(1_795_233_947_948_000, dated=True) == "11-21 04:05:47"
+
+
+# -- evidence is written by others -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["\x1b[2J", "a\rb", "\x9b31m", "\u202egnp.exe", "\ud83d", "a\x00", "tab\there"])
+def test_what_steers_a_terminal_is_shown_and_not_done(text: str) -> None:
+    shown = plain(text)
+    assert shown.isprintable()
+    assert shown != text
+    shown.encode("utf-8")
+
+
+def test_plain_text_stays_as_it_is() -> None:
+    text = "orders-0 [50, 80) größer 04:05–04:06 日本"
+    assert plain(text) == text
+
+
+def test_a_hostile_log_line_cannot_clear_the_screen(sample_traces: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "evil\x1b[31m"
+    shutil.copytree(sample_traces / "kip101-0.10.2.2", trace)
+    log = trace / "broker-3" / "logs" / "server.log"
+    log.chmod(0o644)
+    lines = log.read_bytes().split(b"\n")
+    cut = next(n for n, line in enumerate(lines) if b"Truncating log orders-0 to offset 50" in line)
+    lines[cut] += b" \x1b[2J\x07"
+    log.write_bytes(b"\n".join(lines))
+    text = render(scan([str(trace)]), width=160)
+    assert all(line.isprintable() for line in text.splitlines())
