@@ -11,5 +11,9 @@ class NothingUnderstood(ForensicsError):
     """The input could be read, but holds nothing that a broker writes."""
 
 
+class UnwritableOutput(ForensicsError):
+    """A file that was to be written cannot be."""
+
+
 class UnreadableInput(ForensicsError):
     """A path that was asked for does not exist or cannot be opened."""

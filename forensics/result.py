@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -47,12 +47,14 @@ class Result:
         case: what was taken in.
         partitions: every partition, worst first, then by name.
         findings: every finding with its evidence, worst first.
+        quote: gives the text at places of the evidence, for reports that read it again.
     """
 
     inputs: tuple[str, ...]
     case: Case
     partitions: list[Partition]
     findings: list[Finding] = field(default_factory=list)
+    quote: Callable[[Case, Iterable[Place]], dict[Place, str]] = quotes.quote
 
     @property
     def worst(self) -> Severity | None:

@@ -10,7 +10,9 @@ import click
 
 from forensics.case import Reading
 from forensics.engines import local
-from forensics.reports import REPORTS
+from forensics.errors import UnwritableOutput
+from forensics.reports import REPORTS, html
+from forensics.reports.redaction import redact
 from forensics.rules.finding import Severity
 
 FAIL_ON = ("critical", "error", "warning", "never")
@@ -35,6 +37,14 @@ def _skews(_context: click.Context, _parameter: click.Parameter, values: tuple[s
     return skews
 
 
+def _write(path: str, text: str) -> None:
+    try:
+        with click.open_file(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise UnwritableOutput(f"{path}: {error.strerror}; name a file that can be written") from None
+
+
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
@@ -53,6 +63,12 @@ def _skews(_context: click.Context, _parameter: click.Parameter, values: tuple[s
     show_default=True,
     help="Least severity that exits with 1.",
 )
+@click.option(
+    "--report", "page", type=click.Path(dir_okay=False), metavar="FILE.html", help="Write the incident report as well."
+)
+@click.option(
+    "--redact", "redacted", is_flag=True, help="Write pseudonyms for topics, hosts, paths, ids and clients, everywhere."
+)
 def scan(
     paths: tuple[str, ...],
     format_name: str,
@@ -61,20 +77,25 @@ def scan(
     zone: str,
     skews: dict[int, int],
     fail_on: str,
+    page: str | None,
+    redacted: bool,
 ) -> None:
     """Judge evidence: logs, data directories, checkpoints.
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood.
 
-    Example: forensics scan incident/ --topic 'orders*' --tz Europe/Berlin
+    Example: forensics scan incident/ --topic 'orders*' --tz Europe/Berlin --report incident.html
     """
     result = local.scan(paths, reading=Reading(zone, skews), topics=topics)
+    if redacted:
+        result = redact(result)
     report = next(report for report in REPORTS if report.name == format_name)
     text = report.render(result)
     if output is None:
         click.echo(text, nl=False)
     else:
-        with click.open_file(output, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        _write(output, text)
+    if page is not None:
+        _write(page, html.render(result))
     if fail_on != "never" and result.worst is not None and result.worst.rank <= Severity(fail_on).rank:
         sys.exit(1)

@@ -2,8 +2,8 @@
 
 A figure says its colours as CSS variables (the page's script puts in the values of the reader's colour scheme) and
 its times as milliseconds since its start (the script adds the start and, if asked, the reader's zone). ``meta`` of a
-trace tells the script what it may do with it: ``only`` names the scale on which it makes sense, ``offsets`` marks values
-that follow the scale, ``group`` is the key that turns it on and off.
+trace tells the script what it may do with it: ``only`` names the scale on which it makes sense, ``offsets`` marks
+values that follow the scale, ``group`` is the key that turns it on and off.
 """
 
 from __future__ import annotations

@@ -14,10 +14,7 @@ from typing import Any
 import jinja2
 
 from forensics import __version__
-from forensics.case import Case
-from forensics.case.quotes import quote
 from forensics.reports.html import answer, figures, lanes, moments, overview, story, wording
-from forensics.reports.html.lanes import Quote
 from forensics.result import Partition, Result
 from forensics.rules.finding import Severity
 
@@ -48,22 +45,17 @@ class Panel:
     view: moments.LogView | None
 
 
-def render(result: Result, *, quoting: Quote = quote) -> str:
-    """The whole page.
-
-    Args:
-        result: a finished scan.
-        quoting: gives the text at places of the evidence.
-    """
+def render(result: Result) -> str:
+    """The whole page."""
     for drawn in (PANELS, 4, 1, 0):
-        page = _page(result, drawn, quoting)
+        page = _page(result, drawn)
         if len(page.encode("utf-8")) <= LARGEST:
             break
     return page
 
 
-def _page(result: Result, drawn: int, quoting: Quote) -> str:
-    panels, number_of = _panels(result, drawn, quoting)
+def _page(result: Result, drawn: int) -> str:
+    panels, number_of = _panels(result, drawn)
     bundle, script = figures.library() if panels else ("", b"")
     own = _own_script()
     style = _asset("style.css")
@@ -109,7 +101,7 @@ def _page(result: Result, drawn: int, quoting: Quote) -> str:
 # -- panels -----------------------------------------------------------------------------------------------------------
 
 
-def _panels(result: Result, drawn: int, quoting: Quote) -> tuple[list[Panel], dict[int, int]]:
+def _panels(result: Result, drawn: int) -> tuple[list[Panel], dict[int, int]]:
     """Charts of the worst partitions, as many as fit."""
     panels: list[Panel] = []
     number_of: dict[int, int] = {}
@@ -118,7 +110,7 @@ def _panels(result: Result, drawn: int, quoting: Quote) -> tuple[list[Panel], di
     for position, partition in enumerate(result.partitions):
         if len(panels) >= drawn:
             break
-        panel = _panel(result.case, partition, len(panels), quoting, short)
+        panel = _panel(result, partition, len(panels), short)
         size = len(panel.chart) + len(panel.logs)
         if panels and spent + size > PANEL_BYTES:
             break
@@ -128,9 +120,9 @@ def _panels(result: Result, drawn: int, quoting: Quote) -> tuple[list[Panel], di
     return panels, number_of
 
 
-def _panel(case: Case, partition: Partition, place: int, quoting: Quote, short: Callable[[str], str]) -> Panel:
+def _panel(result: Result, partition: Partition, place: int, short: Callable[[str], str]) -> Panel:
     history = partition.history
-    drawn, frame = lanes.chart(case, partition, quoting, short)
+    drawn, frame = lanes.chart(result.case, partition, result.quote, short)
     interesting = [offset for band in drawn.bands for offset in (band.first, band.end)]
     view = moments.log_view(history, frame, [lane.replica for lane in drawn.lanes], interesting)
     spec = figures.figure(drawn)

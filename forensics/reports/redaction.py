@@ -1,0 +1,311 @@
+"""Names that must not leave the house, replaced by stable pseudonyms: topics, hosts, paths, ids, clients.
+
+A result is redacted before it is reported, so every report and everything embedded in it speaks of ``topic1`` and
+``host2``. Pseudonyms are numbered, in the order of the sorted names, so the same evidence gives the same ones; they are
+no hashes, which anyone could try names against. Broker ids, offsets, epochs, times, versions and hashes of files stay:
+without them nothing could be followed. Kafka's own internal topics and the names of its own files stay too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import polars as pl
+
+from forensics.case import Case, quotes
+from forensics.case.quotes import Place
+from forensics.replay.history import History
+from forensics.result import Partition, Result
+from forensics.rules.finding import Finding
+
+WITHHELD = "(withheld)"
+"""Stands for text that nobody understood, so that nobody can say what is in it."""
+
+_INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_metadata", "__share_group_state"})
+_HARMLESS = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})
+
+# Parts of a path that say nothing of whose machine it is.
+_PLAIN_PART = re.compile(
+    r"""(?x)
+    \.{0,2} | [0-9]{20}(?:-[0-9a-f]+)?\.[a-z]+ | (?:broker|kafka|node|controller|server)[-_.]?[0-9]{0,9}
+    | (?:data|logs?|config|etc|opt|srv|var|tmp|home|mnt|kafka-logs)[0-9]{0,3}
+    | (?:server|controller|state-change|kafka-request|log-cleaner|kafka-authorizer|kafkaServer)
+      (?:\.log|-gc\.log|\.properties)?(?:[.-][0-9][0-9.-]*)?(?:\.log)?(?:\.(?:gz|zst|bz2|xz))?
+    | (?:replication-offset|recovery-point-offset|log-start-offset|cleaner-offset|leader-epoch)-checkpoint
+    | meta\.properties | partition\.metadata | quorum-state | bootstrap\.checkpoint | \.kafka_cleanshutdown | \.lock
+    | __(?:consumer_offsets|transaction_state|cluster_metadata|share_group_state)-[0-9]+ | topic[0-9]+-[0-9]+(?:[.-].*)?
+    """
+)
+_PATH = re.compile(r"""(?<![\w./:-])(?:[A-Za-z]:)?(?:[^\s/,;:'"()\[\]{}=<>|!]*/)+[^\s/,;:'"()\[\]{}=<>|!]*""")
+_ADDRESS = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.])|\[[0-9a-fA-F:]*:[0-9a-fA-F:.]+(?:%\w+)?\]")
+_HOST = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?"
+_HOSTS = (
+    re.compile(rf"://({_HOST})(?=[:/,\s]|$)"),
+    re.compile(rf"(?<![\w./:-])({_HOST})(?=/(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}})"),
+    re.compile(rf"(?<![\w./:-])((?=[A-Za-z0-9_.-]*[A-Za-z])(?=[A-Za-z0-9_]*[0-9.-]){_HOST})(?=:[0-9]{{4,5}}(?![0-9]))"),
+    re.compile(rf"\bhost(?:name|\.name)?\s*[=:]\s*\"?({_HOST})"),
+    re.compile(rf"\bBrokerEndPoint\([0-9]+,\s*({_HOST}),"),
+    re.compile(rf"(?<![\w./:-])({_HOST}):[0-9]{{4,5}} \(id: "),
+)
+_CLIENTS = re.compile(
+    r"""\b(clientId|client\.id|clientName|principal|groupId|group\.id|transactionalId|transactional\.id|user)"""
+    r"""("?\s*[=:]\s*"?)((?:User:)?[^\s,;"'()\[\]{}]+)"""
+)
+_PEOPLE = re.compile(r"\bUser:[^\s,;\"'()\[\]{}]+")
+_ENDPOINTS = re.compile(r"listeners|zookeeper\.connect|bootstrap|quorum\.voters|host")
+
+
+class Redactor:
+    """Knows the names of one result and their pseudonyms.
+
+    Args:
+        result: a finished scan, not yet redacted.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        case = result.case
+        self._topics = _numbered("topic", _topics(result) - _INTERNAL)
+        self._ids = _numbered("id", _ids(result))
+        self._hosts: dict[str, str] = {}
+        self._parts: dict[str, str] = {}
+        self._clients: dict[str, str] = {}
+        # A topic may be as short as a letter: whole words only, or before a partition's number.
+        names = sorted(self._topics, key=lambda name: (-len(name), name))
+        self._topic_words = _words(names, r"(?=-[0-9]+(?![A-Za-z0-9_-])|(?![A-Za-z0-9_-]))")
+        self._id_words = _words(sorted(self._ids, key=lambda name: (-len(name), name)), r"(?![A-Za-z0-9_-])")
+        known = {*result.inputs, *case.paths, *(str(b.settings.get("log.dirs") or "") for b in case.brokers.values())}
+        known |= {path.rpartition("/")[0] for path in known}
+        # The pattern for paths stops at blanks and brackets; what is known to be a path is replaced as a whole.
+        odd = sorted((path for path in known if re.search(r"[^\w./~+@%-]", path)), key=lambda path: (-len(path), path))
+        self._odd_paths = re.compile("|".join(map(re.escape, odd))) if odd else None
+        for broker in case.brokers.values():
+            for key, value in sorted(broker.settings.items()):
+                if _ENDPOINTS.search(key):
+                    for part in re.split(r"[,\s]+", value):
+                        found = re.search(rf"(?:://|@|^)({_HOST})(?::[0-9]+)?", part)
+                        if found:
+                            self._host(found[1])
+
+    # -- single texts -----------------------------------------------------------------------------------------------
+
+    def topic(self, name: str) -> str:
+        """Pseudonym of a topic."""
+        return self._topics.get(name, name)
+
+    def path(self, path: str) -> str:
+        """A path with its parts replaced, but for those that name Kafka's own files or are everyone's."""
+        return "/".join(self._part(part) for part in path.split("/"))
+
+    def text(self, text: str) -> str:
+        """Any text, foreign or the tool's own."""
+        if not text:
+            return text
+        text = _CLIENTS.sub(lambda m: m[1] + m[2] + self._client(m[3]), text)
+        text = _PEOPLE.sub(lambda m: "User:" + self._client(m[0]), text)
+        for pattern in _HOSTS:
+            for found in pattern.finditer(text):
+                self._host(found[1])
+        text = _ADDRESS.sub(lambda m: self._host(m[0].strip("[]")), text)
+        if self._odd_paths is not None:
+            text = self._odd_paths.sub(lambda m: self.path(m[0]), text)
+        text = _PATH.sub(self._slashed, text)
+        if self._hosts:
+            text = _words(sorted(self._hosts, key=lambda h: (-len(h), h)), r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])").sub(
+                lambda m: self._hosts[m[0]], text
+            )
+        text = self._topic_words.sub(lambda m: self._topics[m[0]], text)
+        return self._id_words.sub(lambda m: self._ids[m[0]], text)
+
+    def _slashed(self, found: re.Match[str]) -> str:
+        token = found[0]
+        if re.fullmatch(r"[\d.,]+/[\d.,]+|/+", token):
+            return token  # a fraction
+        first, _, rest = token.partition("/")
+        if first in self._hosts and re.match(r"host[0-9]", rest):
+            return f"{self._hosts[first]}/{rest}"
+        return self.path(token)
+
+    def _part(self, part: str) -> str:
+        if _PLAIN_PART.fullmatch(part):
+            return part
+        changed = self._topic_words.sub(lambda m: self._topics[m[0]], part)
+        if changed != part and re.fullmatch(r"topic[0-9]+-[0-9]+(?:\.[0-9a-f]{32}-\w+)?", changed):
+            return changed
+        # An archive and what is in it: "bundle.tar!".
+        bare, mark, _ = part.partition("!")
+        return self._parts.setdefault(bare, f"dir{len(self._parts) + 1}") + mark
+
+    def _host(self, name: str) -> str:
+        if name.lower() in _HARMLESS or not name:
+            return name
+        return self._hosts.setdefault(name, f"host{len(self._hosts) + 1}")
+
+    def _client(self, name: str) -> str:
+        if name in ("null", "None", "-", ""):
+            return name
+        return self._clients.setdefault(name.removeprefix("User:"), f"client{len(self._clients) + 1}")
+
+    # -- a whole result ---------------------------------------------------------------------------------------------
+
+    def result(self) -> Result:
+        """The result with every name replaced; fingerprints of findings change with their names."""
+        result = self._result
+        made: dict[int, Finding] = {}
+
+        def finding(one: Finding) -> Finding:
+            return made.setdefault(id(one), self._finding(one))
+
+        partitions = [
+            Partition(
+                self._history(partition.history),
+                {
+                    rule: replace(
+                        judgement,
+                        findings=tuple(finding(one) for one in judgement.findings),
+                        missing=tuple(self.text(item) for item in judgement.missing),
+                    )
+                    for rule, judgement in partition.judgements.items()
+                },
+            )
+            for partition in result.partitions
+        ]
+        return replace(
+            result,
+            inputs=tuple(self.path(path) for path in result.inputs),
+            case=self._case(result.case),
+            partitions=partitions,
+            findings=[finding(one) for one in result.findings],
+            quote=self.quote,
+        )
+
+    def quote(self, case: Case, wanted: Iterable[Place]) -> dict[Place, str]:
+        """What ``quotes.quote`` gives, redacted: for reports that read evidence again."""
+        return {place: self._quoted(text) for place, text in quotes.quote(case, wanted).items()}
+
+    def _quoted(self, text: str) -> str:
+        # A line that was cut may end within a name.
+        if len(text) >= quotes.LONGEST:
+            text = re.sub(r"\S*\Z", "", text)
+        return self.text(text)
+
+    def _finding(self, one: Finding) -> Finding:
+        def every(texts: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(self.text(text) for text in texts)
+
+        return replace(
+            one,
+            topic=self.topic(one.topic),
+            topic_id=self._ids.get(one.topic_id or "", one.topic_id),
+            cluster=self._ids.get(one.cluster or "", one.cluster),
+            summary=self.text(one.summary),
+            facts=tuple(replace(fact, text=self.text(fact.text)) for fact in one.facts),
+            inferences=every(one.inferences),
+            not_because=every(one.not_because),
+            keep=self.text(one.keep) if one.keep is not None else None,
+            next_steps=every(one.next_steps),
+            do_not=every(one.do_not),
+            evidence=tuple(
+                replace(e, path=self.path(e.path), text=self._quoted(e.text), note=self.text(e.note))
+                for e in one.evidence
+            ),
+        )
+
+    def _history(self, history: History) -> History:
+        return replace(
+            history,
+            topic=self.topic(history.topic),
+            topic_id=self._ids.get(history.topic_id or "", history.topic_id),
+            cluster=self._ids.get(history.cluster or "", history.cluster),
+            replicas={
+                broker: replace(
+                    replica, directory=self.path(replica.directory) if replica.directory is not None else None
+                )
+                for broker, replica in history.replicas.items()
+            },
+        )
+
+    def _case(self, case: Case) -> Case:
+        topics, ids = self._topics, self._ids
+        paths = [self.path(path) for path in case.paths]
+        sources = case.sources.with_columns(
+            pl.Series("path", paths, dtype=pl.String), _mapped("topic", topics), _mapped("cluster", ids)
+        )
+        observations = case.observations.with_columns(_mapped("topic", topics), _mapped("topic_id", ids))
+        observations = observations.with_columns(
+            _mapped(name, _table(observations.get_column(name), self.text)) for name in ("detail", "log_dir")
+        )
+        notices = case.notices.with_columns(
+            _mapped("reason", _table(case.notices.get_column("reason"), self.text)),
+            pl.when(pl.col("excerpt").is_not_null()).then(pl.lit(WITHHELD)).alias("excerpt"),
+        )
+        brokers = {
+            number: replace(
+                broker,
+                cluster=ids.get(broker.cluster or "", broker.cluster),
+                settings={key: self._setting(key, value) for key, value in broker.settings.items()},
+            )
+            for number, broker in case.brokers.items()
+        }
+        return replace(
+            case,
+            sources=sources,
+            observations=observations,
+            batches=case.batches.with_columns(_mapped("topic", topics)),
+            notices=notices,
+            brokers=brokers,
+            files=[replace(source, path=path, called="") for source, path in zip(case.files, paths, strict=False)],
+        )
+
+    def _setting(self, key: str, value: str) -> str:
+        if key.endswith(("log.dir", "log.dirs", ".dir", ".location", ".path")):
+            return ",".join(self.path(part) for part in value.split(","))
+        return self.text(value)
+
+
+def redact(result: Result) -> Result:
+    """A result without names: whatever is made of it, evidence read again included, speaks of pseudonyms."""
+    return Redactor(result).result()
+
+
+def _numbered(kind: str, names: Iterable[str]) -> dict[str, str]:
+    return {name: f"{kind}{number}" for number, name in enumerate(sorted(names), start=1)}
+
+
+def _words(names: list[str], right: str) -> re.Pattern[str]:
+    """Matches any of the names where they stand alone; nothing where there are none."""
+    if not names:
+        return re.compile(r"(?!)")
+    return re.compile(rf"(?<![A-Za-z0-9_-])(?:{'|'.join(map(re.escape, names))}){right}")
+
+
+def _topics(result: Result) -> set[str]:
+    case = result.case
+    found = {partition.history.topic for partition in result.partitions}
+    for frame in (case.observations, case.sources, case.batches):
+        found |= set(frame.get_column("topic").drop_nulls().unique().to_list())
+    return {name for name in found if name}
+
+
+def _ids(result: Result) -> set[str]:
+    case = result.case
+    found = set(case.observations.get_column("topic_id").drop_nulls().unique().to_list())
+    found |= set(case.sources.get_column("cluster").drop_nulls().unique().to_list())
+    found |= {broker.cluster for broker in case.brokers.values() if broker.cluster}
+    return {name for name in found if name}
+
+
+def _mapped(column: str, table: dict[str, str]) -> pl.Expr:
+    """A column of texts with those in the table replaced."""
+    return pl.col(column).replace(list(table), list(table.values())) if table else pl.col(column)
+
+
+def _table(column: pl.Series, change: Callable[[str], str]) -> dict[str, str]:
+    return {
+        text: changed for text in column.drop_nulls().unique().sort().to_list() if (changed := change(text)) != text
+    }
+
+
+__all__ = ["WITHHELD", "Redactor", "redact"]
