@@ -103,13 +103,13 @@ def _once(question: Callable[[History], T]) -> Callable[[History], T]:
 @_once
 def losses(history: History) -> tuple[list[Loss], list[Range]]:
     """Committed records that are gone from the partition, and offsets where the evidence cannot tell."""
-    current = history.current
-    if current is None:
+    served = served_log(history)
+    if served is None:
         return [], []
     by_epoch: dict[int, tuple[list[Range], list[Statement]]] = {}
     unclear: list[Range] = []
     for statement in history.statements:
-        gone, unknown = differences(statement.lineage, current.lineage, 0, statement.high_watermark)
+        gone, unknown = differences(statement.lineage, served, 0, statement.high_watermark)
         unclear.extend(unknown)
         for piece in gone:
             epoch = _first_without(history, statement, piece[0])
@@ -127,6 +127,19 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
         )
     proven = [piece for loss in found for piece in loss.ranges]
     return found, subtract(unclear, proven)
+
+
+def served_log(history: History) -> Lineage | None:
+    """The log that the partition serves at the end of the evidence: its current leader's, or a later one's files."""
+    current = history.current
+    later = [
+        (replica.lineage.entries[-1][0], broker)
+        for broker, replica in history.replicas.items()
+        if replica.on_disk and replica.lineage.entries
+    ]
+    if later and (current is None or max(later)[0] > current.epoch):
+        return history.replicas[max(later)[1]].lineage
+    return current.lineage if current is not None else None
 
 
 def _first_without(history: History, statement: Statement, offset: int) -> Epoch | None:

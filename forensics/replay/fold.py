@@ -398,12 +398,13 @@ class _Fold:
         how: str,
         *,
         earlier: bool = False,
+        own: Lineage | None = None,
         confidence: Confidence = Confidence.PROVEN,
     ) -> None:
         if epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
             number, lineage = epoch.epoch, epoch.lineage
         else:
-            number, lineage = UNKNOWN, self.logs[broker]
+            number, lineage = UNKNOWN, own if own is not None else self.logs[broker]
         self.history.statements.append(
             Statement(broker, number, lineage, sample.value, confidence, how, sample.time, (sample.ref,), earlier)
         )
@@ -446,7 +447,7 @@ class _Fold:
                 epoch = None  # reached after its lines end: in which epoch is not known
                 if not disk.lineage.entries:
                     continue
-            self._state(broker, epoch, Sample(hw, ref, None), "in the checkpoint file")
+            self._state(broker, epoch, Sample(hw, ref, None), "in the checkpoint file", own=replica.lineage)
 
     def _uncovered(self) -> dict[int, str]:
         """Replicas whose files show what happened after their lines end, and how."""
