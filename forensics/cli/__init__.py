@@ -10,9 +10,10 @@ import click
 from forensics import __version__
 from forensics.cli.explain import explain, rules
 from forensics.cli.scan import scan
+from forensics.cli.timeline import timeline
 from forensics.errors import ForensicsError
 
-COMMANDS = (scan, rules, explain)
+COMMANDS = (scan, timeline, rules, explain)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"})

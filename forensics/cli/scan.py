@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
 from forensics.case import Reading
+from forensics.cli import reading
 from forensics.engines import local
 from forensics.errors import UnwritableOutput
 from forensics.reports import REPORTS, html
@@ -16,25 +15,6 @@ from forensics.reports.redaction import redact
 from forensics.rules.finding import Severity
 
 FAIL_ON = ("critical", "error", "warning", "never")
-_UNITS = {"us": 1, "ms": 1000, "s": 1_000_000, "": 1_000_000}
-
-
-def _zone(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    try:
-        ZoneInfo(value)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise click.BadParameter(f"{value!r} is no time zone; use a name like Europe/Berlin or UTC") from None
-    return value
-
-
-def _skews(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[int, int]:
-    skews = {}
-    for value in values:
-        found = re.fullmatch(r"([0-9]+)=([+-]?[0-9]+(?:\.[0-9]+)?)(us|ms|s|)", value)
-        if found is None:
-            raise click.BadParameter(f"{value!r} is not BROKER=+250ms")
-        skews[int(found[1])] = round(float(found[2]) * _UNITS[found[3]])
-    return skews
 
 
 def _write(path: str, text: str) -> None:
@@ -52,10 +32,8 @@ def _write(path: str, text: str) -> None:
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write there instead of to the terminal.")
 @click.option("--topic", "topics", multiple=True, metavar="GLOB", help="Judge only topics that match; may be repeated.")
-@click.option("--tz", "zone", default="UTC", show_default=True, callback=_zone, help="Zone of the logs' printed times.")
-@click.option(
-    "--skew", "skews", multiple=True, metavar="BROKER=+250ms", callback=_skews, help="Shift a broker's times."
-)
+@reading.zone
+@reading.skews
 @click.option(
     "--fail-on",
     type=click.Choice(FAIL_ON),

@@ -18,7 +18,14 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("parsers.messages", "MESSAGES", {"catalogue": "says what an entry is", "patterns": "parts of expressions"}),
     ("parsers.formats", "FORMATS", {}),
     ("forensics.rules", "RULES", {}),
-    ("forensics.reports", "REPORTS", {}),
+    (
+        "forensics.reports",
+        "REPORTS",
+        {
+            "redaction": "takes names out of a result before any report",
+            "timeline_text": "shows one partition, not a result",
+        },
+    ),
 )
 JUNK_DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "shared", "stuff"}
 LONGEST = 600
@@ -33,6 +40,16 @@ def entries_of(module: ModuleType, kinds: tuple[type, ...]) -> list[object]:
         several = isinstance(value, tuple | list) and not isinstance(value, kinds)
         found += [one for one in (value if several else [value]) if isinstance(one, kinds)]
     return found
+
+
+def made_of(entry: object) -> set[str]:
+    """Modules that define the functions an entry holds."""
+    slots = getattr(type(entry), "__slots__", ())
+    return {
+        value.__module__
+        for name in slots
+        if callable(value := getattr(entry, name, None)) and hasattr(value, "__module__")
+    }
 
 
 def listing_errors(registry: object, modules: dict[str, ModuleType], without_entries: dict[str, str]) -> list[str]:
@@ -64,6 +81,7 @@ def listing_errors(registry: object, modules: dict[str, ModuleType], without_ent
             or own
             or any(getattr(entry, "__module__", None) == module.__name__ for entry in registry)
             or any(id(value) in listed for value in vars(module).values())
+            or any(module.__name__ in made_of(entry) for entry in registry)
         ):
             errors.append(f"{name}: not listed")
     return errors

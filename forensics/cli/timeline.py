@@ -1,0 +1,41 @@
+"""``forensics timeline``."""
+
+from __future__ import annotations
+
+import difflib
+
+import click
+
+from forensics.case import Reading
+from forensics.cli import reading
+from forensics.engines import local
+from forensics.errors import UnreadableInput
+from forensics.replay.partitions import histories
+from forensics.replay.timeline import timeline as replay
+from forensics.reports import timeline_text
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("-p", "--partition", "name", required=True, metavar="TOPIC-N", help="Partition to show.")
+@click.option("--lines", "cite", is_flag=True, help="Name the file and line behind each change.")
+@reading.zone
+@reading.skews
+@click.option("--width", type=click.IntRange(60), help="Columns of the output; the terminal's unless given.")
+def timeline(
+    paths: tuple[str, ...], name: str, cite: bool, zone: str, skews: dict[int, int], width: int | None
+) -> None:
+    """Show a partition's replicas side by side, time down: role, log end offset, high watermark, ISR.
+
+    Example: forensics timeline incident/ -p orders-0 --lines
+    """
+    case = local.take_in(paths, reading=Reading(zone, skews))
+    every = histories(case)
+    chosen = sorted((h for h in every if h.name == name), key=lambda history: -history.incarnation)
+    if not chosen:
+        names = sorted({history.name for history in every})
+        near = difflib.get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
+        hint = f"; there is {', '.join(near)}" if near else ""
+        raise UnreadableInput(f"no partition {name} in the evidence{hint}")
+    texts = [timeline_text.render(case, history, replay(case, history), width=width, cite=cite) for history in chosen]
+    click.echo("\n".join(texts), nl=False)

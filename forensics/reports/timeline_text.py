@@ -1,0 +1,207 @@
+"""The timeline of one partition for the terminal: one column a replica, time down, repeats folded."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.case.quotes import places
+from forensics.replay.history import History
+from forensics.replay.timeline import DELETED, LOADING, ON_DISK, SILENT, STOPPED
+from parsers.schema import Kind
+
+_LEAST = 22
+_DOINGS = (
+    Kind.TRUNCATE,
+    Kind.TRUNCATE_FULL,
+    Kind.LOG_LOADED,
+    Kind.CORRUPTION_CUT,
+    Kind.LOG_DELETED,
+    Kind.PROCESS_START,
+    Kind.SHUTDOWN_COMPLETE,
+)
+_CUTS = (Kind.TRUNCATE.value, Kind.CORRUPTION_CUT.value, Kind.TRUNCATE_FULL.value)
+_STATES = {
+    LOADING: "process started",
+    STOPPED: "stopped",
+    SILENT: "silent: no line until the next process",
+    DELETED: "replica removed",
+}
+
+
+def render(case: Case, history: History, frame: pl.DataFrame, *, width: int | None = None, cite: bool = False) -> str:
+    """The whole table, ending with a line end.
+
+    Args:
+        case: what was taken in.
+        history: the partition.
+        frame: its timeline.
+        width: columns of the terminal; asked for where it is not given.
+        cite: name the file and line behind each change.
+    """
+    columns = width or shutil.get_terminal_size((120, 40)).columns
+    shown = frame.filter(
+        pl.col("role").is_in(["leader", "follower", "offline", ON_DISK]) | pl.col("log_end_offset").is_not_null()
+    )
+    brokers = sorted(set(shown.get_column("replica").to_list()))
+    life = f", life {history.incarnation} before the present one" if history.incarnation else ""
+    title = f"{history.name}{life}   times in UTC; \u2265 at least, not printed since"
+    if not brokers:
+        return f"{title}\nno replica of it left a trace\n"
+    frame = frame.filter(pl.col("replica").is_in(brokers))
+    each = max((columns - 14) // len(brokers), _LEAST)
+    lines = [title, "", _line("", [f"broker {broker}" for broker in brokers], each)]
+    rows = _rows(frame, brokers)
+    found = _found(case, rows) if cite else {}
+    day = ""
+    for row in rows:
+        if row.time is not None and row.day != day:
+            day = row.day
+            lines.append(f"{day}")
+        cells = [textwrap.wrap(row.cells.get(broker, ""), each - 2) for broker in brokers]
+        for depth in range(max(len(cell) for cell in cells)):
+            lines.append(
+                _line(row.clock if depth == 0 else "", [c[depth] if depth < len(c) else "" for c in cells], each)
+            )
+        for broker in brokers:
+            for number in row.refs.get(broker, ()):
+                if number in found:
+                    lines.append(f"{'':14}broker {broker}: {found[number]}")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+@dataclass(slots=True)
+class _Row:
+    """What changed at one time, by broker."""
+
+    time: datetime | None
+    cells: dict[int, str] = field(default_factory=dict)
+    refs: dict[int, list[int]] = field(default_factory=dict)
+
+    @property
+    def clock(self) -> str:
+        return "on disk" if self.time is None else self.time.strftime("%H:%M:%S.%f")[:-3]
+
+    @property
+    def day(self) -> str:
+        return "" if self.time is None else self.time.strftime("%Y-%m-%d")
+
+
+def _line(first: str, cells: Iterable[str], each: int) -> str:
+    return f"{first:<14}" + "".join(f"{cell:<{each}}" for cell in cells)
+
+
+def _found(case: Case, rows: list[_Row]) -> dict[int, str]:
+    wanted = {number for row in rows for numbers in row.refs.values() for number in numbers}
+    return {row: f"{case.path(place.source)}:{place.line}" for row, place in places(case, wanted).items()}
+
+
+def _rows(frame: pl.DataFrame, brokers: list[int]) -> list[_Row]:
+    """Changes in the order of their times; progress of all replicas between two of them is one row."""
+    timed = frame.filter(pl.col("from").is_not_null())
+    same = pl.all_horizontal(
+        pl.col(name).eq_missing(pl.col(name).shift(1).over("replica"))
+        for name in ("run", "role", "leader", "leader_epoch", "isr")
+    )
+    moves = same & ~pl.col("event").is_in([kind.value for kind in _DOINGS]).fill_null(False)
+    ordered = timed.with_columns(moves.fill_null(False).alias("_moves")).sort(
+        "from", "replica", "row", maintain_order=True
+    )
+    rows: list[_Row] = []
+    before: dict[int, dict[str, Any]] = {}
+    progress: dict[int, list[dict[str, Any]]] = {}
+    for state in ordered.iter_rows(named=True):
+        broker = state["replica"]
+        if state["_moves"]:
+            progress.setdefault(broker, []).append(state)
+            continue
+        _fold(rows, progress, before)
+        words = _words(state, before.get(broker))
+        if words:
+            if not rows or rows[-1].time != state["from"] or broker in rows[-1].cells:
+                rows.append(_Row(state["from"]))
+            rows[-1].cells[broker] = words
+            rows[-1].refs[broker] = [state["row"]] if state["row"] is not None and state["role"] != SILENT else []
+        before[broker] = state
+    _fold(rows, progress, before)
+    last = _Row(None)
+    for state in frame.filter(pl.col("role") == ON_DISK).iter_rows(named=True):
+        last.cells[state["replica"]] = _values(state, None)
+    return [*rows, last] if last.cells else rows
+
+
+def _fold(rows: list[_Row], progress: dict[int, list[dict[str, Any]]], before: dict[int, dict[str, Any]]) -> None:
+    if not progress:
+        return
+    row = _Row(min(states[0]["from"] for states in progress.values()))
+    for broker, states in sorted(progress.items()):
+        words = _values(states[-1], before.get(broker))
+        if words:
+            many = len(states) > 2
+            until = f", until {states[-1]['to'].strftime('%H:%M:%S')}" if many and states[-1]["to"] is not None else ""
+            row.cells[broker] = words + (f" ({len(states):,} changes{until})" if many else "")
+            row.refs[broker] = [state["row"] for state in (states[0], states[-1])[: 2 if many else 1]]
+        before[broker] = states[-1]
+    progress.clear()
+    if row.cells:
+        rows.append(row)
+
+
+def _words(state: dict[str, Any], before: dict[str, Any] | None) -> str:
+    """What changed, in a few words."""
+    role, event = state["role"], state["event"]
+    if role in _STATES and not (role == LOADING and event != Kind.PROCESS_START.value):
+        return _STATES[role]
+    parts = []
+    if before is None or any(state[name] != before[name] for name in ("run", "role", "leader", "leader_epoch")):
+        if role == "leader":
+            parts.append(f"leads epoch {state['leader_epoch']}")
+        elif role == "follower":
+            who = f"follows {state['leader']}" if state["leader"] is not None else "follows"
+            parts.append(f"{who}, epoch {state['leader_epoch']}")
+        elif role == "offline":
+            parts.append(f"epoch {state['leader_epoch']} without a leader")
+    cut = event in _CUTS and _shortened(state, before)
+    if cut:
+        known = before is not None and before["log_end_exact"] and before["log_end_offset"] is not None
+        was = f"{before['log_end_offset']:,} " if known and before is not None else ""
+        parts.append(f"CUT {was}\u2192 {state['log_end_offset']:,}")
+    elif event == Kind.LOG_LOADED.value:
+        parts.append("log loaded")
+    values = _values(state, before, end=not cut)
+    return "  ".join([*parts, values] if values else parts)
+
+
+def _shortened(state: dict[str, Any], before: dict[str, Any] | None) -> bool:
+    """Whether a truncation took something, as far as is known: before 0.11 the line is printed in any case."""
+    if state["log_end_offset"] is None:
+        return False
+    if before is None or before["log_end_offset"] is None or not before["log_end_exact"]:
+        return True
+    return bool(state["log_end_offset"] < before["log_end_offset"])
+
+
+def _values(state: dict[str, Any], before: dict[str, Any] | None, *, end: bool = True) -> str:
+    """Offsets and ISR where they differ from the state before."""
+    parts = []
+    for name, short, exact in (
+        ("log_end_offset", "LEO", "log_end_exact"),
+        ("high_watermark", "HW", "high_watermark_exact"),
+    ):
+        value = state[name]
+        if name == "log_end_offset" and not end:
+            continue
+        if value is not None and (before is None or before[name] != value or before["run"] != state["run"]):
+            parts.append(
+                f"{short} {value:,}" if state[exact] or name == "high_watermark" else f"{short} \u2265 {value:,}"
+            )
+    if state["isr"] is not None and (before is None or before["isr"] != state["isr"]):
+        parts.append(f"ISR {state['isr']}")
+    return " ".join(parts)
