@@ -143,10 +143,11 @@ TAKERS: tuple[Taker, ...] = (
     Taker("meta-properties", "whose directory it is", named("meta.properties"), take_data.meta_properties),
     Taker("clean-shutdown", "the broker stopped cleanly", named(".kafka_cleanshutdown"), take_data.clean_shutdown),
     Taker("quorum-state", "the metadata quorum's vote", named("quorum-state"), take_data.quorum_state),
+    Taker("log4j-config", "which loggers were on", take_text.is_logging, take_text.logging),
     Taker(
         "server-properties",
         "configuration of a broker",
-        lambda source, _head: source.name.endswith(".properties") and not source.name.startswith(("log4j", "tools-")),
+        lambda source, _head: source.name.endswith(".properties"),
         take_data.server_properties,
     ),
     Taker(
@@ -155,6 +156,9 @@ TAKERS: tuple[Taker, ...] = (
         take_data.is_irrelevant,
         lambda s, h: FileReading(IRRELEVANT),
     ),
+    Taker("trace", "observations, one a line", take_text.is_trace, take_text.trace),
+    Taker("topics-describe", "output of kafka-topics --describe", take_text.is_description, take_text.description),
+    Taker("log-dirs", "output of kafka-log-dirs --describe", take_text.is_log_dirs, take_text.log_dirs),
     Taker("broker-log", "a broker's log4j output", take_text.is_text, take_text.text_log),
 )
 """Readers in the order in which they are asked."""

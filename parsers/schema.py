@@ -37,7 +37,9 @@ class Kind(StrEnum):
     CORRUPTION_CUT = "corruption_cut"  # offset = where recovery cut the log = leo
     HW_LOADED = "hw_loaded"  # hw read back from the checkpoint, already clamped to the log
     HW_MISSING = "hw_missing"  # no checkpointed high watermark: starts at 0
-    MESSAGE_FORMAT = "message_format"  # offset = record format version (0, 1: no leader epochs), leo = state rebuilt up to
+    MESSAGE_FORMAT = (
+        "message_format"  # offset = record format version (0, 1: no leader epochs), leo = state rebuilt up to
+    )
     # -- roles ------------------------------------------------------------------------------------------------------
     LEADER_AND_ISR = "leader_and_isr"  # as received: leader, leader_epoch, isr, partition_epoch
     METADATA_CACHED = "metadata_cached"  # UpdateMetadata: leader, leader_epoch, isr, partition_epoch where printed
@@ -99,6 +101,10 @@ class Kind(StrEnum):
     TOPIC_ID = "topic_id"  # partition.metadata
     TOPIC_CONFIG = "topic_config"  # KRaft: detail = key=value, or the key alone where the setting was removed
     CLUSTER_CONFIG = "cluster_config"  # the same for all brokers of the cluster
+    LOGGER_LEVEL = "logger_level"  # logging configuration: detail = logger=LEVEL
+    # -- what tools print of a running cluster ----------------------------------------------------------------------
+    TOPIC_DESCRIBED = "topic_described"  # leader, isr; detail = replicas=..; neither time nor epoch
+    LOG_DIR_DESCRIBED = "log_dir_described"  # log_dir; detail = size=.. offsetLag=.., and "future"
 
 
 OBSERVATIONS: dict[str, pl.DataType] = {

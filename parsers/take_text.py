@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -9,12 +10,13 @@ import polars as pl
 
 from parsers import extract, frames, lines, wrappings
 from parsers.errors import NotThisFormat
-from parsers.file_reading import UTC, FileReading, note
-from parsers.formats import dump_log_text
+from parsers.file_reading import UTC, FileReading, note, small
+from parsers.formats import describe_text, dump_log_text, log4j_config, log_dirs_json, trace_jsonl
 from parsers.formats.log_directory import split_directory
 from parsers.formats.request_log import MARK as REQUEST
 from parsers.formats.request_log import RequestLog
 from parsers.sources import HEAD_BYTES, Source
+from parsers.take_data import content
 
 _LONG_HEAD: Final = 256 << 10
 
@@ -105,6 +107,71 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
         reading.topic, reading.partition = directory.topic, directory.partition
         reading.directory_state = directory.state.value
     return reading
+
+
+def is_trace(_source: Source, head: bytes) -> bool:
+    """Says that it is a trace."""
+    return trace_jsonl.is_trace(head)
+
+
+def trace(source: Source, _head: bytes) -> FileReading:
+    """Observations of another system, or of an earlier reading."""
+    reading = FileReading("trace", zone=UTC)
+    observations, notices = [reading.observations], [reading.notices]
+    with source.open() as stream:
+        for block in lines.blocks(stream):
+            found = trace_jsonl.read_trace(block.frame())
+            observations.append(found.observations)
+            notices += [block.notices, found.notices]
+            reading.lines += block.lines.len()
+            reading.relevant += found.observations.height + found.notices.height
+            reading.understood += found.observations.height
+    reading.events = reading.relevant
+    reading.observations, reading.notices = pl.concat(observations), pl.concat(notices)
+    times = reading.observations.get_column("time").drop_nulls().cast(pl.Int64)
+    if times.len():
+        reading.first_time, reading.last_time = int(times[0]), int(times[-1])
+    return reading
+
+
+def is_description(_source: Source, head: bytes) -> bool:
+    """Printed by ``kafka-topics --describe``."""
+    return b"Topic:" in head and b"Isr:" in head and b"Replicas:" in head
+
+
+def description(source: Source, _head: bytes) -> FileReading:
+    """Leaders and ISRs as ``kafka-topics --describe`` printed them."""
+    with source.open() as stream:
+        parts = [block.lines for block in lines.blocks(stream)]
+    return small("topics-describe", describe_text.read_describe(pl.concat(parts)))
+
+
+def is_log_dirs(_source: Source, head: bytes) -> bool:
+    """Printed by ``kafka-log-dirs --describe``."""
+    return b'"logDirs"' in head or b"Querying brokers for log directories" in head
+
+
+def log_dirs(source: Source, _head: bytes) -> FileReading:
+    """Sizes and lags as ``kafka-log-dirs --describe`` printed them."""
+    return small("log-dirs", log_dirs_json.read_log_dirs(content(source)))
+
+
+_LOGGING: Final = re.compile(
+    rb"(?m)^\s*(?:log4j\.(?:root|logger|category)|rootLogger\.|logger\.[\w-]+\.(?:name|level)|Loggers\s*:|<Loggers)",
+    re.IGNORECASE,
+)
+
+
+def is_logging(source: Source, head: bytes) -> bool:
+    """A configuration of log4j, by name or content."""
+    return source.name.startswith(("log4j", "tools-log4j")) or (
+        source.name.endswith((".properties", ".xml", ".yaml", ".yml")) and _LOGGING.search(head) is not None
+    )
+
+
+def logging(source: Source, _head: bytes) -> FileReading:
+    """Which loggers were on."""
+    return small("log4j-config", log4j_config.read_log4j_config(content(source).decode("utf-8", "replace")))
 
 
 def _requests(block: lines.Block, frame: frames.Frame) -> pl.DataFrame:

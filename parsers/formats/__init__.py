@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from parsers.formats import (
     clean_shutdown,
+    describe_text,
     dump_log_text,
     epoch_checkpoint,
+    log4j_config,
     log_directory,
+    log_dirs_json,
     meta_properties,
     metadata_log,
     offset_checkpoint,
@@ -23,6 +26,7 @@ from parsers.formats import (
     request_log_text,
     segment,
     server_properties,
+    trace_jsonl,
 )
 
 FORMATS = (
@@ -42,5 +46,9 @@ FORMATS = (
     request_log_json,
     request_log_text,
     dump_log_text,
+    describe_text,
+    log_dirs_json,
+    log4j_config,
+    trace_jsonl,
 )
 """Every format module; what claims a file is decided in ``parsers.read``, in the order that stands there."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from parsers.json_lines import decode
 from parsers.request_tables import (
     ANSWERED,
     ASKED,
@@ -177,21 +178,8 @@ def read(rows: pl.DataFrame) -> Requests:
 def _decoded(rows: pl.DataFrame, request: pl.Struct, response: pl.Struct) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Rows with ``request`` and ``response`` as structs, and the rows that are not as expected."""
     shape = pl.Struct({"request": request, "response": response})
-    body = pl.col("request").str.strip_chars_end()
-    whole = rows.filter(body.str.json_path_match("$.response").is_not_null())
-    broken = rows.join(whole.select("line"), on="line", how="anti")
-    try:
-        found = whole.with_columns(body.str.json_decode(shape).alias("found"))
-    except pl.exceptions.ComputeError:
-        # One object of another shape spoils the column: then each is tried by itself.
-        parts = []
-        for one in whole.iter_slices(1):
-            try:
-                parts.append(one.with_columns(body.str.json_decode(shape).alias("found")))
-            except pl.exceptions.ComputeError:
-                broken = pl.concat([broken, one])
-        found = pl.concat(parts) if parts else whole.clear().with_columns(pl.lit(None, dtype=shape).alias("found"))
-    return found.select("line", "time", "found").unnest("found"), broken
+    found, broken = decode(rows.rename({"request": "text"}), "text", shape)
+    return found.select("line", "time", "found").unnest("found"), broken.rename({"text": "request"})
 
 
 def _topics(rows: pl.DataFrame, column: str, inner: str = "partitions") -> pl.DataFrame:

@@ -1,0 +1,73 @@
+"""What ``kafka-log-dirs --describe`` printed: size and lag of each replica by log directory (1.0+, KIP-113).
+
+One line of JSON after two lines of words (``kafka.admin.LogDirsCommand``). ``offsetLag`` is how far the log's end lies
+below the partition's high watermark, or, for a future log, below the end of the current one; 0 says nothing of the end
+itself.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from parsers.errors import NotThisFormat
+from parsers.reading import Notices, Reading, observations
+from parsers.schema import Kind
+
+NAME: Final = "log-dirs"
+_INT32: Final = 1 << 31
+
+
+def read_log_dirs(data: bytes) -> Reading:
+    """Read the whole output.
+
+    Raises:
+        NotThisFormat: there is no such JSON in it.
+    """
+    notices = Notices()
+    rows: list[dict[str, Any]] = []
+    text = data.decode("utf-8", errors="replace")
+    number, content = _json(text)
+    for broker in _dicts(content.get("brokers")):
+        witness = _number(broker.get("broker"))
+        for directory in _dicts(broker.get("logDirs")):
+            path, error = directory.get("logDir"), directory.get("error")
+            base = {
+                "witness": witness,
+                "log_dir": path if isinstance(path, str) else None,
+                "line": number,
+                "message": NAME,
+            }
+            if error:
+                rows.append({**base, "kind": Kind.DIR_FAILED, "detail": str(error)})
+            for entry in _dicts(directory.get("partitions")):
+                topic, _, partition = str(entry.get("partition", "")).rpartition("-")
+                if not topic or not partition.isascii() or not partition.isdigit() or int(partition) >= _INT32:
+                    notices.add("an entry without a partition", excerpt=str(entry), line=number)
+                    continue
+                state = " future" if entry.get("isFuture") is True else ""
+                detail = f"size={entry.get('size')} offsetLag={entry.get('offsetLag')}{state}"
+                place = {"topic": topic, "partition": int(partition), "replica": witness}
+                rows.append({**base, **place, "kind": Kind.LOG_DIR_DESCRIBED, "detail": detail})
+    return Reading(observations(rows), notices.frame())
+
+
+def _json(text: str) -> tuple[int, dict[str, Any]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.startswith("{"):
+            continue
+        try:
+            content = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(content, dict) and any("logDirs" in broker for broker in _dicts(content.get("brokers"))):
+            return number, content
+    raise NotThisFormat("no JSON of kafka-log-dirs --describe")
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and -1 < value < _INT32 else None
