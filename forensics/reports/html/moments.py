@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -11,7 +12,6 @@ from forensics.replay.history import History
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.tenures import Tenure
 from forensics.replay.timeline import ON_DISK, SILENT, STOPPED
-from forensics.reports.html.wording import micros
 
 MOMENTS = 48
 
@@ -54,6 +54,17 @@ class LogView:
     chosen: int
 
 
+class _State(NamedTuple):
+    """What the timeline says of a replica at a moment: its state, and its last known log."""
+
+    role: str | None
+    known: bool
+    exact: bool
+    high_watermark: int | None
+    end: int | None
+    start: int | None
+
+
 def log_view(
     history: History, frame: pl.DataFrame, brokers: Sequence[int], interesting: Sequence[int]
 ) -> LogView | None:
@@ -65,10 +76,14 @@ def log_view(
         brokers: the replicas to show.
         interesting: offsets that findings speak of.
     """
-    rows = {broker: list(frame.filter(pl.col("replica") == broker).iter_rows(named=True)) for broker in brokers}
-    moments = [_moment(history, rows, time) for time in _times(frame)]
-    if any(row["role"] == ON_DISK for found in rows.values() for row in found):
-        moments.append(_on_disk(history, rows))
+    times = _times(frame)
+    states = _states(frame, brokers, times)
+    moments = []
+    for time in times:
+        bars = tuple(_bar(history, broker, states[time, broker], time) for broker in brokers)
+        moments.append(Moment(time, bars, _fork(bars)))
+    if any(history.replicas[broker].on_disk for broker in brokers):
+        moments.append(_on_disk(history, brokers))
     moments = [moment for moment in moments if any(bar.end is not None for bar in moment.bars)]
     if not moments:
         return None
@@ -87,53 +102,66 @@ def log_view(
 def _times(frame: pl.DataFrame) -> list[int]:
     """Moments at which a log or a role changed, thinned evenly where there are too many."""
     timed = frame.filter(pl.col("from").is_not_null()).sort("from", "replica", "row")
-    changed = timed.filter(
-        (
-            (pl.col("role") != pl.col("role").shift(1).over("replica"))
-            | (pl.col("leader_epoch") != pl.col("leader_epoch").shift(1).over("replica"))
-            | pl.col("event").is_in(["truncate", "truncate_full", "log_loaded", "log_deleted"])
-        ).fill_null(True)
-    )
+    before = [
+        (pl.col(name) != pl.col(name).shift(1).over("replica")).fill_null(True) for name in ("role", "leader_epoch")
+    ]
+    cut = pl.col("event").is_in(["truncate", "truncate_full", "log_loaded", "log_deleted"]).fill_null(False)
+    changed = timed.filter(pl.any_horizontal(*before, cut))
     chosen = changed if changed.height >= MOMENTS // 2 else timed
-    times = sorted({time for value in chosen.get_column("from").to_list() if (time := micros(value)) is not None})
+    times = chosen.get_column("from").cast(pl.Int64).unique().sort().to_list()
     if len(times) > MOMENTS:
         step = (len(times) - 1) / (MOMENTS - 1)
         times = [times[round(position * step)] for position in range(MOMENTS)]
     return times
 
 
-def _moment(history: History, rows: dict[int, list[dict[str, object]]], time: int) -> Moment:
-    bars = tuple(_bar(history, broker, found, time) for broker, found in rows.items())
-    return Moment(time, bars, _fork(bars))
+def _states(frame: pl.DataFrame, brokers: Sequence[int], times: list[int]) -> dict[tuple[int, int], _State]:
+    """The last state of each replica that began at each time or before."""
+    began = frame.filter(pl.col("from").is_not_null()).select(
+        "replica",
+        pl.col("from").cast(pl.Int64),
+        "role",
+        "high_watermark",
+        pl.col("log_end_exact").fill_null(False).alias("exact"),
+        pl.col("log_end_offset").alias("end"),
+        pl.col("log_start_offset").alias("start"),
+    )
+    began = began.sort("from", maintain_order=True)
+    wanted = pl.DataFrame({"time": times}, schema={"time": pl.Int64}).join(
+        pl.DataFrame({"replica": list(brokers)}, schema={"replica": pl.Int32}), how="cross"
+    )
+    found = wanted.sort("time").join_asof(
+        began.with_columns(pl.col("end").is_not_null().alias("known")).drop("end", "start"),
+        left_on="time",
+        right_on="from",
+        by="replica",
+        check_sortedness=False,
+    )
+    # A process that says nothing still has the log it last spoke of.
+    found = found.drop("from").join_asof(
+        began.filter(pl.col("end").is_not_null()).select("replica", "from", "end", "start"),
+        left_on="time",
+        right_on="from",
+        by="replica",
+        check_sortedness=False,
+    )
+    rows = found.select("time", "replica", "role", "known", "exact", "high_watermark", "end", "start").iter_rows()
+    return {(time, replica): _State(*values) for time, replica, *values in rows}
 
 
-def _bar(history: History, broker: int, rows: list[dict[str, object]], time: int) -> Bar:
-    state: dict[str, object] | None = None
-    valued: dict[str, object] | None = None
-    for row in rows:
-        start = micros(row["from"])  # type: ignore[arg-type]
-        if start is None or start > time:
-            break
-        state = row
-        if row["log_end_offset"] is not None:
-            valued = row
-    if state is None:
-        return Bar(broker, "", (), None, False, False, None)
-    role = str(state["role"])
-    known = state["log_end_offset"] is not None
-    if valued is None:
+def _bar(history: History, broker: int, state: _State, time: int) -> Bar:
+    role, known = state.role or "", bool(state.known)
+    if state.end is None:
         return Bar(broker, role, (), None, False, known, None)
-    end = int(valued["log_end_offset"])  # type: ignore[call-overload]
     log = _log(history.tenures.get(broker, []), time)
-    start_offset = int(valued["log_start_offset"] or 0)  # type: ignore[call-overload]
     return Bar(
         broker,
         role,
-        _pieces(log, start_offset, end),
-        end,
-        known and bool(state["log_end_exact"]) and role not in (SILENT, STOPPED),
+        _pieces(log, state.start or 0, state.end),
+        state.end,
+        known and state.exact and role not in (SILENT, STOPPED),
         known,
-        state["high_watermark"],  # type: ignore[arg-type]
+        state.high_watermark if known else None,
     )
 
 
@@ -165,9 +193,9 @@ def _pieces(log: Lineage, start: int, end: int) -> tuple[tuple[int, int, int], .
     return tuple(pieces)
 
 
-def _on_disk(history: History, rows: dict[int, list[dict[str, object]]]) -> Moment:
+def _on_disk(history: History, brokers: Sequence[int]) -> Moment:
     bars = []
-    for broker in rows:
+    for broker in brokers:
         replica = history.replicas[broker]
         if not replica.on_disk or replica.end is None:
             bars.append(Bar(broker, "", (), None, False, False, None))
