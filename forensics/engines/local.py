@@ -16,6 +16,8 @@ from forensics.replay.partitions import histories
 from forensics.result import Result, finish
 from forensics.rules import RULES
 from parsers import read
+from parsers.file_reading import FileReading
+from parsers.sources import Source
 from parsers.walk import walk
 
 Progress = Callable[[int, int], None]
@@ -70,6 +72,22 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
         UnreadableInput: a path does not exist.
         NothingUnderstood: nothing in the input is a broker's.
     """
+    files = read_files(paths, progress=progress)
+    case = assemble(files, reading)
+    if case.observations.is_empty() and case.batches.is_empty():
+        looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
+        raise NothingUnderstood(
+            f"nothing in {', '.join(paths)} was understood ({len(files)} files); looked for: {looked}"
+        )
+    return case
+
+
+def read_files(paths: Sequence[str], *, progress: Progress | None = None) -> list[tuple[Source, FileReading]]:
+    """Read every file by itself, in the order of the paths and names; what was handed in twice is read once.
+
+    Raises:
+        UnreadableInput: a path does not exist.
+    """
     try:
         sources = list(walk(paths))
     except FileNotFoundError as error:
@@ -85,10 +103,4 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
             found.update(zip(unit, readings, strict=True))
             if progress is not None:
                 progress(len(found), len(sources))
-    case = assemble([(source, found[number]) for number, source in enumerate(sources)], reading)
-    if case.observations.is_empty() and case.batches.is_empty():
-        looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
-        raise NothingUnderstood(
-            f"nothing in {', '.join(paths)} was understood ({len(sources)} files); looked for: {looked}"
-        )
-    return case
+    return [(source, found[number]) for number, source in enumerate(sources)]

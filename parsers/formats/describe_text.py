@@ -18,7 +18,8 @@ NAME: Final = "topics-describe"
 
 _PARTITION: Final = (
     r"^\s*Topic: ?(?P<topic>[A-Za-z0-9._-]+)\s+Partition: ?(?P<partition>[0-9]+)\s+"
-    r"Leader: ?(?P<leader>none|-?[0-9]+)\s+Replicas: ?(?P<replicas>[0-9,]*)\s+Isr: ?(?P<isr>[0-9,]*)(?:\s+Elr: ?(?P<elr>[0-9,]*|N/A))?"
+    r"Leader: ?(?P<leader>none|-?[0-9]+)\s+Replicas: ?(?P<replicas>[0-9,]*)"
+    r"\s+Isr: ?(?P<isr>[0-9,]*)(?:\s+Elr: ?(?P<elr>[0-9,]*|N/A))?"
 )
 _TOPIC: Final = (
     r"^Topic: ?(?P<topic>[A-Za-z0-9._-]+)\s+(?:TopicId: ?(?P<topic_id>[A-Za-z0-9_-]{22})\s+)?PartitionCount: ?[0-9]+"

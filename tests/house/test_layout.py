@@ -23,6 +23,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
         "REPORTS",
         {
             "redaction": "takes names out of a result before any report",
+            "inspect_text": "says what files are, not a result",
             "timeline_text": "shows one partition, not a result",
         },
     ),

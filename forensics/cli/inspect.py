@@ -1,0 +1,38 @@
+"""``forensics inspect``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from forensics.engines import local
+from forensics.reports import inspect_text
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--coverage", is_flag=True, help="One line a file: how many lines that matter were understood.")
+@click.option("--rows", type=click.IntRange(0), default=20, show_default=True, help="Statements shown of each file.")
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="With --coverage: exit with 1 where less was understood.",
+)
+def inspect(paths: tuple[str, ...], coverage: bool, rows: int, at_least: float | None) -> None:
+    """Say what each file is and what it says, without judging.
+
+    Lines that matter are those with a fragment of a message that the catalogue knows. Archives are looked into.
+
+    Example: forensics inspect broker-1/data/orders-0/leader-epoch-checkpoint
+    """
+    files = local.read_files(paths)
+    if not coverage:
+        click.echo(inspect_text.render(files, rows=rows), nl=False)
+        return
+    click.echo(inspect_text.render_coverage(files), nl=False)
+    relevant = sum(found.relevant for _, found in files)
+    understood = sum(found.understood for _, found in files)
+    if at_least is not None and 100 * understood < at_least * relevant:
+        sys.exit(1)

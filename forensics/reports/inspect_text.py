@@ -1,0 +1,154 @@
+"""What each file is and what it says, file by file; or how much of each was understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import polars as pl
+
+from parsers.file_reading import FileReading
+from parsers.read import TAKERS
+from parsers.schema import OBSERVATIONS
+from parsers.sources import Source
+
+EXAMPLES: Final = 10  # notices shown of a file
+_WHAT: Final = {taker.format: taker.what for taker in TAKERS} | {
+    "archive": "holds the files that follow",
+    "copy": "the same as another file",
+    "irrelevant": "says nothing of replication",
+    "unknown": "no format that is known",
+    "unreadable": "could not be read",
+    "metadata-snapshot": "state of the metadata log at one offset",
+}
+_CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+def render(files: Sequence[tuple[Source, FileReading]], *, rows: int = 20) -> str:
+    """A paragraph a file, ending with a line end.
+
+    Args:
+        files: sources with their readings.
+        rows: observations and batches shown of each.
+    """
+    return "\n".join("\n".join(_paragraph(source, found, rows)) + "\n" for source, found in files)
+
+
+def _paragraph(source: Source, found: FileReading, rows: int) -> Iterator[str]:
+    yield printable(source.path)
+    what = _WHAT.get(found.format, "")
+    stored = source.container or source.stored
+    about = [f"{found.format}{f' ({what})' if what else ''}", f"{source.size:,} bytes", *([stored] if stored else [])]
+    yield f"  {', '.join(about)}"
+    if found.topic is not None:
+        state = f", directory marked {found.directory_state}" if found.directory_state != "current" else ""
+        yield f"  partition {found.topic}-{found.partition}{state}"
+    if found.lines:
+        yield f"  {found.lines:,} lines, {found.events:,} events; {_share(found)}"
+    if found.frame is not None:
+        yield f"  layout {found.frame}; times {f'in {found.zone}' if found.zone else 'without a zone'}"
+    if found.first_time is not None:
+        yield f"  from {_time(found.first_time)} to {_time(found.last_time)}"
+    for key, value in sorted(found.properties.items()):
+        yield f"  {printable(key)} = {printable(value)}"
+    yield from _batches(found, rows)
+    yield from _observations(found.observations, rows)
+    yield from _notices(found.notices)
+
+
+def _share(found: FileReading) -> str:
+    if not found.relevant:
+        return "none speaks of replication"
+    return f"{found.relevant:,} may speak of replication, {found.understood:,} understood ({percent(found)})"
+
+
+def percent(found: FileReading) -> str:
+    """Share of the relevant lines that were understood, never rounded up to all."""
+    if not found.relevant:
+        return "-"
+    return f"{int(10_000 * found.understood / found.relevant) / 100:.2f} %"
+
+
+def _batches(found: FileReading, rows: int) -> Iterator[str]:
+    table = found.batches
+    if found.base_offset is not None:
+        end = found.log_end if found.log_end is not None else "unknown"
+        yield f"  offsets from {found.base_offset}, log end offset {end}, {table.height:,} batches"
+    if table.is_empty():
+        return
+    lineage = (
+        table.filter(pl.col("leader_epoch").is_not_null())
+        .group_by("leader_epoch")
+        .agg(pl.col("base_offset").min())
+        .sort("base_offset", "leader_epoch")
+    )
+    if lineage.height:
+        shown = [f"{epoch} from {start}" for epoch, start in lineage.head(rows).iter_rows()]
+        more = f" and {lineage.height - rows} more" if lineage.height > rows else ""
+        yield f"  leader epochs {', '.join(shown)}{more}"
+    formats = sorted({f"v{magic}" for magic in table.get_column("magic").drop_nulls().unique().to_list()})
+    codecs = [
+        _CODECS[codec] if 0 <= codec < len(_CODECS) else str(codec)
+        for codec in sorted(table.get_column("codec").drop_nulls().unique().to_list())
+    ]
+    bad = int(table.get_column("crc_ok").eq(False).sum())
+    yield f"  message format {', '.join(formats)}; compression {', '.join(codecs)}; {bad} checksums fail"
+
+
+def _observations(table: pl.DataFrame, rows: int) -> Iterator[str]:
+    if table.is_empty():
+        return
+    kinds = table.group_by("kind").agg(pl.len()).sort("len", "kind", descending=[True, False])
+    yield "  says: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.iter_rows())
+    columns = [name for name in OBSERVATIONS if name not in ("line", "byte", "kind", "time", "message")]
+    for row in table.head(rows).iter_rows(named=True):
+        place = f"line {row['line']}" if row["line"] is not None else f"byte {row['byte']}"
+        values = " ".join(f"{name}={printable(str(row[name]))}" for name in columns if row[name] is not None)
+        yield f"    {place:>12}  {row['kind']} {values}".rstrip()
+    if table.height > rows:
+        yield f"    {table.height - rows:,} more; --rows shows them"
+
+
+def _notices(table: pl.DataFrame) -> Iterator[str]:
+    if table.height:
+        yield f"  {table.height:,} notices"
+    for reason, excerpt, line, byte in table.head(EXAMPLES).iter_rows():
+        place = f"line {line}: " if line is not None else f"byte {byte}: " if byte is not None else ""
+        yield f"    {place}{printable(reason)}" + (f": {printable(excerpt)}" if excerpt else "")
+    if table.height > EXAMPLES:
+        yield f"    {table.height - EXAMPLES:,} more"
+
+
+def render_coverage(files: Sequence[tuple[Source, FileReading]]) -> str:
+    """A line a file, and the sum, ending with a line end."""
+    lines = [f"{'events':>10} {'relevant':>10} {'understood':>10} {'%':>9} {'notices':>8}  {'format':<18} file"]
+    for source, found in files:
+        counts = [f"{count:,}" if found.events else "-" for count in (found.events, found.relevant, found.understood)]
+        lines.append(
+            " ".join(f"{count:>10}" for count in counts) + f" {percent(found):>9} "
+            f"{found.notices.height:>8,}  {found.format:<18} {printable(source.path)}"
+        )
+    whole = FileReading(
+        "",
+        events=sum(found.events for _, found in files),
+        relevant=sum(found.relevant for _, found in files),
+        understood=sum(found.understood for _, found in files),
+    )
+    notices = sum(found.notices.height for _, found in files)
+    lines.append(
+        f"{whole.events:>10,} {whole.relevant:>10,} {whole.understood:>10,} {percent(whole):>9} {notices:>8,}  "
+        f"{len(files):,} files"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def printable(text: str) -> str:
+    """The text without what could steer a terminal."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
+def _time(time: int | None) -> str:
+    if time is None:
+        return "unknown"
+    return datetime.fromtimestamp(time / 1e6, UTC).replace(tzinfo=None).isoformat(" ", "milliseconds")
