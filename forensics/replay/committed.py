@@ -195,7 +195,7 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     if last is not None and leader in last and (before.isr_own or before.isr_told):
         return True
     first = after.first_isr
-    if first is not None and len(first) > 1:
+    if first is not None and len(first) > 1 and after.isr_elected:
         return True
     return None
 
@@ -258,10 +258,14 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
 def _shortened(history: History, broker: int | None, after: int, until: int) -> bool:
     """Whether a replica's log lost records at its end between two epochs, or may have.
 
-    What a follower cut when it began to follow the earlier epoch it fetched again before it was in sync.
+    What a follower cut when it began to follow the earlier epoch it fetched again before it came back into the ISR;
+    but a member of that epoch's first ISR stays in it while it lacks what it cut (KIP-101).
     """
     cuts = (*history.cuts, *history.unmeasured)
-    return any(c.replica == broker and after < c.epoch <= until for c in cuts) or any(
+    epoch = history.epochs.get(after)
+    stayed = epoch is not None and epoch.first_isr is not None and broker in epoch.first_isr
+    first = after if stayed else after + 1
+    return any(c.replica == broker and first <= c.epoch <= until for c in cuts) or any(
         s.replica == broker and after <= s.epoch <= until for s in history.shrunk
     )
 
@@ -288,7 +292,7 @@ def doubts(history: History) -> list[Doubt]:
     led = [
         e
         for _, e in sorted(history.epochs.items())
-        if e.served and e.leader is not None and e.leader >= 0 and e.lineage.entries
+        if e.served and (e.leader is None or (e.leader >= 0 and e.lineage.entries))
     ]
     found = []
     for before, after in itertools.pairwise(led):

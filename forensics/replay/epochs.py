@@ -40,6 +40,10 @@ def collect(
     return dict(sorted(epochs.items()))
 
 
+_ELECTS = (Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.PARTITION_CREATED, Kind.PARTITION_CHANGED)
+"""Who says so says it at the moment of the election; what brokers cache may be the ISR of any later moment."""
+
+
 def _told(epoch: Epoch, event: Event) -> None:
     ref = Ref(row=event.row, note=f"leader {event.leader} at leader epoch {event.leader_epoch}")
     if event.leader is not None:
@@ -50,6 +54,8 @@ def _told(epoch: Epoch, event: Event) -> None:
     if isr is not None and all(known != isr for known, _ in epoch.isr):
         epoch.isr.append((isr, ref))
         epoch.isr_told = True
+    if isr is not None and epoch.isr and epoch.isr[0][0] == isr and event.kind in _ELECTS:
+        epoch.isr_elected = True
     if event.kind in (Kind.UNCLEAN_ELECTION, Kind.RECOVERING):
         epoch.unclean.append(ref)
 
@@ -62,7 +68,7 @@ def _served(epoch: Epoch, broker: int, tenure: Tenure) -> None:
         epoch.served = True
         if tenure.isr:
             epoch.isr = list(tenure.isr) if not epoch.isr_own else epoch.isr + list(tenure.isr)
-            epoch.isr_own = True
+            epoch.isr_own = epoch.isr_elected = True
     elif tenure.leader is not None:
         _leader(epoch, tenure.leader, tenure.refs[0])
         if tenure.isr and not epoch.isr:

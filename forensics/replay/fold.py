@@ -26,7 +26,7 @@ from forensics.replay.history import (
     Shrunk,
     Statement,
 )
-from forensics.replay.lineage import UNKNOWN, Lineage, differences
+from forensics.replay.lineage import UNKNOWN, Lineage, differences, subtract
 from forensics.replay.tenures import Event, Reader, Sample, Step, Tenure
 
 _NO_FACTS = BrokerFacts()
@@ -458,6 +458,14 @@ class _Fold:
             shown = [epoch for epoch, _ in disk.lineage.entries] + [epoch for epoch, _, _ in disk.entries]
             if told >= 0 and shown and max(shown) > told:
                 found[broker] = f"its files know leader epoch {max(shown)}, its lines end in epoch {told}"
+        current = self.history.current
+        if current is not None and current.leader is not None and current.start is not None:
+            for broker in self.disks:
+                told = max((tenure.epoch for tenure in self.tenures.get(broker, ())), default=-1)
+                if 0 <= told < current.epoch and self._shares(broker, current.leader, current.start):
+                    found.setdefault(
+                        broker, f"its files hold records of leader epoch {current.epoch}, its lines end in epoch {told}"
+                    )
         for fork in self.history.forks:
             pair = (fork.left, fork.right)
             if not all(self.tenures.get(broker) for broker in pair):
@@ -466,8 +474,19 @@ class _Fold:
             differ, unknown = differences(self.logs[fork.left], self.logs[fork.right], first, end)
             if not differ and not unknown:
                 for broker in pair:
-                    found.setdefault(broker, f"its files differ from another replica's at {first}, its lines do not say why")
+                    why = f"its files differ from another replica's at {first}, its lines do not say why"
+                    found.setdefault(broker, why)
         return found
+
+    def _shares(self, broker: int, leader: int, start: int) -> bool:
+        """Whether a replica's segments hold what a leader wrote from an offset on."""
+        pair = (min(broker, leader), max(broker, leader))
+        ends = [self.disks[b].end for b in pair if b in self.disks]
+        if pair not in self.history.compared or len(ends) < 2:
+            return False
+        end = min(end for end in ends if end is not None)
+        apart = [piece for fork in self.history.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
+        return bool(subtract([(start, end)], apart)) if start < end else False
 
     def _settle(self) -> None:
         """Bound the ends that no line gives by the protocol, now that every high watermark is known."""

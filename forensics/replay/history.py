@@ -272,6 +272,7 @@ class Epoch:
         unclean: evidence that the election went outside the ISR.
         isr_own: the leader itself states the ISR, so every change of it is known.
         isr_told: controllers or metadata caches state it.
+        isr_elected: its first ISR is the one it was elected with.
     """
 
     epoch: int
@@ -288,6 +289,7 @@ class Epoch:
     unclean: list[Ref] = field(default_factory=list)
     isr_own: bool = False
     isr_told: bool = False
+    isr_elected: bool = False
 
     @property
     def first_isr(self) -> frozenset[int] | None:

@@ -98,13 +98,20 @@ def committed(frame: pl.DataFrame) -> pl.DataFrame:
 # -- selection --------------------------------------------------------------------------------------------------------
 
 
+_PLACE = ("topic", "partition", "topic_id", "replica", "line")
+_READ = (
+    *("row", "broker", "run", "starts_run", "kind", "time", "leader", "leader_epoch", "offset", "hw", "leo"),
+    *("log_start", "isr", "detail"),
+)
+
+
 def _is(*kinds: Kind) -> pl.Expr:
     return pl.col("kind").is_in([kind.value for kind in kinds])
 
 
 def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
     """What each broker says of its own replica, and the starts and ends of its processes, in order."""
-    observations = case.observations
+    observations = case.observations.select(*_PLACE, *_READ)
     about = observations.filter(
         (pl.col("topic") == history.topic)
         & (pl.col("partition") == history.partition)
@@ -130,8 +137,7 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
     ).drop("_first", "_last")
     starts = {b: case.brokers[b].initial_offset for b in brokers if b in case.brokers}
     rows = pl.concat([about, process]).sort("broker", "row")
-    return rows.with_columns(
-        pl.col("kind").cast(pl.String),
+    return rows.select(_READ).with_columns(
         pl.col("time").forward_fill().cum_max().over("broker").alias("_when"),
         pl.col("broker")
         .replace_strict(list(starts), list(starts.values()), default=None, return_dtype=pl.String)
@@ -370,7 +376,7 @@ def _states(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit(Confidence.PROVEN.value))
         .otherwise(pl.lit(Confidence.INFERRED.value))
         .alias("confidence"),
-        pl.col("kind").alias("event"),
+        pl.col("kind").cast(pl.String).alias("event"),
         pl.col("time").alias("from"),
         pl.col("broker").alias("replica"),
     )

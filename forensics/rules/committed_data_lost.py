@@ -48,7 +48,15 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import cut_fact, leader_fact, loss_cause, shrunk_fact, statement_fact
+from forensics.rules.story import (
+    cut_fact,
+    leader_fact,
+    leader_text,
+    loss_cause,
+    owner_text,
+    shrunk_fact,
+    statement_fact,
+)
 
 ID = "committed-data-lost"
 
@@ -67,15 +75,11 @@ def judge(history: History, case: Case) -> Judgement:
     for doubt in doubts(history):
         before, after = doubt.before, doubt.after
         if after.start is None:
-            missing.append(
-                f"the log end offset with which leader {after.leader} began epoch {after.epoch}: its server.log "
-                "and segments"
-            )
+            missing.append(f"the log end offset with which {leader_text(after)} began: its server.log and segments")
         else:
             missing.append(
-                f"how far leader {before.leader} of epoch {before.epoch} had committed when leader {after.leader} "
-                f"began epoch {after.epoch} at offset {after.start}: broker {before.leader}'s server.log, "
-                "replication-offset-checkpoint and segments"
+                f"how far {leader_text(before)} had committed when {leader_text(after)} began at offset {after.start}: "
+                f"{owner_text(before)} server.log, replication-offset-checkpoint and segments"
             )
     if unclear:
         missing.append(
@@ -157,8 +161,7 @@ def _finding(history: History, loss: Loss) -> Finding:
 def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
     """More may be lost than is proven: the leader before may have committed beyond what any high watermark shows."""
     return tuple(
-        f"more may be lost: how far leader {doubt.before.leader} of epoch {doubt.before.epoch} had "
-        f"committed beyond offset "
+        f"more may be lost: how far {leader_text(doubt.before)} had committed beyond offset "
         f"{loss.ranges[-1][1]} is not in the evidence"
         for doubt in doubts(history)
         if doubt.after.epoch <= loss.epoch.epoch and (doubt.end is None or doubt.end > loss.ranges[-1][1])

@@ -62,6 +62,20 @@ def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
     )
 
 
+def leader_text(epoch: Epoch) -> str:
+    """A leader by broker and epoch, as far as it is known."""
+    return (
+        f"leader {epoch.leader} of epoch {epoch.epoch}"
+        if epoch.leader is not None
+        else f"the leader of epoch {epoch.epoch}"
+    )
+
+
+def owner_text(epoch: Epoch) -> str:
+    """Whose files would tell of an epoch."""
+    return f"broker {epoch.leader}'s" if epoch.leader is not None else "the replicas' earlier"
+
+
 def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     """Why the leader of an epoch lacked records from an offset on: the id of a cause.
 

@@ -138,43 +138,6 @@ def wrong(trace: Path, result: Result) -> list[str]:
     return said
 
 
-# Known to be wrong today, by trace and cut.
-CLEAN = "clean is said of a time that the logs do not cover"
-BEYOND = "high watermarks of the files are taken for those of an epoch that the logs do not cover"
-KNOWN: dict[tuple[str, str], str] = {
-    ("kip101-0.10.2.2", "without logs of broker-1"): CLEAN,
-    ("kip101-0.10.2.2", "without broker-1"): CLEAN,
-    ("kip101-0.10.2.2", "broker-2 alone"): CLEAN,
-    ("kip101-0.10.2.2", "broker-3 alone"): CLEAN,
-    ("kip101-0.10.2.2", "logs from moment 1 on gone"): CLEAN,
-    ("kip101-0.10.2.2", "logs from moment 2 on gone"): CLEAN,
-    ("kip101-0.10.2.2", "logs from moment 3 on gone"): CLEAN,
-    ("kip101-0.10.2.2", "logs before moment 4 gone"): CLEAN,
-    ("kip101-0.10.2.2", "logs from moment 4 on gone"): BEYOND,
-    ("kip101-2.8.2-ibp0.10.2", "broker-2 alone"): CLEAN,
-    ("kip101-2.8.2-ibp0.10.2", "logs from moment 1 on gone"): CLEAN,
-    ("kip101-2.8.2-ibp0.10.2", "logs from moment 2 on gone"): CLEAN,
-    ("kip101-2.8.2-ibp0.10.2", "logs from moment 3 on gone"): CLEAN,
-    ("kip101-2.8.2-ibp0.10.2", "logs before moment 4 gone"): CLEAN,
-    ("kip101-2.8.2-ibp0.10.2", "logs from moment 4 on gone"): BEYOND,
-    ("powerloss-0.11.0.3", "logs from moment 1 on gone"): CLEAN,
-    ("powerloss-0.11.0.3", "logs from moment 2 on gone"): CLEAN,
-    ("powerloss-0.11.0.3", "logs from moment 3 on gone"): CLEAN,
-    ("powerloss-0.11.0.3", "logs before moment 4 gone"): CLEAN,
-    ("unclean-0.10.2.2", "broker-3 alone"): CLEAN,
-    ("unclean-0.10.2.2", "logs from moment 1 on gone"): CLEAN,
-    ("unclean-0.10.2.2", "logs from moment 2 on gone"): CLEAN,
-    ("unclean-0.10.2.2", "logs from moment 3 on gone"): CLEAN,
-    ("unclean-0.10.2.2", "logs from moment 4 on gone"): CLEAN,
-    ("unclean-3.9.1", "logs from moment 1 on gone"): CLEAN,
-    ("unclean-3.9.1", "logs from moment 2 on gone"): CLEAN,
-    ("unclean-3.9.1", "logs from moment 3 on gone"): CLEAN,
-    ("unclean-3.9.1", "logs from moment 4 on gone"): CLEAN,
-    ("zombie-1.1.1", "logs from moment 3 on gone"): BEYOND,
-    ("zombie-1.1.1", "logs from moment 4 on gone"): BEYOND,
-}
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "cut" not in metafunc.fixturenames:
         return
@@ -186,9 +149,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                 sample,
                 cut,
                 id=f"{sample.name}: {cut.name}",
-                marks=[pytest.mark.xfail(reason=KNOWN[sample.name, cut.name])]
-                if (sample.name, cut.name) in KNOWN
-                else [],
             )
             for sample in samples
             for cut in cuts(sample)
