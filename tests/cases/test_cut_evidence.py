@@ -164,12 +164,6 @@ def test_less_evidence_never_makes_an_answer_wrong(whole: Path, cut: Cut, tmp_pa
 # -- the checks can fail, and the cuts cut ---------------------------------------------------------
 
 
-def test_a_cut_list_names_only_what_exists(sample_traces: Path) -> None:
-    samples = {truth.parent.name: truth.parent for truth in sample_traces.glob("*/truth.json")}
-    for name, cut in KNOWN:
-        assert cut in {one.name for one in cuts(samples[name])}
-
-
 def test_a_wrong_answer_is_seen(sample_traces: Path) -> None:
     lost, healthy = sample_traces / "kip101-0.10.2.2", sample_traces / "flap-3.9.1"
     assert wrong(lost, scan([str(lost)])) == []
