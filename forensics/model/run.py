@@ -208,6 +208,13 @@ class Run:
 
         write_run(self, Path(directory), logging)
 
+    def observations(self) -> str:
+        """The run as a trace in the format of ``docs/trace-format.md``: everything, whatever the logging was."""
+        from forensics.model.observations import to_lines
+        from forensics.model.wording import Scene
+
+        return to_lines(self.cluster, Scene(self.cluster, self.name, self.seed).topic_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Scenario:

@@ -1,0 +1,183 @@
+"""A run as a trace: what a source that prints everything would have stated, one observation a line.
+
+The format is the one of ``docs/trace-format.md`` (``forensics.trace/1``), which any system with high watermarks and
+epochs can write. Unlike the logs a trace leaves nothing out, so the rules can answer every question from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from forensics.model.cluster import PARTITION, TOPIC, Cluster
+from forensics.model.trace import Event, moment
+
+SCHEMA = "forensics.trace/1"
+
+Facts = dict[str, Any]
+
+
+def _ids(brokers: list[int]) -> str:
+    return ",".join(map(str, brokers))
+
+
+def _state(facts: Facts) -> Facts:
+    """Leader, epoch, ISR and partition epoch, as far as they are there."""
+    found = {key: facts[key] for key in ("leader", "leader_epoch", "partition_epoch") if key in facts}
+    return found | ({"isr": _ids(facts["isr"])} if "isr" in facts else {})
+
+
+def _starts(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    yield "process_start", {}
+    if facts["found"]:
+        yield ("clean_restart" if facts["clean"] else "unclean_restart"), {}
+        yield "log_loaded", {"leo": facts["leo"]}
+
+
+def _told(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    yield ("stale_request" if facts["stale"] else "leader_and_isr"), _state(facts)
+
+
+def _hw_loaded(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    yield ("hw_missing", {}) if facts["found"] is None else ("hw_loaded", {"hw": facts["hw"]})
+
+
+def _leads(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    stated = {"leader_epoch": facts["epoch"], "leo": facts["start"], "isr": _ids(facts["isr"])}
+    if facts["hw"] >= 0:
+        stated["hw"] = facts["hw"]
+    yield "become_leader", stated | {"partition_epoch": facts["partition_epoch"]}
+
+
+def _follows(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    stated = {"leader": facts["leader"], "leader_epoch": facts["epoch"], "leo": facts["leo"]}
+    yield "become_follower", stated | {"hw": max(facts["hw"], 0), "partition_epoch": facts["partition_epoch"]}
+
+
+def _cut(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    yield "leo", {"leo": facts["end"]}
+    yield "truncate", {"offset": facts["to"]}
+    if facts["dropped"]:
+        yield "epoch_cut", {"offset": facts["to"]}
+    if facts["hw"] < facts["hw_before"]:
+        yield "hw_regressed", {"hw": facts["hw"], "hw_before": facts["hw_before"]}
+
+
+def _isr_proposed(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    kind = "isr_shrink" if facts["out"] else "isr_expand"
+    stated = {"isr": _ids(facts["isr"]), "isr_before": _ids(facts["was"]), "leo": facts["leo"]}
+    yield kind, stated | ({"hw": facts["hw"]} if facts["hw"] >= 0 else {})
+
+
+def _partition_online(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    yield "election", _state(facts) | {"detail": facts["before"]}
+    if facts["unclean"]:
+        yield "unclean_election", _state(facts)
+
+
+def _partition_changed(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    yield "partition_changed", _state(facts) | {"isr_before": _ids(facts["was_isr"])}
+    if facts["unclean"]:
+        yield "unclean_election", _state(facts)
+
+
+Stated = Callable[[Facts], Iterator[tuple[str, Facts]]]
+
+
+def _one(kind: str, *names: str, **renamed: str) -> Stated:
+    """One observation: facts of the same name, and renamed ones (``their="ours"``)."""
+
+    def state(facts: Facts) -> Iterator[tuple[str, Facts]]:
+        yield kind, {name: facts[name] for name in names} | {new: facts[old] for new, old in renamed.items()}
+
+    return state
+
+
+STATED: dict[str, Stated] = {
+    "starts": _starts,
+    "stopping": _one("shutdown_begin"),
+    "stopped": _one("shutdown_complete"),
+    "told": _told,
+    "log_created": _one("log_created"),
+    "hw_loaded": _hw_loaded,
+    "leads": _leads,
+    "leads_again": _one("role_unchanged", "hw"),
+    "follows": _follows,
+    "fetcher_added": _one("fetcher_added", "leader", "offset", leader_epoch="epoch"),
+    "hears_epoch": _one("epoch_reply", leader_epoch="epoch", offset="end"),
+    "diverges": _one("epoch_reply", leader_epoch="epoch", offset="end"),
+    "cut": _cut,
+    "cut_nothing": _one("truncate_noop", offset="to", leo="end"),
+    "fetch_reset": _one("fetch_reset", "leader", "offset", leo="to"),
+    "stuck": _one("fetch_failed", "offset"),
+    "appends": _one("append", offset="first", leo="end"),
+    "receives": _one("follower_fetched", "leo", "leader_hw"),
+    "hw_taken": _one("leader_hw", "leader_hw", "hw"),
+    "hw_raised": _one("hw", hw="new"),
+    "records_leo": _one("remote_leo", "leo", replica="follower"),
+    "epoch_assigned": _one("epoch_assigned", leader_epoch="epoch", offset="start"),
+    "isr_proposed": _isr_proposed,
+    "isr_committed": lambda facts: iter([("isr_commit", _state(facts))]),
+    "isr_refused": _one("isr_rejected"),
+    "checkpoints_hw": _one("hw_checkpoint", "hw"),
+    "controller_started": lambda facts: iter([("controller_active", {"detail": str(facts["epoch"])})]),
+    "broker_up": _one("broker_registered", replica="id", offset="broker_epoch"),
+    "broker_down": _one("broker_fenced", replica="id"),
+    "topic_created": lambda facts: iter([("partition_created", _state(facts))]),
+    "partition_offline": _one("partition_offline"),
+    "partition_online": _partition_online,
+    "partition_changed": _partition_changed,
+    "isr_without": lambda facts: iter([("partition_changed", _state(facts))]),
+}
+"""What each kind of event states. Other kinds state nothing."""
+
+OF_THE_BROKER = frozenset(
+    (
+        "process_start",
+        "clean_restart",
+        "unclean_restart",
+        "shutdown_begin",
+        "shutdown_complete",
+        "controller_active",
+        "broker_registered",
+        "broker_fenced",
+    )
+)
+"""Observations about a process or a broker, not about the partition."""
+
+
+def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
+    """Every observation of a run, in the order in which things happened; then what lies on disk at the end.
+
+    Args:
+        topic_id: Id of the topic; left out for versions that know none.
+    """
+    named: Facts = {"topic": TOPIC, "partition": PARTITION}
+    if cluster.protocol.kafka >= "2.8":
+        named["topic_id"] = topic_id
+    for event in cluster.trace:
+        state = STATED.get(event.kind)
+        if state is None or event.broker is None:
+            continue
+        for kind, facts in state(event.facts):
+            yield _line(event, kind, ({} if kind in OF_THE_BROKER else named) | facts)
+    for node in cluster.brokers.values():
+        replica = node.replica
+        last = Event(cluster.now, node.id, "end", {}, {})
+        if replica.on_disk:
+            yield _line(last, "log_end", named | {"leo": replica.log.end, "log_start": 0})
+            if replica.disk.hw is not None:
+                yield _line(last, "hw_checkpoint", named | {"hw": replica.disk.hw})
+            for epoch, start in replica.disk.epochs:
+                yield _line(last, "epoch_entry", named | {"leader_epoch": epoch, "offset": start})
+
+
+def _line(event: Event, kind: str, facts: Facts) -> Facts:
+    time = moment(event.at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {"schema": SCHEMA, "time": time, "witness": event.broker, "kind": kind, **facts}
+
+
+def to_lines(cluster: Cluster, topic_id: str) -> str:
+    """The trace as text: one JSON object a line."""
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in observations(cluster, topic_id))
