@@ -199,6 +199,45 @@ def _carry(value: pl.Expr) -> pl.Expr:
     return value.forward_fill().over("broker", "run")
 
 
+_NONE = -(2**62)
+
+
+def _stretches(rows: pl.DataFrame, fresh: pl.Expr, value: str, lower: str) -> pl.DataFrame:
+    """Divide each broker's rows into stretches and say the value in each row: what its stretch began with, or the least
+    that ``lower`` has brought it to since.
+
+    Args:
+        rows: in order.
+        fresh: where a stretch begins.
+        value: column with the value it begins with; null is none.
+        lower: column with values that may only lower it.
+
+    Returns:
+        The rows with ``_fresh``, ``_base`` (the value at the beginning) and ``_value``.
+    """
+    rows = rows.with_columns(fresh.fill_null(False).alias("_fresh"))
+    rows = rows.with_columns(_count(pl.col("_fresh")).alias("_stretch"))
+    # Few rows lower anything: only their stretches are groups.
+    lowering = rows.filter(pl.col(lower).is_not_null()).select("row", "broker", "_stretch", pl.col(lower).alias("_low"))
+    lowering = lowering.with_columns(pl.col("_low").cum_min().over("broker", "_stretch")).select("row", "_low")
+    rows = rows.join(lowering, on="row", how="left", maintain_order="left")
+
+    def held(name: str) -> pl.Expr:
+        begun = pl.when(pl.col("_fresh")).then(pl.col(name).fill_null(_NONE))
+        return begun if name == value else pl.coalesce(pl.col(name), begun)
+
+    rows = rows.with_columns(
+        held(value).forward_fill().over("broker").alias("_base"),
+        held("_low").forward_fill().over("broker").alias("_low"),
+    )
+    known = [pl.when(pl.col(name) != _NONE).then(pl.col(name)).alias(name) for name in ("_base", "_low")]
+    return (
+        rows.with_columns(known)
+        .with_columns(pl.min_horizontal("_base", "_low").alias("_value"))
+        .drop("_stretch", "_low")
+    )
+
+
 def _count(mark: pl.Expr) -> pl.Expr:
     """How many rows of the broker up to this one are marked: numbers the stretches that marks begin."""
     return mark.fill_null(False).cast(pl.UInt32).cum_sum().over("broker")
@@ -226,15 +265,9 @@ def _ends(rows: pl.DataFrame) -> pl.DataFrame:
     # A new tenure of a process that went on working: how far the log had come is not printed.
     lost = pl.col("_begins") & ~pl.col("_at_rest") & ~pl.col("_sampled") & pl.col("_end_set").is_null()
     fresh = pl.col("_end_set").is_not_null() | lost | pl.col("starts_run")
-    rows = rows.with_columns(_count(fresh).alias("_stretch"))
-    stretch = ["broker", "_stretch"]
-    rows = rows.with_columns(
-        pl.col("_end_set").first().over(stretch).alias("_base"),
-        pl.col("_cut").cum_min().forward_fill().over(stretch).alias("_lowest"),
-    )
-    rows = rows.with_columns(pl.min_horizontal("_base", "_lowest").alias("_end"))
+    rows = _stretches(rows, fresh, "_end_set", "_cut").rename({"_value": "_end"})
     # Before 0.11 the line is printed although nothing is cut.
-    before = pl.col("_end").shift(1).over(stretch)
+    before = pl.when(~pl.col("_fresh")).then(pl.col("_end").shift(1).over("broker"))
     cuts = pl.col("_cut").is_not_null() & (before.is_null() | (pl.col("_cut") < before))
     states = pl.col("_end_set").is_not_null() | cuts.fill_null(False)
     leads = (pl.col("role") == Role.LEADER.value).fill_null(False)
@@ -279,21 +312,12 @@ def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.Dat
         )
     )
     rows = rows.with_columns(stated.alias("_hw_set"))
-    rows = rows.with_columns(
-        _count(pl.col("_hw_set").is_not_null() | pl.col("starts_run")).alias("_step"),
-        pl.when(pl.col("_cuts")).then(pl.col("_cut")).alias("_took"),
-    )
-    step = ["broker", "_step"]
-    rows = rows.with_columns(
-        pl.when(pl.col("_hw_set").first().over(step).is_not_null())
-        .then(
-            pl.min_horizontal(pl.col("_hw_set").first().over(step), pl.col("_took").cum_min().forward_fill().over(step))
-        )
-        .alias("_hw")
-    )
+    rows = rows.drop("_fresh", "_base").with_columns(pl.when(pl.col("_cuts")).then(pl.col("_cut")).alias("_took"))
+    rows = _stretches(rows, pl.col("_hw_set").is_not_null() | pl.col("starts_run"), "_hw_set", "_took")
+    rows = rows.with_columns(pl.when(pl.col("_base").is_not_null()).then(pl.col("_value")).alias("_hw"))
     moving = pl.col("role").is_in([Role.LEADER.value, Role.FOLLOWER.value])
     sampled = _is(Kind.HW, Kind.LEADER_HW).any().over(run)
-    lowered = pl.col("_hw") < pl.col("_hw_set").first().over(step)
+    lowered = pl.col("_hw") < pl.col("_base")
     return rows.with_columns(
         _carry(pl.col("_hw")).alias("high_watermark"),
         _carry(pl.when(pl.col("_hw_set").is_not_null()).then(pl.col("row"))).alias("high_watermark_row"),
