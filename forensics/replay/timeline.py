@@ -73,7 +73,12 @@ def timeline(case: Case, history: History) -> pl.DataFrame:
     rows = _high_watermarks(rows, history, case)
     rows = _others(rows)
     states = _states(rows, _spans(case, brokers))
-    return pl.concat([states, _on_disk(history)]).sort("replica", "row", "from", nulls_last=True, maintain_order=True)
+    disk = _on_disk(history)
+    # Rows are numbered by broker and then in order, so one key sorts; files come after a replica's last row.
+    last = states.group_by("replica").agg(pl.col("row").max().alias("_key"))
+    keyed = [states.with_columns(pl.col("row").alias("_key")), disk.join(last, on="replica", how="left")]
+    order = pl.concat(keyed).with_columns(pl.col("_key").fill_null(2**32 - 1))
+    return order.sort("replica", "_key", maintain_order=True).drop("_key")
 
 
 def committed(frame: pl.DataFrame) -> pl.DataFrame:
@@ -117,7 +122,7 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
         & (pl.col("partition") == history.partition)
         & pl.col("broker").is_in(brokers)
     )
-    about = incarnations(about.sort("topic", "partition", "broker", "row"))
+    about = incarnations(about)
     about = about.filter(
         (pl.col("incarnation") == history.incarnation)
         & _is(*OWN, *PROGRESS, Kind.LOG_START, Kind.HW_REGRESSED, Kind.HW_MISSING)
@@ -136,7 +141,7 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
         (pl.col("run") >= pl.col("_first")) & ((pl.col("run") <= pl.col("_last")) | pl.lit(history.incarnation == 0))
     ).drop("_first", "_last")
     starts = {b: case.brokers[b].initial_offset for b in brokers if b in case.brokers}
-    rows = pl.concat([about, process]).sort("broker", "row")
+    rows = pl.concat([about, process]).sort("row")
     return rows.select(_READ).with_columns(
         pl.col("time").forward_fill().cum_max().over("broker").alias("_when"),
         pl.col("broker")
@@ -385,7 +390,7 @@ def _states(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
     first = pl.int_range(pl.len()).over("broker") == 0
     event = pl.col("starts_run") | _is(Kind.SHUTDOWN_COMPLETE, *_EVENTS[1:]) | pl.col("_cuts")
     changed = rows.filter(pl.any_horizontal(first, event, *before))
-    changed = changed.join(spans, on=["broker", "run"], how="left").sort("broker", "row")
+    changed = changed.join(spans, on=["broker", "run"], how="left", maintain_order="left")
     upcoming = pl.col("time").shift(-1).over("broker")
     same_run = pl.col("run").shift(-1).over("broker") == pl.col("run")
     until = (
@@ -419,7 +424,7 @@ def _states(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
         pl.lit(SILENT).alias("role"),
         "row",
     )
-    return pl.concat([_shaped(states), _shaped(gaps)]).sort("replica", "row", "from", maintain_order=True)
+    return pl.concat([_shaped(states), _shaped(gaps.sort("row"))])
 
 
 def _shaped(frame: pl.DataFrame) -> pl.DataFrame:

@@ -366,6 +366,12 @@ def _members(frame: pl.DataFrame, drawn: Chart) -> dict[int, list[tuple[int, int
     """Who was in the ISR: each statement holds until the next, and one of an older epoch changes nothing."""
     stated = (
         frame.filter(pl.col("isr").is_not_null() & pl.col("from").is_not_null() & pl.col("leader_epoch").is_not_null())
+        .filter(
+            pl.any_horizontal(
+                pl.col(name).ne_missing(pl.col(name).shift(1).over("replica"))
+                for name in ("isr", "leader_epoch", "role")
+            )
+        )
         .with_columns((pl.col("role") != "leader").alias("_follows"))
         .sort("from", "leader_epoch", "_follows", "replica", "row")
         .filter(pl.col("leader_epoch") >= pl.col("leader_epoch").cum_max())
