@@ -84,7 +84,7 @@ def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Itera
     elif archives == _MOST_ARCHIVES:
         yield replace(source, problem="an archive inside an archive inside an archive; unpack the outer one by hand")
     else:
-        container = f"{kind}, {source.stored}" if source.stored else str(kind)
+        container = f"{kind} in {source.stored}" if source.stored else str(kind)
         found, problems = _tar(source, memory) if kind == "tar" else _zip(source)
         found, more = _distinct(found)
         yield replace(source, container=container, notes=(*source.notes, *problems, *more))
@@ -104,7 +104,7 @@ def _expanded(source: Source, codec: Codec) -> Source:
     def opener() -> BinaryIO:
         return io.BufferedReader(Expanded(outer(), codec), 1 << 16)
 
-    stored = f"{codec.name}, {source.stored}" if source.stored else codec.name
+    stored = f"{codec.name} in {source.stored}" if source.stored else codec.name
     return replace(source, open=opener, called=name, stored=stored, place=None, beginning=None, digest=None)
 
 
@@ -149,7 +149,7 @@ def _dumps(text: Source) -> Iterator[Source]:
                 places.append((at, line[8:].decode("utf-8", "replace").strip()))
             at += len(line)
     yield replace(text, container="kafka-dump-log")
-    stored = f"text, {text.stored}" if text.stored else "text"
+    stored = f"text in {text.stored}" if text.stored else "text"
     tape = Tape(text.open)
     for (begin, name), (end, _) in zip(places, [*places[1:], (at, "")], strict=True):
         path, _ = _inside(text, name)
@@ -273,7 +273,7 @@ class _TarListing:
     def _reached(self, path: str, begin: int, size: int) -> Source:
         """The member as a source."""
         archive = self.archive
-        stored = f"tar, {archive.stored}" if archive.stored else "tar"
+        stored = f"tar in {archive.stored}" if archive.stored else "tar"
         if archive.place is not None:
             file, offset, length = archive.place
             place = Place(file, offset + begin, min(size, max(length - begin, 0)))
@@ -367,7 +367,7 @@ def _zip(archive: Source) -> tuple[list[Source], list[str]]:
         file = zipfile.ZipFile(_seekable(archive))
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         return [], [f"the zip cannot be read ({error}); if it was cut, try: zip -FF"]
-    stored = f"zip, {archive.stored}" if archive.stored else "zip"
+    stored = f"zip in {archive.stored}" if archive.stored else "zip"
     members: list[Source] = []
     strayed = links = 0
     problems: list[str] = []

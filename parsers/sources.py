@@ -46,7 +46,7 @@ class Source:
         called: its name without the ending of a compression; "" where that is the name in the path.
         container: what sort of archive it is, where its members are sources of their own; else "".
         notes: what was seen of it before it is read.
-        stored: how its content is stored, such as "gzip" or "tar, zstd"; "" for a plain file.
+        stored: how its content is stored, such as "gzip" or "tar in zstd"; "" for a plain file.
         place: where its content lies on disk, or None.
         archive: compressed archive that can only be read forwards, in which it begins at ``offset``; else "".
         offset: see ``archive``; members of one archive are best read in this order.

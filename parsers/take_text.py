@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import PurePosixPath
 from typing import Final
@@ -41,16 +42,15 @@ def text_log(source: Source, _head: bytes) -> FileReading:
     observations: list[pl.DataFrame] = []
     notices: list[pl.DataFrame] = []
     inside = False
-    frame: frames.Frame | None = None
-    around: tuple[wrappings.Wrapping, ...] = ()
     requests = RequestLog()
     with source.open() as stream:
-        for block in lines.blocks(stream):
-            if frame is None:
-                around, frame = wrappings.choose(block.lines)
-                if frame is None:
-                    raise NotThisFormat("no line begins as a broker's log does")
-                reading.frame = " in ".join([frame.name, *[wrapping.name for wrapping in reversed(around)]])
+        blocks = lines.blocks(stream)
+        first = next(blocks, None)
+        around, frame = wrappings.choose(first.lines) if first is not None else ((), None)
+        if first is None or frame is None:
+            raise NotThisFormat("no line begins as a broker's log does")
+        reading.frame = " in ".join([frame.name, *[wrapping.name for wrapping in reversed(around)]])
+        for block in wrappings.whole(itertools.chain([first], blocks), around):
             physical = block.lines.len()
             block = wrappings.unwrap(block, around)
             if frame.utc or block.outer is not None:

@@ -8,7 +8,7 @@ A layout that is JSON itself has no line inside; it is written anew in the stock
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
@@ -20,6 +20,7 @@ from parsers.lines import Block
 from parsers.schema import NOTICES, empty
 
 _SAMPLE: Final = 500
+_PIECES: Final = 1000  # of one line that are joined at most
 _DEEPEST: Final = 2  # wrapped by the container runtime, then by a collector
 _ZONED: Final = (
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})"
@@ -35,6 +36,9 @@ class Wrapping(Protocol):
 
     def open(self, block: Block) -> Block:
         """The lines inside."""
+
+    def unfinished(self, block: Block) -> int:
+        """How many lines at the end are pieces of one that the next block goes on with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,14 @@ class Prefix:
         if rows.get_column("more").any():
             rows = _joined(rows)
         return _block(block, rows)
+
+    def unfinished(self, block: Block) -> int:
+        """How many lines at the end are pieces of one that the next block goes on with."""
+        if "?P<more>" not in self.pattern:
+            return 0
+        last = block.lines.tail(_PIECES).to_frame("text")
+        more = pl.col("text").str.extract_groups(self.pattern).struct.field("more")
+        return _trailing(last.select((more != "").fill_null(False)).to_series())
 
 
 PREFIXES: Final[tuple[Prefix, ...]] = (
@@ -98,6 +110,7 @@ class Json:
         time: path of the time, or "".
         nanos: path of the nanoseconds of the second that ``time`` gives, or "".
         level, logger: paths, where the object is the layout itself; else "".
+        pieces: a line end closes each line, and docker cuts a line of more than 16 KiB into several objects.
     """
 
     name: str
@@ -106,6 +119,7 @@ class Json:
     nanos: str = ""
     level: str = ""
     logger: str = ""
+    pieces: bool = False
 
     def open(self, block: Block) -> Block:
         """The lines inside; a line that is no such object is kept as it is."""
@@ -131,17 +145,23 @@ class Json:
                 .otherwise(pl.lit(None, dtype=pl.String))
                 .alias("inner")
             )
-        elif (
-            not rows.get_column("inner").str.ends_with("\n").all()
-            and rows.get_column("inner").str.ends_with("\n").any()
-        ):
-            # docker cuts a line of more than 16 KiB; only its last piece ends the line
+        elif self.pieces:
+            rows = rows.with_columns(pl.coalesce("inner", pl.col("text") + "\n").alias("inner"))
             rows = _joined(rows.with_columns((~pl.col("inner").str.ends_with("\n")).alias("more")))
-        rows = rows.select(
-            "line", pl.coalesce("inner", "text" if "text" in rows.columns else "inner").alias("inner"), "outer"
-        )
+        rows = rows.select("line", pl.coalesce("inner", "text").alias("inner"), "outer")
         rows = rows.with_columns(pl.col("inner").str.strip_chars_end("\r\n").str.split("\n"))
         return _block(block, rows.explode("inner", empty_as_null=True, keep_nulls=True))
+
+    def unfinished(self, block: Block) -> int:
+        """How many lines at the end are pieces of one that the next block goes on with."""
+        if not self.pieces:
+            return 0
+        last = block.lines.tail(_PIECES).to_frame("text").select(_path(self.text).alias("inner"))
+        return _trailing(last.select((~pl.col("inner").str.ends_with("\n")).fill_null(False)).to_series())
+
+
+def _trailing(flags: pl.Series) -> int:
+    return int(flags.reverse().cast(pl.Int8).cum_min().sum())
 
 
 def choose(lines: pl.Series) -> tuple[tuple[Wrapping, ...], Frame | None]:
@@ -156,6 +176,25 @@ def choose(lines: pl.Series) -> tuple[tuple[Wrapping, ...], Frame | None]:
         if found is not None and fits > count:
             best, count = (wrappings, found), fits
     return best
+
+
+def whole(blocks: Iterable[Block], wrappings: tuple[Wrapping, ...]) -> Iterator[Block]:
+    """The blocks, cut so that no line whose pieces a wrapping joins goes on in the next block."""
+    kept: Block | None = None
+    for block in blocks:
+        if kept is not None:
+            lines = pl.concat([kept.lines, block.lines])
+            block = Block(lines, kept.first_line, pl.concat([kept.notices, block.notices]))
+            kept = None
+        count = wrappings[0].unfinished(block) if wrappings else 0
+        if count and count < _PIECES:
+            at = block.lines.len() - count
+            kept = Block(block.lines.slice(at), block.first_line + at, block.notices.clear())
+            block = replace(block, lines=block.lines.slice(0, at))
+        if block.lines.len():
+            yield block
+    if kept is not None:
+        yield kept
 
 
 def unwrap(block: Block, wrappings: tuple[Wrapping, ...]) -> Block:
@@ -230,7 +269,8 @@ def _json(objects: list[dict[str, Any]]) -> Iterator[Json]:
     logger = next((by_end[name] for name in _LOGGERS if name in by_end), "")
     for name in _MESSAGES:
         if name in by_end:
-            yield Json("json", by_end[name], time, nanos)
+            pieces = any(_at(one, by_end[name]).endswith("\n") for one in objects)
+            yield Json("json", by_end[name], time, nanos, pieces=pieces)
             if time and level:
                 yield Json("json layout", by_end[name], time, nanos, level, logger)
 
@@ -246,6 +286,14 @@ def _leaves(found: dict[str, Any], dotted: str = "", path: str = "$", depth: int
         elif isinstance(value, str | int | float) and not isinstance(value, bool):
             leaves[name] = place
     return leaves
+
+
+def _at(found: dict[str, Any], path: str) -> str:
+    """The text at a path made by ``_leaves``; "" where there is none."""
+    value: Any = found
+    for key in path.removeprefix("$['").removesuffix("']").split("']['"):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
 
 
 def _path(path: str) -> pl.Expr:
@@ -292,7 +340,7 @@ def _joined(rows: pl.DataFrame) -> pl.DataFrame:
             pl.col("line").first(),
             pl.col("inner").fill_null("").str.join(""),
             pl.col("outer").first(),
-            *[pl.col("text").first()] if "text" in rows.columns else [],
+            *([pl.col("text").first()] if "text" in rows.columns else []),
         )
     )
 

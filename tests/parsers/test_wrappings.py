@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import parsers.lines
+from parsers import frames, read
+from parsers.containers import expand
+from parsers.file_reading import FileReading
+from tests.parsers.handing_over import COMPRESSIONS, CONTAINERS, LAYOUTS, WRAPPINGS, source
+
+LOGS = (
+    "kip101-0.10.2.2/broker-1/logs/server.log",
+    "kip101-0.10.2.2/broker-1/logs/state-change.log",
+    "unclean-3.9.1/broker-1/logs/server.log",
+)
+LINE = "[2024-03-01 10:22:41,107] INFO [Partition foo-0 broker=1] Shrinking ISR from 1,2 to 1 (kafka.cluster.Partition)"
+
+
+@pytest.fixture(params=LOGS)
+def log(request: pytest.FixtureRequest, sample_traces: Path) -> list[str]:
+    """Lines of a real log."""
+    return (sample_traces / request.param).read_text(encoding="utf-8").splitlines()
+
+
+def said(data: str | bytes) -> FileReading:
+    return read.read(source(data.encode() if isinstance(data, str) else data))
+
+
+def statements(reading: FileReading) -> list[tuple[object, ...]]:
+    """All that the lines state; where they stand differs between layouts."""
+    return reading.observations.drop("line").rows()
+
+
+@pytest.mark.parametrize("name", [*WRAPPINGS, *LAYOUTS])
+def test_a_log_says_the_same_in_any_dress(name: str, log: list[str]) -> None:
+    plain = said("\n".join(log))
+    dressed = said({**WRAPPINGS, **LAYOUTS}[name](log) + "\n")
+    assert statements(dressed) == statements(plain)
+    assert plain.understood > 0
+    assert (dressed.relevant, dressed.understood) == (plain.relevant, plain.understood)
+    assert (dressed.first_time, dressed.last_time) == (plain.first_time, plain.last_time)
+    assert dressed.notices.is_empty()
+
+
+@pytest.mark.parametrize("name", WRAPPINGS)
+@pytest.mark.parametrize("container", [*COMPRESSIONS, *CONTAINERS])
+def test_every_container_holds_every_dress(name: str, container: str, sample_traces: Path) -> None:
+    lines = (sample_traces / LOGS[1]).read_text(encoding="utf-8").splitlines()
+    dressed = WRAPPINGS[name](lines).encode()
+    compress = COMPRESSIONS.get(container)
+    data = compress(dressed) if compress else CONTAINERS[container]({"state-change.log": dressed})
+    (found,) = [s for s in expand(source(data, "x")) if not s.container]
+    reading = read.read(found)
+    assert statements(reading) == statements(said("\n".join(lines)))
+    assert reading.notices.is_empty()
+
+
+def test_lines_keep_their_numbers(sample_traces: Path) -> None:
+    lines = (sample_traces / LOGS[0]).read_text(encoding="utf-8").splitlines()
+    plain = said("\n".join(lines)).observations
+    for name in ("cri", "docker", "filebeat", "compose"):
+        assert said(WRAPPINGS[name](lines)).observations.equals(plain), name
+    # one object an event: a setting from a dump of many lines stands where its object does
+    events = said(LAYOUTS["JSON template"](lines)).observations
+    starts = [number for number, line in enumerate(lines, start=1) if line.startswith("[20")]
+    wanted = [sum(start <= number for start in starts) for number in plain.get_column("line").to_list()]
+    assert events.get_column("line").to_list() == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "micros"),
+    [
+        ("[2024-03-01 10:22:41,107+0200] INFO x (a.B)", 1709281361107000),
+        ("[2024-03-01 10:22:41,107 +02:00] INFO x (a.B)", 1709281361107000),
+        ("2024-03-01T10:22:41.107Z INFO x (a.B)", 1709288561107000),
+        ("2024/03/01 10:22:41 UTC INFO x (a.B)", 1709288561000000),
+        ("2024-03-01T10:22:41.107482915-03:30 INFO x (a.B)", 1709301161107482),
+        ("1709288561107 INFO x (a.B)", 1709288561107000),
+        (json.dumps({"timeMillis": 1709288561107, "level": "INFO", "message": "x"}), 1709288561107000),
+        (json.dumps({"ts": 1709288561.107, "level": "info", "msg": "x", "logger": "a.B"}), 1709288561107000),
+        (
+            json.dumps(
+                {"instant": {"epochSecond": 1709288561, "nanoOfSecond": 107000000}, "level": "INFO", "message": "x"}
+            ),
+            1709288561107000,
+        ),
+        # a collector's time in UTC tells the zone of the printed one, here one hour and three quarters ahead
+        ("2024-03-01T10:22:41.310000001Z stdout F [2024-03-01 12:07:41,107] INFO x (a.B)", 1709288561107000),
+        ("2024-03-01T11:22:41.310+01:00 [2024-03-01 04:22:41,107] INFO x (a.B)", 1709288561107000),
+    ],
+)
+def test_a_time_with_a_zone_is_given_in_utc(line: str, micros: int) -> None:
+    reading = said(line + "\n")
+    assert (reading.format, reading.first_time, reading.zone) == ("broker-log", micros, "UTC")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2024-03-01 10:22:41,107] INFO x (a.B)",
+        "2024-03-01 10:22:41.107 INFO x (a.B)",
+        "01 Mar 2024 10:22:41,107 INFO x (a.B)",
+        "Mar  1 10:22:41 host kafka[1]: [2024-03-01 10:22:41,107] INFO x (a.B)",
+    ],
+)
+def test_a_time_without_a_zone_is_given_as_printed(line: str) -> None:
+    reading = said(line + "\n")
+    assert (reading.first_time, reading.zone) == (1709288561107000, None)
+
+
+def test_the_zone_of_each_file_is_its_own(tmp_path: Path) -> None:
+    from forensics.case import Reading
+    from forensics.engines import local
+
+    (tmp_path / "a.log").write_text(LINE + "\n")
+    (tmp_path / "b.log").write_text(LINE.replace(",107]", ",107+0000]") + "\n")
+    case = local.take_in([str(tmp_path)], reading=Reading("Europe/Berlin"))
+    assert case.sources.get_column("zone").to_list() == ["Europe/Berlin", "UTC"]
+    assert [time.hour for time in case.observations.sort("source").get_column("time")] == [9, 10]
+
+
+@pytest.mark.parametrize("name", ["cri, cut lines", "docker, cut lines"])
+@pytest.mark.parametrize("size", [1000, 5000])
+def test_pieces_are_joined_across_blocks(
+    name: str, size: int, sample_traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (sample_traces / LOGS[1]).read_text(encoding="utf-8").splitlines()
+    wanted = statements(said("\n".join(lines)))
+    small = functools.partial(parsers.lines.blocks, block_bytes=size)
+    monkeypatch.setattr("parsers.take_text.lines.blocks", small)
+    assert statements(said(WRAPPINGS[name](lines))) == wanted
+
+
+def test_the_narrower_layout_wins() -> None:
+    stock = frames.choose(pl.Series([LINE]))
+    assert stock is frames.STOCK
+    # a stack trace and a cut message do not hide the layout
+    lines = [
+        "java.io.IOException: gone",
+        "\tat kafka.log.Log.append(Log.scala:1)",
+        LINE,
+        "[2024-03-01 10:22:41,108] INFO x",
+    ]
+    assert frames.choose(pl.Series(lines)) is frames.STOCK
+
+
+def test_what_is_no_log_is_not_taken_for_one() -> None:
+    for text in ("just some words\n", "{}\n[]\n", '{"a": 1}\n' * 9, "a | b\nc | d\n", "2024-03-01 rain\n"):
+        assert said(text).format == "unknown", text
+
+
+@given(st.lists(st.sampled_from([*WRAPPINGS]), max_size=2), st.text(max_size=300), st.integers(0, 5))
+def test_no_text_crashes_the_reader(names: list[str], noise: str, place: int) -> None:
+    lines = [LINE] * 4
+    lines[place % 4 : place % 4] = noise.splitlines()
+    text = "\n".join(lines)
+    for name in names:
+        text = WRAPPINGS[name](text.splitlines())
+    reading = said(text.encode("utf-8", "replace") + noise.encode("utf-8", "replace"))
+    assert reading.format
+    if not names and reading.format == "broker-log":
+        assert reading.understood >= 1
