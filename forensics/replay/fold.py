@@ -163,9 +163,11 @@ class _Fold:
             if ceiling is not None and ceiling <= epoch.start_low:
                 epoch.start, epoch.start_confidence = epoch.start_low, Confidence.INFERRED
         if epoch.start is not None:
-            below = log.cut(epoch.start)
-            if epoch.start > 0 and below.epoch_at(epoch.start - 1) == UNKNOWN:
-                below = self._prefix(epoch.epoch, epoch.start) or below
+            below = self._own_prefix(leader, epoch.epoch, epoch.start)
+            if below is None:
+                below = log.cut(epoch.start)
+                if epoch.start > 0 and below.epoch_at(epoch.start - 1) == UNKNOWN:
+                    below = self._prefix(epoch.epoch, epoch.start) or below
             epoch.lineage = below.begin(epoch.epoch, epoch.start)
         elif tenure is not None and self._goes_on(leader, tenure):
             # The same leader goes on writing the same log: where one epoch ends and the next begins in it changes
@@ -175,6 +177,18 @@ class _Fold:
             epoch.lineage = log.cut(epoch.start_low).begin(UNKNOWN, epoch.start_low)
         else:
             epoch.lineage = log  # nothing shows that the leader ever took it up
+
+    def _own_prefix(self, leader: int, number: int, start: int) -> Lineage | None:
+        """The leader's log below an epoch's start from its own batches, where they are still the ones it had then.
+
+        Bytes count for more than what the protocol implies: a follower that never reached its leader kept its own tail
+        (KIP-279). A compacted log may lack whole epochs, so it is not asked.
+        """
+        disk = self.disks.get(leader, _NO_DISK)
+        if (number, start) not in disk.lineage.entries or disk.cleaner_point is not None or disk.log_start > 0:
+            return None
+        lowest = self._lowest(leader, number)
+        return Lineage(disk.lineage.entries).cut(start) if lowest is None or lowest >= start else None
 
     def _prefix(self, number: int, start: int) -> Lineage | None:
         """The log below an epoch's start from any files that show it (KIP-101: same epoch, same log below)."""
