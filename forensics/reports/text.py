@@ -39,7 +39,13 @@ _FILES = (
     ("epoch-checkpoint", "leader epochs"),
     ("meta-properties", "ids"),
 )
-_SHOWN = frozenset({*_LOGS, *(kind for kind, _ in _FILES), "segment", "server-properties"})
+_TOOLS = (
+    ("dump-log", "output of kafka-dump-log"),
+    ("log-dirs", "output of kafka-log-dirs"),
+    ("topics-describe", "output of kafka-topics"),
+    ("trace", "observations of a model's run"),
+)
+_SHOWN = frozenset({*_LOGS, *(kind for kind, _ in (*_FILES, *_TOOLS)), "segment", "server-properties"})
 _STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+")  # the fact beside it says when
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
@@ -341,6 +347,7 @@ class _Page:
             parts.append(f"{count:,} segment{'' if count == 1 else 's'}")
         parts += [called for kind, called in _FILES if kind in kinds]
         said = [f"data ({', '.join(parts)})"] if parts else []
+        said += [called for kind, called in _TOOLS if kind in kinds]
         return [*said, "settings"] if "server-properties" in kinds else said
 
     def totals(self) -> None:

@@ -90,6 +90,7 @@ def test_the_schema_is_a_schema() -> None:
 
 
 def test_the_schema_lists_what_the_registries_list() -> None:
+    """What is new belongs into ``forensics/reports/scan.schema.json`` too: it is part of the contract."""
     assert enum("rule") == [rule.id for rule in RULES]
     assert enum("cause_id") == [cause.id for cause in CAUSES]
     assert enum("severity") == [severity.value for severity in Severity]

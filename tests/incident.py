@@ -1,0 +1,188 @@
+"""Small incidents written by hand: what brokers of 2.8 would have left, a few lines and batches each.
+
+Wordings are those of ``kafka.log.Log``, ``kafka.cluster.Partition`` and ``state.change.logger`` in 2.8.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import google_crc32c
+
+from forensics.engines.local import scan
+from forensics.replay.history import History
+from forensics.result import Partition, Result
+from forensics.rules.finding import Finding
+
+ZERO = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+Span = tuple[int, int, int]
+"""A batch: base offset, last offset, leader epoch."""
+
+
+def batch(base: int, last: int, epoch: int, *, salt: bytes = b"") -> bytes:
+    """A record batch of format v2 that holds no readable records; ``salt`` makes it another of the same span."""
+    records = b"\0" * 8 + salt
+    count = last - base + 1
+    checked = struct.pack(">hiqqqhii", 0, count - 1, 0, 0, -1, -1, -1, count) + records
+    head = struct.pack(">ibI", epoch, 2, google_crc32c.value(checked))
+    return struct.pack(">qi", base, len(head) + len(checked)) + head + checked
+
+
+class Node:
+    """One broker's folder."""
+
+    def __init__(self, folder: Path, number: int, partition: str) -> None:
+        self.folder = folder / f"broker-{number}"
+        self.number = number
+        self.partition = partition
+        self.topic = partition.rpartition("-")[0]
+        self.data = self.folder / "data"
+        (self.folder / "logs").mkdir(parents=True)
+        self.data.mkdir()
+        (self.data / "meta.properties").write_text(f"version=0\nbroker.id={number}\ncluster.id=test\n")
+
+    def says(self, at: float, text: str, *, log: str = "server") -> Node:
+        """Add a line to a log; ``at`` is in seconds."""
+        time = (ZERO + timedelta(seconds=at)).strftime("%Y-%m-%d %H:%M:%S,%f")[:-3]
+        with (self.folder / "logs" / f"{log}.log").open("a") as stream:
+            stream.write(f"[{time}] {text}\n")
+        return self
+
+    def starts(self, at: float) -> Node:
+        """A new process."""
+        self.says(at, "INFO Connecting to zookeeper on localhost:2181 (kafka.server.KafkaServer)")
+        return self.says(at, "INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)")
+
+    def creates(self, at: float) -> Node:
+        """A new, empty log."""
+        return self.says(
+            at, f"INFO Created log for partition {self.partition} in /d/{self.partition} with properties {{}} "
+            "(kafka.log.LogManager)"
+        )  # fmt: skip
+
+    def loads(self, at: float, end: int) -> Node:
+        """The log as a new process found it."""
+        return self.says(
+            at, f"INFO Completed load of Log(dir=/d/{self.partition}, topic={self.topic}, partition=0, "
+            f"highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset={end}) with 1 segments in 9ms "
+            "(1/1 loaded in /d) (kafka.log.LogManager)"
+        )  # fmt: skip
+
+    def leads(self, at: float, epoch: int, start: int, hw: int, isr: Iterable[int]) -> Node:
+        """Takes up the leadership."""
+        return self.says(
+            at, f"INFO [Broker id={self.number}] Leader {self.partition} starts at leader epoch {epoch} from offset "
+            f"{start} with high watermark {hw} ISR [{','.join(map(str, isr))}] addingReplicas [] removingReplicas []. "
+            f"Previous leader epoch was {epoch - 1}. (state.change.logger)",
+            log="state-change",
+        )  # fmt: skip
+
+    def follows(self, at: float, epoch: int, leader: int, end: int, hw: int) -> Node:
+        """Becomes a follower, with the end of its log before it is reconciled."""
+        self.says(
+            at, f"INFO [Broker id={self.number}] Follower {self.partition} starts at leader epoch {epoch} from offset "
+            f"{end} with high watermark {hw}. Previous leader epoch was {epoch - 1}. (state.change.logger)",
+            log="state-change",
+        )  # fmt: skip
+        return self.says(
+            at, f"INFO [ReplicaFetcherManager on broker {self.number}] Added fetcher to broker {leader} for partitions "
+            f"Map({self.partition} -> InitialFetchState(BrokerEndPoint(id={leader}, host=h:9092),{epoch},{end})) "
+            "(kafka.server.ReplicaFetcherManager)"
+        )  # fmt: skip
+
+    def cuts(self, at: float, target: int) -> Node:
+        """Truncates its log."""
+        return self.says(
+            at, f"INFO [Log partition={self.partition}, dir=/d] Truncating to offset {target} (kafka.log.Log)"
+        )
+
+    def shrinks(self, at: float, before: str, after: str, hw: int, end: int, out: str) -> Node:
+        """Takes replicas out of the ISR; ``out`` is ``(brokerId: 2, endOffset: 5)``."""
+        return self.says(
+            at, f"INFO [Partition {self.partition} broker={self.number}] Shrinking ISR from {before} to {after}. "
+            f"Leader: (highWatermark: {hw}, endOffset: {end}). Out of sync replicas: {out}. (kafka.cluster.Partition)"
+        )  # fmt: skip
+
+    def segment(self, spans: Iterable[Span], *, salt: bytes = b"", directory: str = "data") -> Path:
+        """The partition's one segment."""
+        path = self.folder / directory / self.partition / f"{0:020}.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"".join(batch(*span, salt=salt) for span in spans))
+        return path
+
+    def checkpoint(self, value: int, name: str = "replication") -> Node:
+        """One of the offset checkpoints of the data directory."""
+        text = f"0\n1\n{self.topic} 0 {value}\n"
+        (self.data / f"{name}-offset-checkpoint").write_text(text)
+        return self
+
+    def epochs(self, *entries: tuple[int, int]) -> Node:
+        """The replica's leader-epoch-checkpoint."""
+        lines = "".join(f"{epoch} {start}\n" for epoch, start in entries)
+        folder = self.data / self.partition
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "leader-epoch-checkpoint").write_text(f"0\n{len(entries)}\n{lines}")
+        return self
+
+
+class Incident:
+    """A cluster of brokers 1, 2, ... and controller 9, about one partition."""
+
+    def __init__(self, folder: Path, brokers: int = 3, partition: str = "orders-0") -> None:
+        self.folder = folder
+        self.partition = partition
+        self.result: Result | None = None
+        self.nodes = {number: Node(folder, number, partition) for number in (*range(1, brokers + 1), 9)}
+        for node in self.nodes.values():
+            node.starts(0)
+
+    def __getitem__(self, number: int) -> Node:
+        return self.nodes[number]
+
+    def elects(self, at: float, epoch: int, leader: int, isr: Iterable[int]) -> None:
+        """The controller names a leader."""
+        self[9].says(
+            at, f"INFO [Controller id=9 epoch=1] Changed partition {self.partition} from OfflinePartition to "
+            f"OnlinePartition with state LeaderAndIsr(leader={leader}, leaderEpoch={epoch}, "
+            f"isr=List({', '.join(map(str, isr))}), zkVersion={epoch}) (state.change.logger)",
+            log="state-change",
+        )  # fmt: skip
+
+    def begins(self, end: int) -> None:
+        """Broker 1 leads from the start, the others follow; all have the same log up to ``end``, committed."""
+        replicas = [number for number in self.nodes if number != 9]
+        self.elects(1, 0, 1, replicas)
+        for number in replicas:
+            node = self[number].creates(1)
+            if number == 1:
+                node.leads(1, 0, 0, 0, replicas)
+            else:
+                node.follows(1, 0, 1, 0, 0)
+            node.segment([(0, end - 1, 0)])
+            node.epochs((0, 0)).checkpoint(end)
+
+    def scan(self) -> Result:
+        """Judge it, once: nothing may be added afterwards."""
+        if self.result is None:
+            self.result = scan([str(self.folder)])
+        return self.result
+
+    def partition_of(self, result: Result) -> Partition:
+        """The present life of the partition."""
+        found = (p for p in result.partitions if p.history.name == self.partition and not p.history.incarnation)
+        return next(found)
+
+    def history(self) -> History:
+        """What replay makes of it."""
+        return self.partition_of(self.scan()).history
+
+    def verdict(self, rule: str) -> str:
+        """What a rule says."""
+        return self.partition_of(self.scan()).judgements[rule].verdict.value
+
+    def findings(self, rule: str) -> list[Finding]:
+        """What a rule finds."""
+        return list(self.partition_of(self.scan()).judgements[rule].findings)

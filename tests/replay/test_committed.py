@@ -1,0 +1,184 @@
+"""The committed bound: a record is an offset and the epoch that wrote it, and a high watermark speaks of one log."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from forensics.replay.lineage import Range, merge
+from forensics.rules.finding import Finding
+from tests.incident import Incident
+
+
+@pytest.fixture
+def incident(tmp_path: Path) -> Incident:
+    """Brokers 1, 2 and 3 with [0, 100) of epoch 0, all committed; broker 1 leads."""
+    made = Incident(tmp_path)
+    made.begins(100)
+    return made
+
+
+def succeeds(incident: Incident, at: int, epoch: int, leader: int, start: int, *followers: int) -> None:
+    """A broker begins an epoch at an offset; those that follow it had nothing more."""
+    isr = [leader, *followers]
+    incident.elects(at, epoch, leader, isr)
+    incident[leader].leads(at, epoch, start, start, isr)
+    for follower in followers:
+        incident[follower].follows(at, epoch, leader, start, start)
+
+
+def returns(incident: Incident, at: int, broker: int, *, epoch: int, leader: int, end: int, hw: int, to: int) -> None:
+    """A broker starts again with its log as it was, and cuts it to where its leader's begins to differ."""
+    node = incident[broker].starts(at).loads(at, end).follows(at + 1, epoch, leader, end, hw)
+    if to < end:
+        node.cuts(at + 1, to)
+
+
+def leave(
+    incident: Incident, high_watermark: int, *spans: tuple[int, int, int], on: tuple[int, ...] = (1, 2, 3)
+) -> None:
+    """What is on the disks in the end."""
+    starts = {epoch: base for base, _, epoch in reversed(spans)}
+    for broker in on:
+        incident[broker].segment(spans)
+        incident[broker].epochs(*sorted(starts.items())).checkpoint(high_watermark)
+
+
+def lost(incident: Incident) -> list[Range]:
+    return merge(piece for finding in incident.findings("committed-data-lost") for piece in finding.offsets)
+
+
+def one(findings: list[Finding]) -> Finding:
+    (finding,) = findings
+    return finding
+
+
+# -- how much was committed ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("high_watermark", [60, 61, 80, 100])
+def test_only_what_was_below_the_high_watermark_is_lost(high_watermark: int, incident: Incident) -> None:
+    succeeds(incident, 20, 1, 2, 60, 3)
+    returns(incident, 40, 1, epoch=1, leader=2, end=100, hw=high_watermark, to=60)
+    leave(incident, 80, (0, 59, 0), (60, 79, 1))
+    assert lost(incident) == ([(60, high_watermark)] if high_watermark > 60 else [])
+    uncommitted = merge(p for f in incident.findings("uncommitted-truncation") for p in f.offsets)
+    assert uncommitted == ([(high_watermark, 100)] if high_watermark < 100 else [])
+
+
+def test_a_later_high_watermark_at_the_same_offsets_speaks_of_other_records(incident: Incident) -> None:
+    """Broker 1's tail was never committed; the cluster's high watermark has passed its offsets since, in epoch 1."""
+    succeeds(incident, 20, 1, 2, 60, 3)
+    incident[2].shrinks(30, "2,3", "2", 150, 150, "(brokerId: 3, endOffset: 150)")
+    returns(incident, 40, 1, epoch=1, leader=2, end=100, hw=60, to=60)
+    leave(incident, 150, (0, 59, 0), (60, 149, 1))
+    assert lost(incident) == []
+    assert incident.findings("truncation-below-committed") == []
+    assert incident.verdict("committed-data-lost") == "clean"
+
+
+def test_a_high_watermark_of_the_new_epoch_commits_the_old_records_below_its_start(incident: Incident) -> None:
+    """Nobody printed a high watermark of epoch 0 above 60; that of epoch 1 proves the records before it."""
+    succeeds(incident, 20, 1, 2, 100, 1, 3)
+    incident[2].shrinks(25, "2,1,3", "2", 120, 120, "(brokerId: 1, endOffset: 120)(brokerId: 3, endOffset: 120)")
+    succeeds(incident, 30, 2, 3, 90)
+    leave(incident, 90, (0, 89, 0), (90, 94, 2))
+    assert (90, 100) in [(a, min(b, 100)) for a, b in lost(incident)]
+
+
+# -- where it went ---------------------------------------------------------------------------------
+
+
+def test_a_copy_that_never_heard_of_the_new_leader_is_the_one_to_keep(incident: Incident) -> None:
+    succeeds(incident, 20, 1, 2, 60)
+    incident[1].shrinks(10, "1,2,3", "1,3", 100, 100, "(brokerId: 2, endOffset: 60)")
+    leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(2,))
+    leave(incident, 100, (0, 99, 0), on=(1, 3))
+    finding = one(incident.findings("committed-data-lost"))
+    assert finding.offsets == ((60, 100),)
+    assert finding.replicas == (1, 3)
+    assert finding.keep is not None
+    assert finding.keep.startswith("broker 1's copy of orders-0")
+    assert "broker 3" in finding.keep
+
+
+def test_the_epoch_that_lost_it_is_named(incident: Incident) -> None:
+    """Epoch 1 began at 100 and kept all; epoch 2 began at 70."""
+    succeeds(incident, 20, 1, 2, 100, 1, 3)
+    succeeds(incident, 30, 2, 3, 70)
+    returns(incident, 40, 1, epoch=2, leader=3, end=100, hw=100, to=70)
+    returns(incident, 40, 2, epoch=2, leader=3, end=100, hw=100, to=70)
+    leave(incident, 75, (0, 69, 0), (70, 74, 2))
+    finding = one(incident.findings("committed-data-lost"))
+    assert finding.offsets == ((70, 100),)
+    assert 2 in finding.epochs
+    assert finding.after == {"log_end_offset": 70}
+
+
+def test_two_losses_are_two_findings(incident: Incident) -> None:
+    succeeds(incident, 20, 1, 2, 80, 3)
+    returns(incident, 25, 1, epoch=1, leader=2, end=100, hw=100, to=80)
+    incident[2].shrinks(28, "2,3,1", "2,1", 120, 120, "(brokerId: 3, endOffset: 90)")
+    succeeds(incident, 30, 2, 3, 90)
+    returns(incident, 40, 1, epoch=2, leader=3, end=120, hw=120, to=90)
+    returns(incident, 40, 2, epoch=2, leader=3, end=120, hw=120, to=90)
+    leave(incident, 95, (0, 79, 0), (80, 89, 1), (90, 94, 2))
+    found = {finding.offsets for finding in incident.findings("committed-data-lost")}
+    assert found == {((80, 100),), ((90, 120),)}
+
+
+def test_what_the_leader_still_had_was_only_fetched_again(incident: Incident) -> None:
+    """A follower cuts committed records that its leader has: it could not have been elected safely, no more."""
+    succeeds(incident, 20, 1, 2, 100, 1, 3)
+    incident[3].starts(40).loads(40, 100).follows(41, 1, 2, 100, 100).cuts(41, 90)
+    leave(incident, 110, (0, 99, 0), (100, 109, 1))
+    finding = one(incident.findings("truncation-below-committed"))
+    assert (finding.replicas, finding.offsets, finding.severity.value) == ((3,), ((90, 100),), "warning")
+    assert lost(incident) == []
+
+
+def test_an_old_leader_that_leads_again_takes_the_new_records_away(incident: Incident) -> None:
+    """[60, 80) of epoch 1 is gone once broker 1 leads again with its own [60, 100) of epoch 0."""
+    succeeds(incident, 20, 1, 2, 60, 3)
+    incident[2].shrinks(25, "2,3", "2", 80, 80, "(brokerId: 3, endOffset: 80)")
+    incident[1].starts(30).loads(30, 100)
+    incident.elects(31, 2, 1, [1])
+    incident[1].leads(31, 2, 100, 100, [1])
+    returns(incident, 40, 2, epoch=2, leader=1, end=80, hw=80, to=60)
+    returns(incident, 40, 3, epoch=2, leader=1, end=80, hw=80, to=60)
+    leave(incident, 105, (0, 99, 0), (100, 104, 2))
+    assert lost(incident) == [(60, 80)]
+    finding = one(incident.findings("committed-data-lost"))
+    assert 1 in finding.epochs
+
+
+# -- what cannot be said ---------------------------------------------------------------------------
+
+
+def test_without_a_word_of_the_old_leader_nothing_is_called_clean(incident: Incident) -> None:
+    """Broker 2 leads alone from 60 on: how far broker 1 had committed, and with whom, only broker 1 or 9 could tell."""
+    succeeds(incident, 20, 1, 2, 60)
+    leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(2, 3))
+    shutil.rmtree(incident[1].folder)
+    shutil.rmtree(incident[9].folder)
+    assert incident.verdict("committed-data-lost") == "unknown"
+
+
+def test_a_successor_from_the_isr_had_all_that_was_committed(incident: Incident) -> None:
+    """The same, but the old leader's ISR is known, and its successor was in it."""
+    succeeds(incident, 20, 1, 2, 60)
+    leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(2,))
+    leave(incident, 60, (0, 59, 0), on=(3,))
+    shutil.rmtree(incident[1].data)
+    assert incident.verdict("committed-data-lost") == "clean"
+
+
+def test_no_partition_is_clean_by_its_segments_alone(incident: Incident) -> None:
+    for node in incident.nodes.values():
+        for log in (node.folder / "logs").iterdir():
+            log.unlink()
+        (node.data / "replication-offset-checkpoint").unlink(missing_ok=True)
+    assert incident.verdict("committed-data-lost") == "unknown"
+    assert incident.verdict("truncation-below-committed") == "unknown"

@@ -1,0 +1,179 @@
+"""Lineages against the plainest model there is: a list that gives each offset its epoch."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, size, subtract
+
+END = 24
+"""Beyond every start that is tried; the last epoch of a lineage reaches on, as in a log that is still written."""
+
+
+def offsets(lineage: Lineage) -> list[int]:
+    """The epoch of each offset, UNKNOWN before the first entry."""
+    found = [UNKNOWN] * END
+    for epoch, start in lineage.entries:
+        found[start:] = [epoch] * (END - start)
+    return found
+
+
+@st.composite
+def lineages(draw: st.DrawFn) -> Lineage:
+    """Starts rise strictly, epochs rise; some begin with records of unknown epoch."""
+    starts = sorted(draw(st.sets(st.integers(0, END - 4), max_size=6)))
+    epochs = sorted(draw(st.sets(st.integers(0, 9), min_size=len(starts), max_size=len(starts))))
+    entries = list(zip(epochs, starts, strict=True))
+    if entries and draw(st.booleans()):
+        entries[0] = (UNKNOWN, entries[0][1])
+    return Lineage(tuple(entries))
+
+
+points = st.integers(0, END - 1)
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> list[Range]:
+    """Any ranges, in any order, empty and overlapping ones too."""
+    return draw(st.lists(st.tuples(points, points), max_size=6))
+
+
+def inside(pieces: list[Range]) -> set[int]:
+    return {offset for first, end in pieces for offset in range(first, end)}
+
+
+# -- one log ---------------------------------------------------------------------------------------
+
+
+@given(lineages(), points)
+def test_epoch_at(lineage: Lineage, offset: int) -> None:
+    assert lineage.epoch_at(offset) == offsets(lineage)[offset]
+
+
+@given(lineages(), points)
+def test_a_cut_leaves_what_is_below(lineage: Lineage, end: int) -> None:
+    left = lineage.cut(end)
+    assert offsets(left)[:end] == offsets(lineage)[:end]
+    assert all(start < end for _, start in left.entries)
+    assert left.cut(end) == left
+
+
+@given(lineages(), st.integers(10, 12), points)
+def test_a_new_epoch_writes_from_its_start_on(lineage: Lineage, epoch: int, start: int) -> None:
+    begun = lineage.begin(epoch, start)
+    assert offsets(begun) == offsets(lineage)[:start] + [epoch] * (END - start)
+    assert begun.begin(epoch, start) == begun
+
+
+@given(lineages(), st.integers(10, 12), points, points)
+def test_an_epoch_that_goes_on_begins_nothing(lineage: Lineage, epoch: int, start: int, more: int) -> None:
+    begun = lineage.begin(epoch, start)
+    later = start + more % (END - start)
+    assert begun.begin(epoch, later) == begun if later > start else begun
+
+
+@given(lineages(), lineages(), points)
+def test_a_follower_holds_its_own_below_and_its_leaders_above(own: Lineage, leader: Lineage, at: int) -> None:
+    spliced = own.splice(leader, at)
+    if leader.entries:
+        assert offsets(spliced) == offsets(own)[:at] + offsets(leader)[at:]
+    else:  # of a leader without a known log nothing can be fetched
+        assert spliced == own.cut(at)
+
+
+@given(lineages(), points)
+def test_retention_keeps_what_is_not_removed(lineage: Lineage, log_start: int) -> None:
+    kept = lineage.from_start(log_start)
+    assert offsets(kept)[log_start:] == offsets(lineage)[log_start:]
+    assert kept.from_start(log_start) == kept
+
+
+@given(lineages(), lineages(), points, points)
+def test_starts_rise_whatever_is_done(one: Lineage, two: Lineage, at: int, end: int) -> None:
+    for lineage in (
+        one.cut(at),
+        one.begin(11, at),
+        one.splice(two, at),
+        one.from_start(at),
+        one.splice(two, at).cut(end),
+    ):
+        starts = [start for _, start in lineage.entries]
+        assert starts == sorted(set(starts))
+
+
+# -- two logs --------------------------------------------------------------------------------------
+
+
+def shared_below(left: Lineage, right: Lineage) -> int:
+    """Where the last epoch begins that both logs have with the same start: one leader's one log lies below it."""
+    return max((start for epoch, start in set(left.entries) & set(right.entries) if epoch != UNKNOWN), default=0)
+
+
+@given(lineages(), lineages(), points, points)
+def test_logs_differ_where_their_epochs_do(left: Lineage, right: Lineage, first: int, end: int) -> None:
+    first, end = sorted((first, end))
+    differ, unknown = differences(left, right, first, end)
+    mine, theirs = offsets(left), offsets(right)
+    span = range(first, end)
+    dated = {o for o in span if UNKNOWN not in (mine[o], theirs[o])}
+    assert inside(differ) == {o for o in dated if mine[o] != theirs[o]}
+    assert inside(unknown) == {o for o in set(span) - dated if o >= shared_below(left, right)}
+
+
+@given(lineages(), points, points)
+def test_a_log_is_the_same_as_itself_however_little_is_known_of_it(lineage: Lineage, first: int, end: int) -> None:
+    assert differences(lineage, lineage, first, end) == ([], [])
+
+
+@given(lineages(), lineages(), points, points)
+def test_who_is_asked_first_does_not_matter(left: Lineage, right: Lineage, first: int, end: int) -> None:
+    assert differences(left, right, first, end) == differences(right, left, first, end)
+
+
+@given(lineages(), points, points)
+def test_a_log_that_was_cut_and_grew_differs_from_there_on(lineage: Lineage, at: int, more: int) -> None:
+    grown = lineage.cut(at).begin(11, at)
+    differ, _ = differences(lineage, grown, 0, END)
+    assert inside(differ) <= set(range(at, END))
+    dated = {offset for offset in range(at, END) if lineage.epoch_at(offset) != UNKNOWN}
+    assert inside(differ) == dated
+
+
+def test_the_same_offset_may_be_another_record() -> None:
+    """The incident of KIP-101: both logs have offsets 50 to 79, written by other leaders."""
+    old = Lineage(((0, 0),))
+    new = Lineage(((0, 0), (2, 50)))
+    assert differences(old, new, 0, 80) == ([(50, 80)], [])
+
+
+def test_what_nobody_dates_is_neither_the_same_nor_another() -> None:
+    assert differences(Lineage(((UNKNOWN, 0),)), Lineage(((3, 0),)), 0, 10) == ([], [(0, 10)])
+
+
+# -- sets of offsets -------------------------------------------------------------------------------
+
+
+@given(ranges())
+def test_merge_keeps_every_offset_in_the_fewest_pieces(pieces: list[Range]) -> None:
+    merged = merge(pieces)
+    assert inside(merged) == inside(pieces)
+    assert all(end < start for (_, end), (start, _) in pairwise(merged))
+    assert all(first < end for first, end in merged)
+
+
+@given(ranges(), ranges())
+def test_what_is_in_both(left: list[Range], right: list[Range]) -> None:
+    assert inside(intersect(left, right)) == inside(left) & inside(right)
+
+
+@given(ranges(), ranges())
+def test_what_is_in_one_and_not_in_the_other(left: list[Range], right: list[Range]) -> None:
+    assert inside(subtract(left, right)) == inside(left) - inside(right)
+
+
+@given(ranges())
+def test_size_counts_each_offset_once(pieces: list[Range]) -> None:
+    assert size(merge(pieces)) == len(inside(pieces))

@@ -1,0 +1,177 @@
+"""One replica's events, a few at a time: what the reader makes of a restart, a stale request, a move, a repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from forensics.replay.history import Role
+from forensics.replay.tenures import Event, Reader, Tenure, broker_set
+from parsers.schema import Kind
+
+
+def event(kind: Kind, *, run: int = 1, **values: object) -> Event:
+    """An event about broker 1's replica with what a test needs; it gets its row from ``read``."""
+    blank: dict[str, object] = dict.fromkeys(Event._fields)
+    return Event(**(blank | {"row": 0, "broker": 1, "run": run, "kind": kind.value, "message": ""} | values))  # type: ignore[arg-type]
+
+
+def read(events: Iterable[Event], *, hw_protocol: bool = False, initial_offset: str | None = None) -> list[Tenure]:
+    reader = Reader(1, hw_protocol=hw_protocol, initial_offset=initial_offset)
+    return reader.read(e._replace(row=row, time=row * 1_000_000) for row, e in enumerate(events))
+
+
+def leads(epoch: int, end: int, hw: int | None = None, run: int = 1) -> Event:
+    return event(Kind.BECOME_LEADER, run=run, leader_epoch=epoch, leo=end, hw=hw, isr="1,2")
+
+
+def follows(
+    epoch: int, leader: int | None = 2, *, end: int | None = None, hw: int | None = None, run: int = 1
+) -> Event:
+    return event(Kind.BECOME_FOLLOWER, run=run, leader_epoch=epoch, leader=leader, leo=end, hw=hw)
+
+
+def cut(target: int) -> Event:
+    return event(Kind.TRUNCATE, offset=target)
+
+
+def loaded(end: int, run: int = 2) -> Event:
+    return event(Kind.LOG_LOADED, run=run, leo=end)
+
+
+# -- roles -----------------------------------------------------------------------------------------
+
+
+def test_each_epoch_is_a_tenure() -> None:
+    found = read([leads(0, 0), follows(1, end=80, hw=50), leads(2, 80, 80)])
+    assert [(t.epoch, t.role, t.start_end) for t in found] == [
+        (0, Role.LEADER, 0),
+        (1, Role.FOLLOWER, 80),
+        (2, Role.LEADER, 80),
+    ]
+    assert found[1].start_hw is not None
+    assert found[1].start_hw.value == 50
+    assert found[1].leader == 2
+
+
+def test_a_stale_request_changes_nothing() -> None:
+    found = read([follows(3, end=80), follows(2, leader=3, end=10)])
+    assert [(t.epoch, t.leader, t.start_end) for t in found] == [(3, 2, 80)]
+
+
+def test_the_same_epoch_told_twice_is_one_tenure() -> None:
+    found = read([event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=3, isr="2,1"), follows(3, None, end=80)])
+    assert [(t.epoch, t.leader, t.start_end, len(t.refs)) for t in found] == [(3, 2, 80, 2)]
+
+
+def test_an_epoch_without_a_leader_is_offline() -> None:
+    (tenure,) = read([event(Kind.LEADER_AND_ISR, leader=-1, leader_epoch=4, isr="1")])
+    assert tenure.role is Role.OFFLINE
+
+
+def test_a_restart_begins_a_tenure_of_the_same_epoch_anew() -> None:
+    found = read([leads(0, 0), loaded(90), leads(0, 90, 80, run=2)])
+    assert [(t.epoch, t.run, t.start_end) for t in found] == [(0, 1, 0), (0, 2, 90)]
+    (step,) = found[0].steps
+    assert (step.what, step.target) == ("loaded", 90)
+
+
+# -- the end of the log ----------------------------------------------------------------------------
+
+
+def test_a_leaders_end_is_not_known_once_it_may_have_written() -> None:
+    found = read([leads(0, 10), follows(1)])
+    assert found[1].start_end is None
+    assert found[1].start_low == 10
+
+
+def test_a_cut_takes_its_end_from_the_role_before_it() -> None:
+    (tenure,) = read([follows(1, end=80), cut(50)])
+    (step,) = tenure.steps
+    assert (step.what, step.target, step.end) == ("cut", 50, 80)
+
+
+def test_a_cut_whose_end_nobody_told_is_bounded_by_what_is_known() -> None:
+    found = read([leads(0, 10), follows(1), cut(50)])
+    (step,) = found[1].steps
+    assert (step.target, step.end) == (50, None)
+    assert step.end_low >= 51  # from 0.11 on the line is printed only where it removes something
+
+
+def test_before_0_11_the_line_is_printed_although_nothing_is_cut() -> None:
+    assert read([follows(1, end=50), cut(50)], hw_protocol=True)[0].steps == []
+    assert read([follows(1, end=50), cut(80)], hw_protocol=True)[0].steps == []
+
+
+def test_the_first_cut_of_a_follower_is_its_high_watermark_in_the_old_protocol_alone() -> None:
+    (old,) = read([follows(1, end=80), cut(50)], hw_protocol=True)
+    (new,) = read([follows(1, end=80), cut(50)])
+    assert old.steps[0].reason == "high watermark"
+    assert old.start_hw is not None
+    assert old.start_hw.value == 50
+    assert new.steps[0].reason != "high watermark"
+    assert new.start_hw is None
+
+
+def test_a_second_cut_is_no_high_watermark() -> None:
+    (tenure,) = read([follows(1, end=80), cut(50), cut(40)], hw_protocol=True)
+    assert [(s.target, s.end, s.reason == "high watermark") for s in tenure.steps] == [(50, 80, True), (40, 50, False)]
+
+
+def test_a_truncation_loop_is_one_cut_with_repeats() -> None:
+    (tenure,) = read([follows(1, end=80), cut(50), cut(50), cut(50)])
+    (step,) = tenure.steps
+    assert (step.target, step.repeats) == (50, 2)
+
+
+def test_records_fetched_between_two_cuts_make_them_two() -> None:
+    (tenure,) = read([follows(1, end=80), cut(50), event(Kind.APPEND, leo=60), cut(50)])
+    assert [(s.target, s.end) for s in tenure.steps] == [(50, 80), (50, 60)]
+
+
+def test_a_new_log_is_known_to_be_empty() -> None:
+    found = read([event(Kind.LOG_CREATED), follows(0)])
+    assert found[-1].start_end == 0
+
+
+def test_a_log_created_where_one_was_is_a_loss_of_it() -> None:
+    found = read([leads(0, 80), event(Kind.LOG_CREATED, run=2), follows(1, run=2)])
+    assert [step.what for t in found for step in t.steps] == ["created"]
+
+
+def test_the_offset_of_a_new_fetcher_is_the_end_only_where_the_version_prints_it() -> None:
+    added = event(Kind.FETCHER_ADDED, leader=2, leader_epoch=1, offset=26)
+    assert read([follows(1), added], initial_offset="end")[0].start_end == 26
+    assert read([follows(1), added], initial_offset=None)[0].start_end is None
+    by_hw = read([follows(1), added], initial_offset="hw")[0]
+    assert by_hw.start_end is None
+    assert by_hw.start_hw is not None
+    assert by_hw.start_hw.value == 26
+
+
+# -- the high watermark ----------------------------------------------------------------------------
+
+
+def test_a_high_watermark_from_before_is_not_one_of_this_tenure() -> None:
+    (tenure,) = read([leads(3, 80, 50), event(Kind.HW, hw=50), event(Kind.HW, hw=45)])
+    assert tenure.hw is None
+    assert tenure.start_hw is not None
+    (tenure,) = read([leads(3, 80, 50), event(Kind.HW, hw=51)])
+    assert tenure.hw is not None
+    assert tenure.hw.value == 51
+
+
+def test_a_followers_isr_lines_are_not_its_word() -> None:
+    (tenure,) = read([follows(1), event(Kind.ISR_SHRINK, isr="1", hw=99)])
+    assert tenure.isr == []
+    assert tenure.hw is None
+
+
+def test_what_a_leader_says_of_its_isr_is_kept_in_order() -> None:
+    (tenure,) = read([leads(1, 5), event(Kind.ISR_SHRINK, isr="1"), event(Kind.ISR_EXPAND, isr="1,3")])
+    assert [sorted(isr) for isr, _ in tenure.isr] == [[1, 2], [1], [1, 3]]
+
+
+def test_an_isr_column() -> None:
+    assert broker_set("3,1,2") == {1, 2, 3}
+    assert broker_set("") == frozenset()
+    assert broker_set(None) is None

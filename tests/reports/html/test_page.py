@@ -1,0 +1,167 @@
+"""What is in the page, without a browser: the answer first, every byte the same, nothing too large."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forensics.reports import json_report
+from forensics.reports.html import render
+from forensics.reports.html.answer import FORKED, LOST
+from forensics.reports.html.page import LARGEST
+from forensics.reports.redaction import redact
+from forensics.result import Result
+from forensics.rules import RULES
+from forensics.rules.finding import Severity
+from tests.reports.html.conftest import LOSS_AND_FORK, MISSING, SAMPLES
+
+
+def verdicts(result: Result, rule: str) -> set[str]:
+    return {partition.judgements[rule].verdict.value for partition in result.partitions}
+
+
+def islands(page: str) -> list[str]:
+    return re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_headline_says_what_the_verdicts_say(name: str, results: Callable[[str], Result]) -> None:
+    result = results(name)
+    page = render(result)
+    headline = re.search(r"<title>(.*?)</title>", page)
+    assert headline is not None
+    said = headline[1].lower()
+    lost, forked = verdicts(result, LOST), verdicts(result, FORKED)
+    assert ("was lost" in said and "no committed" not in said) == ("violated" in lost)
+    assert ("forked in" in said or "hold different" in said) == ("violated" in forked)
+    neither = "violated" not in lost | forked
+    assert ("cannot be ruled out" in said) == (neither and "unknown" in lost | forked)
+    assert ("no committed data was lost or forked" in said) == (neither and "unknown" not in lost | forked)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_parts_stand_in_order(name: str, results: Callable[[str], Result]) -> None:
+    page = render(results(name))
+    places = [page.index(f'<section id="{part}"') for part in ("answer", "story", "timeline", "map", "method")]
+    assert places == sorted(places)
+    assert page.index("<h1") < page.index('class="chart"')
+
+
+def test_a_loss_names_the_copy_to_keep_and_the_proof(results: Callable[[str], Result]) -> None:
+    result = results(LOSS_AND_FORK)
+    page = html.unescape(render(result))
+    worst = result.findings[0]
+    assert worst.keep is not None
+    assert worst.keep in page
+    assert all(word in page for word in (*worst.next_steps, *worst.do_not))
+    for finding in result.findings:
+        if finding.severity is not Severity.INFO:
+            assert f"finding-{finding.fingerprint}" in page
+            assert all(fact.text in page for fact in finding.facts)
+            assert all(evidence.text in page for evidence in finding.evidence)
+
+
+def test_what_is_missing_is_asked_for(results: Callable[[str], Result]) -> None:
+    result = results(MISSING)
+    page = html.unescape(render(result))
+    wanted = {item for p in result.partitions for j in p.judgements.values() for item in j.missing}
+    assert wanted
+    assert sum(item in page for item in wanted) >= min(len(wanted), 12)
+
+
+def test_every_rule_is_in_the_map_and_explained(results: Callable[[str], Result]) -> None:
+    page = html.unescape(render(results(LOSS_AND_FORK)))
+    for rule in RULES:
+        assert f"<span>{rule.id}</span>" in page
+        assert rule.doc.strip() in page
+
+
+def test_only_scripts_of_the_page_itself_may_run(results: Callable[[str], Result]) -> None:
+    page = render(results(LOSS_AND_FORK))
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="(.*?)"', page)
+    assert policy is not None
+    rules = dict(part.split(" ", 1) for part in html.unescape(policy[1]).split("; "))
+    assert rules["default-src"] == "'none'"
+    own = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    packed = re.search(r'<script type="text/plain" id="plotly-bundle">(.*?)</script>', page, re.DOTALL)
+    assert packed is not None
+    scripts = [one.encode() for one in own] + [gzip.decompress(base64.b64decode(packed[1]))]
+    hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(one).digest()).decode()}'" for one in scripts]
+    assert rules["script-src"].split() == hashes
+    assert "connect-src" not in rules, "default-src 'none' forbids every request"
+
+
+def test_data_cannot_leave_its_element(hostile: Result) -> None:
+    page = render(hostile)
+    found = islands(page)
+    assert found
+    for island in found:
+        json.loads(island)
+        assert not set("<>&\u2028\u2029") & set(island)
+    outside = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert "<img" not in outside
+    assert "onerror=window" in outside, "the hostile text is shown, as text"
+    assert "\u202e" not in page, "what turns the reading order is written out"
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_same_evidence_gives_the_same_bytes(name: str, results: Callable[[str], Result]) -> None:
+    assert render(results(name)) == render(results(name))
+
+
+def test_another_process_gives_the_same_bytes(sample_traces: Path) -> None:
+    program = (
+        "import sys; from forensics.engines import local; from forensics.reports.html import render; "
+        "sys.stdout.write(render(local.scan([sys.argv[1]])))"
+    )
+    command = [sys.executable, "-c", program, str(sample_traces / LOSS_AND_FORK)]
+    pages = [
+        subprocess.run(
+            command,
+            capture_output=True,
+            check=True,
+            timeout=300,
+            env={**os.environ, "PYTHONHASHSEED": seed, "TZ": zone},
+        ).stdout
+        for seed, zone in (("1", "America/St_Johns"), ("2", "UTC"))
+    ]
+    assert pages[0] == pages[1]
+
+
+def test_two_thousand_partitions_fit(many: Result) -> None:
+    page = render(many)
+    assert len(page.encode()) <= LARGEST
+    assert "12 of 2\u202f000 partitions" in page, "what is not drawn is said"
+    data = json.loads(islands(page)[-1])
+    assert len(data["map"]) == 2_000
+    assert {len(letters) for _, letters, _ in data["map"]} == {len(RULES)}
+
+
+def test_length_does_not_make_the_page_longer(long: Callable[[int], Result]) -> None:
+    count = 5_000_000 if os.environ.get("FORENSICS_LARGE") == "1" else 200_000
+    small, large = (len(render(long(n)).encode()) for n in (20_000, count))
+    assert large <= LARGEST
+    assert large - small < 150_000
+
+
+def test_a_redacted_page_names_nobody(results: Callable[[str], Result], sample_traces: Path) -> None:
+    result = results(LOSS_AND_FORK)
+    page = render(redact(result))
+    names = {partition.history.topic for partition in result.partitions} | {str(sample_traces), "/srv/kafka"}
+    outside = re.sub(r'<script type="text/plain".*?</script>', "", page, flags=re.DOTALL)
+    names = {name for name in names if name != "/srv/kafka"}
+    assert not [name for name in names if re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", outside)]
+    before, after = json_report.document(result), json_report.document(redact(result))
+    strip = [[(f["rule"], f["offsets"], f["severity"], f["time"]) for f in d["findings"]] for d in (before, after)]
+    assert strip[0] == strip[1]
