@@ -157,7 +157,7 @@ def log_dirs(source: Source, _head: bytes) -> FileReading:
 
 
 _LOGGING: Final = re.compile(
-    rb"(?m)^\s*(?:log4j\.(?:root|logger|category)|rootLogger\.|logger\.[\w-]+\.(?:name|level)|Loggers\s*:|<Loggers)",
+    rb"(?m)^\s*(?:log4j\.(?:root|logger|category)|rootLogger\.|logger\.[\w-]+\.(?:name|level)|Loggers\s*:|.*<Loggers\b)",
     re.IGNORECASE,
 )
 

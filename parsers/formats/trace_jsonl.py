@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from parsers.errors import NotThisFormat
 from parsers.json_lines import decode
 from parsers.reading import EXCERPT
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
@@ -52,21 +51,16 @@ def is_trace(head: bytes) -> bool:
 
 
 def read_trace(lines: pl.DataFrame) -> Trace:
-    """Read some lines.
+    """Read some lines of a file that ``is_trace``.
 
     Args:
         lines: columns line and text.
-
-    Raises:
-        NotThisFormat: none of them is a line of a trace.
     """
     rows = lines.select(pl.col("line").cast(pl.Int64), "text").filter(pl.col("text").str.strip_chars() != "")
     found, broken = decode(rows, "text", _SHAPE)
     found = found.unnest("found")
     ours = pl.col("schema").eq_missing(pl.lit(SCHEMA))
     known = pl.col("kind").is_in(list(_KINDS)).fill_null(False)
-    if rows.height and not found.select(ours.any()).item():
-        raise NotThisFormat(f'no line says "schema": "{SCHEMA}"')
     time = (
         pl.col("time")
         .str.replace("T", " ", literal=True)

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.errors import NotThisFormat
+from parsers.formats.dump_log_text import read_dump_log
+from parsers.formats.segment import read_segment
+from parsers.read import read
+from parsers.walk import walk
+from tests.parsers.formats.building import DATA
+from tests.parsers.handing_over import source
+
+VERSIONS = ("0.10.2.2", "0.11.0.3", "1.1.1", "2.8.2", "3.9.1", "4.1.1")
+"""Each has a dump as that version's tool prints it, with the records, of the same few batches or more."""
+
+PATH = "/srv/kafka/broker-1/data/orders-0/00000000000000000000.log"
+
+
+def lines(version: str) -> list[str]:
+    return (DATA / f"dump-{version}.txt").read_text().splitlines()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_version(version: str) -> None:
+    found = read_dump_log(pl.Series(lines(version)))
+    assert found.path == PATH
+    assert found.file is not None
+    assert found.file.base_offset == 0
+    assert found.notices.is_empty()
+    table = found.batches
+    assert table.get_column("base_offset").to_list() == list(range(table.height))
+    assert table.get_column("last_offset").to_list() == list(range(table.height))
+    assert found.log_end == table.height >= 3
+    step = 36 if version == "0.10.2.2" else 70
+    assert table.get_column("byte").to_list() == [step * number for number in range(table.height)]
+    assert set(table.get_column("codec")) == {0}
+    assert set(table.get_column("crc_ok")) == {True}
+    assert set(table.get_column("magic")) == {1 if version == "0.10.2.2" else 2}
+    if version == "0.10.2.2":
+        assert table.get_column("leader_epoch").null_count() == table.height
+    elif version != "1.1.1":  # with the records, 0.11 to 2.1 may print them without their batches, so without epochs
+        assert set(table.get_column("leader_epoch")) == {0}
+
+
+def test_a_dump_and_its_segment_agree() -> None:
+    """``v1-none.log`` as 0.10.2.2 prints it: the columns that both have are the same."""
+    segment = read_segment((DATA / "v1-none.log").read_bytes(), base_offset=0)
+    text = [
+        f"offset: {row['base_offset']} position: {row['byte']} CreateTime: {row['max_timestamp']} isvalid: true "
+        f"payloadsize: 3 magic: {row['magic']} compresscodec: NoCompressionCodec crc: {row['crc']} payload: crc: 1 x"
+        for row in segment.batches.iter_rows(named=True)
+    ]
+    found = read_dump_log(pl.Series(["Dumping orders-0/00000000000000000000.log", "Starting offset: 0", *text]))
+    columns = [
+        "byte",
+        "base_offset",
+        "last_offset",
+        "leader_epoch",
+        "magic",
+        "crc",
+        "records",
+        "codec",
+        "max_timestamp",
+    ]
+    assert found.batches.select(columns).equals(segment.batches.select(columns))
+    assert found.log_end == segment.log_end_offset
+
+
+def test_what_the_tool_says_of_damage_is_told() -> None:
+    found = read_dump_log(
+        pl.Series([*lines("3.9.1"), "Found 24 invalid bytes at the end of 00000000000000000000.log", "what is this"])
+    )
+    assert found.notices.get_column("reason").to_list() == ["torn tail: the dump says so", "no line of kafka-dump-log"]
+    cut = read_dump_log(pl.Series([lines("3.9.1")[0], lines("3.9.1")[2][:40]]))
+    assert cut.notices.get_column("reason").to_list() == ["an entry of kafka-dump-log that is cut"]
+    assert cut.batches.is_empty()
+
+
+def test_payloads_cannot_pose_as_headers() -> None:
+    good = lines("0.10.2.2")[2]
+    found = read_dump_log(pl.Series([good, f"{good} payload: magic: 9 crc: 5 baseOffset: 77 lastOffset: 99"]))
+    assert found.batches.get_column("last_offset").to_list() == [0, 0]
+    assert found.batches.get_column("magic").to_list() == [1, 1]
+
+
+def test_several_segments_in_one_text(tmp_path: Path) -> None:
+    one, other = lines("3.9.1"), lines("2.8.2")
+    other[0] = other[0].replace("broker-1/data/orders-0", "broker-2/data/a.b-c-12")
+    path = tmp_path / "pasted.txt"
+    path.write_text(
+        "\n".join([*one, *other, "Dumping /x/orders-0/00000000000000000000.index", "offset: 5 position: 70"])
+    )
+    whole, *parts = walk([str(path)])
+    assert whole.container == "kafka-dump-log"
+    assert [part.path for part in parts] == [
+        f"{path}!{PATH}",
+        f"{path}!{PATH.replace('broker-1/data/orders-0', 'broker-2/data/a.b-c-12')}",
+        f"{path}!/x/orders-0/00000000000000000000.index",
+    ]
+    found = [read(part) for part in parts]
+    assert [(r.format, r.topic, r.partition) for r in found] == [
+        ("dump-log", "orders", 0),
+        ("dump-log", "a.b-c", 12),
+        ("irrelevant", None, None),
+    ]
+
+
+def test_a_dump_that_does_not_say_its_partition() -> None:
+    reading = read(source("\n".join(lines("3.9.1")[1:]).encode(), "dump.txt"))
+    assert (reading.format, reading.topic) == ("dump-log", None)
+    assert "does not say of which partition" in reading.notices.item(0, "reason")
+
+
+def test_a_foreign_file_is_refused() -> None:
+    with pytest.raises(NotThisFormat):
+        read_dump_log(pl.Series(["[2024-03-01 10:22:41,107] INFO x (a.B)"]))
+
+
+@given(st.sampled_from(VERSIONS), st.integers(0, 2000), st.text(max_size=60))
+def test_no_cut_and_no_noise_crash_it_or_pass_in_silence(version: str, at: int, noise: str) -> None:
+    text = "\n".join(lines(version))
+    spoilt = text[:at] + noise
+    try:
+        found = read_dump_log(pl.Series(spoilt.split("\n"), dtype=pl.String))
+    except NotThisFormat:
+        return
+    assert found.batches.height <= len(lines(version)) + len(noise)
