@@ -11,10 +11,11 @@ from forensics import __version__
 from forensics.cli.explain import explain, rules
 from forensics.cli.inspect import inspect
 from forensics.cli.scan import scan
+from forensics.cli.simulate import simulate
 from forensics.cli.timeline import timeline
 from forensics.errors import ForensicsError
 
-COMMANDS = (scan, timeline, inspect, rules, explain)
+COMMANDS = (scan, timeline, inspect, rules, explain, simulate)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"})

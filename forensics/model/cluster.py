@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from forensics.model import replication
+from forensics.model import isr, replication
 from forensics.model.controller import Controller
 from forensics.model.protocol import Protocol
 from forensics.model.replication import Answer
@@ -354,7 +354,8 @@ class Cluster:
         """Leaders drop followers that have not caught up within the lag limit."""
         for node in self.brokers.values():
             if (broker is None or node.id == broker) and node.up and not node.paused:
-                replication.shrink_isr(self, node.replica)
+                if isr.shrink(self, node.replica):
+                    replication.raise_hw(self, node.replica)
 
     def checkpoint(self, broker: int) -> None:
         """The broker writes ``replication-offset-checkpoint``: the HW as it is in memory."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from forensics.model import isr
 from forensics.model import protocol as rules
 from forensics.model.controller import NO_LEADER, PartitionState
 from forensics.model.protocol import EpochEnd
@@ -359,7 +360,7 @@ def _learn(cluster: Cluster, leader: Replica, follower: int, offset: int) -> Non
     elif offset >= remote.leader_end_at_fetch:
         remote.caught_up_at = max(remote.caught_up_at, remote.fetched_at)
     remote.leo, remote.leader_end_at_fetch, remote.fetched_at = offset, leader.log.end, cluster.now
-    expand_isr(cluster, leader, follower)
+    isr.expand(cluster, leader, follower)
     raise_hw(cluster, leader)
     if cluster.trace.on:
         cluster.emit("records_leo", leader.broker, follower=follower, leo=offset)
@@ -378,80 +379,6 @@ def release(cluster: Cluster, answer: Answer, follower: int) -> None:
     answer.batches = leader.log.read(answer.offset, cluster.brokers[follower].slow)
     answer.leader_hw = leader.hw
     _learn(cluster, leader, follower, answer.offset)
-
-
-def expand_isr(cluster: Cluster, leader: Replica, follower: int) -> None:
-    """A follower that has caught up enters the ISR.
-
-    Its LEO must have reached the HW and, since 2.1 (KAFKA-7128), the start of the leader's epoch: a new leader's own HW
-    is a late one, and up to 2.0 a replica that lacked committed records could enter below it.
-    """
-    if follower in leader.isr:
-        return
-    leo = leader.remote[follower].leo
-    if leo < leader.hw or (not cluster.protocol.joins_below_epoch_start and leo < leader.epoch_start):
-        return
-    if cluster.protocol.mode == "kraft" and follower not in cluster.controller.live:
-        return
-    propose_isr(cluster, leader, (*leader.isr, follower), joined=follower)
-
-
-def shrink_isr(cluster: Cluster, leader: Replica) -> None:
-    """A leader drops the ISR members that have not caught up within the lag limit."""
-    if leader.role != "leader":
-        return
-    now, lag, end = cluster.now, cluster.lag_ms, leader.log.end
-    out = []
-    for follower in leader.isr:
-        if follower == leader.broker:
-            continue
-        remote = leader.remote[follower]
-        if now - remote.caught_up_at > lag and not (cluster.protocol.caught_up_by_offset and remote.leo == end):
-            out.append(follower)
-    if out:
-        propose_isr(cluster, leader, tuple(b for b in leader.isr if b not in out), out=out)
-        raise_hw(cluster, leader)
-
-
-def propose_isr(
-    cluster: Cluster, leader: Replica, isr: tuple[int, ...], *, joined: int | None = None, out: list[int] | None = None
-) -> None:
-    """Asks for a changed ISR. It holds only once ZooKeeper or the controller has it."""
-    if not cluster.reaches(leader.broker, cluster.CONTROLLER):
-        return
-    if cluster.trace.on:
-        known = {b: (r.leo, r.caught_up_at) for b, r in leader.remote.items()}
-        cluster.emit(
-            "isr_proposed",
-            leader.broker,
-            was=list(leader.isr),
-            isr=list(isr),
-            joined=joined,
-            out=out or [],
-            known=known,
-            hw=leader.hw,
-            leo=leader.log.end,
-            partition_epoch=leader.partition_epoch,
-            leader_epoch=leader.leader_epoch,
-        )
-    accepted = cluster.controller.alter_isr(leader.broker, leader.leader_epoch, leader.partition_epoch, isr)
-    if not accepted:
-        cluster.emit("isr_refused", leader.broker, partition_epoch=leader.partition_epoch, isr=list(isr))
-        return
-    leader.isr = isr
-    leader.partition_epoch += 1
-    if cluster.trace.on:
-        known = {b: (r.leo, r.caught_up_at) for b, r in leader.remote.items()}
-        cluster.emit(
-            "isr_committed",
-            leader.broker,
-            isr=list(isr),
-            partition_epoch=leader.partition_epoch,
-            under_min=len(isr) < cluster.min_isr,
-            known=known,
-        )
-    if cluster.protocol.mode == "kraft":
-        cluster.deliver_metadata()
 
 
 def _emit_epoch_answer(cluster: Cluster, leader: Replica, follower: int, asked: int, reply: EpochEnd) -> None:

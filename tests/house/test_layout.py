@@ -17,7 +17,15 @@ import pytest
 REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("parsers.messages", "MESSAGES", {"catalogue": "says what an entry is", "patterns": "parts of expressions"}),
     ("parsers.formats", "FORMATS", {}),
-    ("forensics.rules", "RULES", {}),
+    (
+        "forensics.rules",
+        "RULES",
+        {
+            "causes": "the closed list of causes",
+            "finding": "what a rule says",
+            "story": "facts told alike in every finding",
+        },
+    ),
     (
         "forensics.reports",
         "REPORTS",
