@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from forensics.case.coverage import KINDS
+from forensics.case.twins import COPY
+from forensics.engines.local import scan
 from forensics.reports.json_report import EXAMPLES, render, schema
 from forensics.result import Result
 from forensics.rules import RULES
@@ -96,7 +99,7 @@ def test_the_schema_lists_what_the_registries_list() -> None:
     assert enum("severity") == [severity.value for severity in Severity]
     assert set(enum("verdict")) == {verdict.value for verdict in Verdict}
     taken = [taker.format for taker in read.TAKERS]
-    assert sorted(enum("format")) == sorted({*taken, read.UNKNOWN, read.UNREADABLE, read.IRRELEVANT})
+    assert sorted(enum("format")) == sorted({*taken, read.UNKNOWN, read.UNREADABLE, read.IRRELEVANT, COPY})
     kinds = schema()["$defs"]["coverage"]["properties"]["kind"]["anyOf"][1]["enum"]
     assert kinds == [label for label, _ in KINDS] + ["log"]
 
@@ -195,6 +198,20 @@ def test_the_document_says_what_was_lost(lost: Document) -> None:
     assert partition["protocol"] == "hw"
     assert partition["verdicts"]["committed-data-lost"]["verdict"] == "violated"
     assert {replica["broker"]: replica["log_end_offset"] for replica in partition["replicas"]} == {1: 95, 2: 95, 3: 95}
+
+
+def test_copies_and_damage_are_within_the_contract(sample_traces: Path, tmp_path: Path) -> None:
+    """A case with what a tidy one lacks: a copy, junk, a torn file, a file of another kind, notices."""
+    shutil.copytree(sample_traces / "crashscene-1.1.1", tmp_path / "evidence")
+    shutil.copytree(sample_traces / "crashscene-1.1.1" / "broker-1" / "logs", tmp_path / "evidence" / "again")
+    (tmp_path / "evidence" / "again" / "server.log.9").write_bytes(bytes(range(256)) * 8)
+    torn = tmp_path / "evidence" / "broker-2" / "data" / "replication-offset-checkpoint"
+    torn.chmod(0o644)
+    torn.write_bytes(b"0\n1\nord")
+    document = json.loads(render(scan([str(tmp_path)])))
+    assert complaints(document) == []
+    assert {"copy", "unknown"} <= {source["format"] for source in document["sources"]}
+    assert document["notices"]["count"] >= 3
 
 
 def test_text_that_is_not_ascii_stays_readable(sample_traces: Path, scanned: Scanned) -> None:

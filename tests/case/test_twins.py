@@ -1,0 +1,111 @@
+"""Evidence handed in twice, and topics named by id alone."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from forensics.case.topics import named
+from forensics.case.twins import COPY
+from forensics.engines import local
+from parsers.schema import OBSERVATIONS
+from parsers.sources import Source
+from tests.parsers.handing_over import folder, tar
+
+TRACE = "kip101-0.10.2.2"
+
+
+def findings(*paths: Path) -> list[tuple[str, object, object]]:
+    return [(f.rule, f.offsets, f.replicas) for f in local.scan([str(path) for path in paths]).findings]
+
+
+@pytest.fixture
+def case(sample_traces: Path, tmp_path: Path) -> Path:
+    """A case that may be changed."""
+    shutil.copytree(sample_traces / TRACE, tmp_path / "case", ignore=shutil.ignore_patterns("README.md", "truth.json"))
+    return tmp_path / "case"
+
+
+def copied(root: Path) -> set[str]:
+    files = local.read_files([str(root)])
+    for source, found in files:
+        if found.format == COPY:
+            assert "the same bytes as" in found.notices.item(0, "reason"), source.path
+    return {source.path.removeprefix(f"{root}/") for source, found in files if found.format == COPY}
+
+
+def test_nothing_in_a_healthy_case_is_a_copy(sample_traces: Path) -> None:
+    """Replicas hold equal segments and checkpoints: these are not one file twice."""
+    for root in sorted(path for path in sample_traces.iterdir() if path.is_dir()):
+        assert copied(root) == set(), root.name
+
+
+def test_a_whole_case_twice_is_one_case(case: Path) -> None:
+    wanted = findings(case)
+    bundle = case / "again.tar.gz"
+    bundle.write_bytes(tar(folder(case), "gz"))
+    assert findings(case) == wanted
+    kept = [found.format for _, found in local.read_files([str(case)])]
+    assert kept.count("broker-log") == 16
+    assert kept.count("segment") == 3
+    assert kept.count(COPY) > 30
+
+
+def test_a_rotated_log_and_its_compressed_copy(case: Path) -> None:
+    log = case / "broker-1" / "logs" / "server.log"
+    (log.parent / "server.log.2026-11-21-04.gz").write_bytes(gzip.compress(log.read_bytes()))
+    assert copied(case) == {"broker-1/logs/server.log.2026-11-21-04.gz"}
+
+
+def test_a_copied_directory_that_differs_is_kept_whole(case: Path) -> None:
+    data = case / "broker-1" / "data"
+    shutil.copytree(data, case / "old" / "data")
+    assert copied(case) == {str(p.relative_to(case)) for p in (case / "old").rglob("*") if p.is_file()}
+    segment = next((case / "old" / "data" / "orders-0").glob("*.log"))
+    segment.write_bytes(segment.read_bytes()[:-40])
+    assert {path for path in copied(case) if "orders-0" in path} == set()
+
+
+def test_a_dump_stands_in_for_a_segment_only(case: Path) -> None:
+    wanted = findings(case)
+    for number in (1, 2, 3):
+        (path,) = (case / f"broker-{number}" / "data" / "orders-0").glob("*.log")
+        (found,) = [r for _, r in local.read_files([str(path)])]
+        text = "".join(
+            f"offset: {row['base_offset']} position: {row['byte']} CreateTime: {row['max_timestamp']} isvalid: true "
+            f"payloadsize: 2 magic: 1 compresscodec: NONE crc: {row['crc']}\n"
+            for row in found.batches.iter_rows(named=True)
+        )
+        dump = case / f"broker-{number}" / "dump.txt"
+        dump.write_text(f"Dumping /data/orders-0/{path.name}\nStarting offset: 0\n{text}")
+    assert findings(case) == wanted  # both at hand: the dumps are left out
+    result = local.scan([str(case)])
+    notes = result.case.notices.filter(pl.col("reason").str.contains("dump of its segments is not used"))
+    assert notes.height == 3
+    for number in (1, 2, 3):
+        shutil.rmtree(case / f"broker-{number}" / "data" / "orders-0")
+    assert findings(case) == wanted  # the dumps alone say the same
+
+
+def test_topics_get_their_names_by_id() -> None:
+    rows = pl.DataFrame(
+        [("a", "A" * 22), (None, "A" * 22), (None, "B" * 22), (None, None), ("b", None)],
+        schema={"topic": pl.String, "topic_id": pl.String},
+        orient="row",
+    )
+    found = named(rows.with_columns(pl.lit(None, dtype=OBSERVATIONS["hw"]).alias("hw")))
+    assert found.get_column("topic").to_list() == ["a", "a", None, None, "b"]
+    assert found.columns == ["topic", "topic_id", "hw"]
+
+
+def test_a_source_that_cannot_be_read_is_no_copy() -> None:
+    from forensics.case.twins import copies
+
+    def broken() -> object:
+        raise OSError(5, "Input/output error")
+
+    assert copies([Source("a.log", 3, broken), Source("b.log", 3, broken)]) == {}  # type: ignore[arg-type]
