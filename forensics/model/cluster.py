@@ -353,9 +353,9 @@ class Cluster:
     def check_isr(self, broker: int | None = None) -> None:
         """Leaders drop followers that have not caught up within the lag limit."""
         for node in self.brokers.values():
-            if (broker is None or node.id == broker) and node.up and not node.paused:
-                if isr.shrink(self, node.replica):
-                    replication.raise_hw(self, node.replica)
+            concerned = (broker is None or node.id == broker) and node.up and not node.paused
+            if concerned and isr.shrink(self, node.replica):
+                replication.raise_hw(self, node.replica)
 
     def checkpoint(self, broker: int) -> None:
         """The broker writes ``replication-offset-checkpoint``: the HW as it is in memory."""
