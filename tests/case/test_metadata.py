@@ -91,7 +91,8 @@ def test_a_printed_high_watermark_vouches_for_the_end(tmp_path: Path) -> None:
             ],
         },
     }
-    request = f"[2024-03-01 10:22:41,107] DEBUG Completed request:{json.dumps(answer, separators=(',', ':'))} (kafka.request.logger)"
+    body = json.dumps(answer, separators=(",", ":"))
+    request = f"[2024-03-01 10:22:41,107] DEBUG Completed request:{body} (kafka.request.logger)"
     (tmp_path / "node-1" / "server.log").write_text(f"{line}\n{request}\n")
     assert [epoch for _, epoch in changes(local.take_in([str(tmp_path)]))] == [21, 22]
 

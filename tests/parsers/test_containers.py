@@ -159,14 +159,14 @@ def test_too_many_layers_are_left_alone() -> None:
 
 @pytest.mark.parametrize("make", [tar, zipped], ids=["tar", "zip"])
 def test_names_that_lead_out_of_an_archive_stay_in_it(make: object) -> None:
-    names = ["../../etc/passwd", "/root/.ssh/id", "a/../../b", "x\x1b[31m.log", "c\\..\\d"]
+    names = ["../../etc/passwd", "/absolute/id", "a/../../b", "x\x1b[31m.log", "c\\..\\d"]
     archive, *found = expand(source(make(dict.fromkeys(names, b"x")), "bad"))  # type: ignore[operator]
     assert [s.path for s in found] == [
         "bad!/x\\x1b[31m.log",
         "bad!/a/b",
+        "bad!/absolute/id",
         "bad!/c/d",
         "bad!/etc/passwd",
-        "bad!/root/.ssh/id",
     ]
     assert any("lead out of the archive" in note for note in archive.notes)
     assert [s.open().read() for s in found] == [b"x"] * 5

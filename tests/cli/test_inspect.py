@@ -1,0 +1,87 @@
+"""``forensics inspect`` as a user meets it."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from forensics.cli import cli
+from tests.conftest import evidence_root
+
+
+def run(*arguments: str | Path, code: int = 0, **more: object) -> Result:
+    result = CliRunner().invoke(cli, ["inspect", *map(str, arguments)], **more)  # type: ignore[arg-type]
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_a_checkpoint_is_spelled_out(sample_traces: Path) -> None:
+    path = sample_traces / "unclean-3.9.1" / "broker-1" / "data" / "orders-0" / "leader-epoch-checkpoint"
+    lines = run(path).output.splitlines()
+    assert lines[0] == str(path)
+    assert lines[1].startswith("  epoch-checkpoint (leader epochs of one replica), ")
+    assert "  partition orders-0" in lines
+    assert "          line 3  epoch_entry topic=orders partition=0 leader_epoch=0 offset=0" in lines
+
+
+def test_a_segment_shows_its_epochs(sample_traces: Path) -> None:
+    (path,) = (sample_traces / "unclean-3.9.1" / "broker-1" / "data" / "orders-0").glob("*.log")
+    output = run(path).output
+    assert "leader epochs 0 from 0, 2 from 30" in output
+    assert "offsets from 0, log end offset 45, 45 batches" in output
+
+
+def test_a_log_in_an_archive_says_its_layout_and_times(sample_traces: Path, tmp_path: Path) -> None:
+    log = (sample_traces / "kip101-0.10.2.2" / "broker-1" / "logs" / "server.log").read_bytes()
+    (tmp_path / "server.log.gz").write_bytes(gzip.compress(log))
+    output = run(tmp_path / "server.log.gz", "--rows", "2").output
+    assert "bytes, gzip\n" in output
+    assert "layout log4j; times without a zone" in output
+    assert "more; --rows shows them" in output
+
+
+def test_what_is_not_known_is_said(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("call me\n")
+    (tmp_path / "server.log").write_text("\x1b[31mnothing\n")
+    output = run(tmp_path).output
+    assert "unknown (no format that is known)" in output
+    assert "named like a broker's file" in output
+    assert "\x1b" not in output
+
+
+def test_coverage_counts_and_can_fail(tmp_path: Path) -> None:
+    good = (
+        "[2024-03-01 10:22:41,107] INFO [Partition t-0 broker=1] Shrinking ISR from 1,2 to 1 (kafka.cluster.Partition)"
+    )
+    strange = "[2024-03-01 10:22:41,108] INFO [Partition t-0 broker=1] Shrinking ISR somehow (kafka.cluster.Partition)"
+    other = "[2024-03-01 10:22:41,109] INFO Some words (kafka.Some)"
+    (tmp_path / "server.log").write_text("\n".join([good, good, strange, other]) + "\n")
+    line, total = run("--coverage", tmp_path).output.splitlines()[1:]
+    assert line.split() == ["4", "3", "2", "66.66", "%", "1", "broker-log", str(tmp_path / "server.log")]
+    assert total.split()[:5] == ["4", "3", "2", "66.66", "%"]
+    run("--coverage", "--at-least", "66", tmp_path)
+    run("--coverage", "--at-least", "99.9", tmp_path, code=1)
+
+
+def test_standard_input(sample_traces: Path) -> None:
+    log = (sample_traces / "kip101-0.10.2.2" / "broker-1" / "logs" / "server.log").read_bytes()
+    assert run("-", "--rows", "0", input=gzip.compress(log)).output.startswith("-\n  broker-log (")
+
+
+def test_every_recorded_case_is_understood(evidence_case: Path) -> None:
+    assert evidence_root() is not None
+    run("--coverage", "--at-least", "99.9", evidence_case)
+
+
+def test_a_path_that_does_not_exist() -> None:
+    result = CliRunner().invoke(cli, ["inspect", "no/such"])
+    assert isinstance(result.exception, Exception)
+    assert "no such file" in str(result.exception)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--rows", "-1", "."], ["--at-least", "101", "."]])
+def test_usage(arguments: list[str]) -> None:
+    run(*arguments, code=2)
