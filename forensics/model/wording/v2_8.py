@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from forensics.model.segments import size
 from forensics.model.trace import Event, epoch_ms
+from forensics.model.wording.broker_1_1 import EPOCHS, MANAGER, REPLICA
 from forensics.model.wording.controller_1_1 import INFO_PARSER, SERVER
-from forensics.model.wording.v1_1 import EPOCHS, MANAGER, REPLICA, V11
+from forensics.model.wording.v1_1 import V11
 from forensics.model.wording.words import Line, Threshold, joined
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from forensics.model.trace import Event, epoch_ms
+from forensics.model.wording.broker_1_1 import MANAGER, REPLICA
 from forensics.model.wording.controller_1_1 import INFO_PARSER
-from forensics.model.wording.v1_1 import MANAGER, REPLICA
 from forensics.model.wording.v2_8 import V28
 from forensics.model.wording.words import Line, Threshold, joined
 

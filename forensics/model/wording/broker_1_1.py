@@ -1,0 +1,112 @@
+"""What the lines of a broker of 1.1.1 are made of, and what it prints when it starts and stops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forensics.model.trace import Event
+from forensics.model.wording.controller_1_1 import SERVER, STATE, ZooKeeperController
+from forensics.model.wording.words import Line
+
+LOG, MANAGER, PARTITION = "kafka.log.Log", "kafka.log.LogManager", "kafka.cluster.Partition"
+REPLICA, REPLICAS, FETCHER = "kafka.cluster.Replica", "kafka.server.ReplicaManager", "kafka.server.ReplicaFetcherThread"
+FETCHERS, EPOCHS = "kafka.server.ReplicaFetcherManager", "kafka.server.epoch.LeaderEpochFileCache"
+
+
+class Broker11(ZooKeeperController):
+    """The pieces of a line, and the process."""
+
+    # -- pieces -------------------------------------------------------------------------------------------------------
+
+    def at(self, broker: int, offset: int) -> str:
+        """An offset with its place in the segment."""
+        return f"{offset} [0 : {self.scene.position(broker, offset)}]"
+
+    def unplaced(self, offset: int) -> str:
+        """An offset whose place a follower does not look up."""
+        return f"{offset} [-1 : -1]"
+
+    def log(self, event: Event, level: str, text: str) -> Line:
+        """A line of ``Log``."""
+        return Line(level, LOG, f"[Log partition={self.scene.tp}, dir={self.scene.data(event.broker or 0)}] {text}")
+
+    def partition(self, event: Event, level: str, text: str) -> Line:
+        """A line of ``Partition``."""
+        return Line(level, PARTITION, f"[Partition {self.scene.tp} broker={event.broker}] {text}")
+
+    def fetcher(self, event: Event, leader: int, level: str, text: str) -> Line:
+        """A line of a fetcher thread."""
+        return Line(level, FETCHER, f"[ReplicaFetcher replicaId={event.broker}, leaderId={leader}, fetcherId=0] {text}")
+
+    def manager(self, event: Event, text: str) -> Line:
+        """A line of the fetcher manager."""
+        return Line("INFO", FETCHERS, f"[ReplicaFetcherManager on broker {event.broker}] {text}")
+
+    def state(self, event: Event, level: str, text: str) -> Line:
+        """A line of a broker in state-change.log."""
+        return Line(level, STATE, f"[Broker id={event.broker}] {text}")
+
+    def of_request(self, event: Event) -> str:
+        """Which request is being handled."""
+        told = self.scene.told[event.broker or 0]
+        return (
+            f"with correlation id {told['correlation']} from controller {told['controller']} epoch "
+            f"{told['controller_epoch']}"
+        )
+
+    def from_request(self, event: Event) -> str:
+        """The same, the other way round."""
+        told = self.scene.told[event.broker or 0]
+        return (
+            f"from controller {told['controller']} epoch {told['controller_epoch']} with correlation id "
+            f"{told['correlation']}"
+        )
+
+    def last_update(self, event: Event) -> str:
+        """The controller epoch of the request, repeated."""
+        return f"(last update controller epoch {self.scene.told[event.broker or 0]['controller_epoch']})"
+
+    # -- process ------------------------------------------------------------------------------------------------------
+
+    def starts(self, event: Event) -> Iterator[Line]:
+        """Start, load, register."""
+        broker, facts, scene = event.broker or 0, event.facts, self.scene
+        data, tp, leo = scene.data(broker), scene.tp, event.facts["leo"]
+        yield Line(
+            "INFO", "kafka.utils.Log4jControllerRegistration$", "Registered kafka:type=kafka.Log4jController MBean"
+        )
+        yield Line("INFO", "kafka.server.KafkaConfig", self.config(broker))
+        yield Line("INFO", SERVER, "starting")
+        yield Line("INFO", SERVER, "Connecting to zookeeper on 127.0.0.1:19000")
+        yield Line("INFO", SERVER, f"Cluster ID = {scene.cluster_id}")
+        if facts["first"]:
+            yield Line("INFO", MANAGER, f"Log directory '{data}' not found, creating it.")
+        yield Line("INFO", MANAGER, "Loading logs.")
+        if facts["found"]:
+            yield Line("DEBUG", MANAGER, f"Loading log '{tp}'")
+            if not facts["clean"]:
+                yield self.log(event, "INFO", "Recovering unflushed segment 0")
+            yield self.log(event, "INFO", f"Loading producer state from offset {leo} with message format version 2")
+            yield self.log(
+                event,
+                "INFO",
+                f"Completed load of log with 1 segments, log start offset 0 and log end offset {leo} in 9 ms",
+            )
+        yield Line("INFO", MANAGER, "Logs loading complete in 12 ms.")
+        yield self.registered(broker)
+        yield from self.versions()
+        yield Line("INFO", SERVER, f"[KafkaServer id={broker}] started")
+
+    def stopping(self, event: Event) -> Iterator[Line]:
+        """A controlled shutdown begins."""
+        yield Line("INFO", SERVER, f"[KafkaServer id={event.broker}] shutting down")
+        yield Line("INFO", SERVER, f"[KafkaServer id={event.broker}] Starting controlled shutdown")
+
+    def stopped(self, event: Event) -> Iterator[Line]:
+        """And ends."""
+        yield Line("INFO", SERVER, f"[KafkaServer id={event.broker}] Controlled shutdown succeeded")
+        yield Line("INFO", REPLICAS, f"[ReplicaManager broker={event.broker}] Shutting down")
+        yield Line("INFO", REPLICAS, f"[ReplicaManager broker={event.broker}] Shut down completely")
+        yield Line("INFO", MANAGER, "Shutting down.")
+        yield Line("INFO", MANAGER, "Shutdown complete.")
+        yield Line("INFO", SERVER, f"[KafkaServer id={event.broker}] shut down completed")
