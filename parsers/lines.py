@@ -13,6 +13,8 @@ from parsers.schema import NOTICES, empty
 
 BLOCK_BYTES = 32 << 20
 MAX_LINE_BYTES = 1 << 20
+MOST_LINES = 2 << 20
+"""Lines of a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,22 @@ def blocks(stream: BinaryIO, *, block_bytes: int = BLOCK_BYTES, first_line: int 
                 continue
             end = len(data)
         rest = data[end:]
-        block = _block(data[:end], number)
-        number += block.lines.len()
-        yield block
+        for part in _portions(data[:end]):
+            block = _block(part, number)
+            number += block.lines.len()
+            yield block
     if rest:
         yield _block(rest, number)
+
+
+def _portions(data: bytes) -> Iterator[bytes]:
+    """The bytes, in smaller parts where they are mostly line ends: a line takes memory however short it is."""
+    begin = 0
+    if data.count(b"\n") > MOST_LINES:
+        while (end := data.rfind(b"\n", begin, begin + MOST_LINES) + 1) > begin and end < len(data):
+            yield data[begin:end]
+            begin = end
+    yield data[begin:]
 
 
 def sample(head: bytes) -> pl.Series | None:
