@@ -20,6 +20,7 @@
       this.status = node.querySelector(".status");
       this.scale = "offsets";
       this.off = new Set();
+      this.busy = false;
       this.spec = null;
     }
 
