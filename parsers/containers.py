@@ -11,6 +11,7 @@ import hashlib
 import io
 import lzma
 import re
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -44,7 +45,18 @@ _ZIP_IN_MEMORY: Final = 256 << 20
 _BLOCK: Final = 512
 _LONG_HEADER: Final = 1 << 20
 _NO_ARCHIVES: Final = (".jar", ".war", ".ear", ".whl", ".egg")
-_ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError)
+_ZIP_ERRORS: Final = (
+    # what zipfile and its codecs raise on bytes that contradict themselves; a place out of the file is a ValueError
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    ValueError,
+    OverflowError,
+    RuntimeError,
+    struct.error,
+)
 
 
 @dataclass(slots=True)
@@ -365,7 +377,7 @@ def _pax(data: bytes) -> dict[str, str]:
 def _zip(archive: Source) -> tuple[list[Source], list[str]]:
     try:
         file = zipfile.ZipFile(_seekable(archive))
-    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
+    except _ZIP_ERRORS as error:
         return [], [f"the zip cannot be read ({error}); if it was cut, try: zip -FF"]
     stored = f"zip in {archive.stored}" if archive.stored else "zip"
     members: list[Source] = []
@@ -418,6 +430,6 @@ class _ZipMember:
     def __call__(self) -> BinaryIO:
         try:
             inner = self.file.open(self.info)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        except _ZIP_ERRORS as error:
             raise OSError(f"damaged in the zip ({error})") from error
         return io.BufferedReader(Watched(inner, _ZIP_ERRORS), 1 << 16)  # type: ignore[arg-type]

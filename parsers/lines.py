@@ -110,7 +110,11 @@ def _block(data: bytes, first_line: int) -> Block:
 
 def _split(data: bytes) -> pl.Series:
     # A quote character or a separator must never be interpreted: scan_lines knows neither.
-    lines = pl.scan_lines(io.BytesIO(data)).collect().get_column("line")
+    # But it expands what begins like gzip, zlib or zstd, which a piece of a file may by chance: a line goes before.
+    guard = data[:1] in (b"\x1f", b"\x78", b"\x28")
+    lines = pl.scan_lines(io.BytesIO(b"\n" + data if guard else data)).collect().get_column("line")
+    if guard:
+        lines = lines.slice(1)
     if b"\r" in data:
         lines = lines.str.strip_chars_end("\r")
     return lines

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import gzip
 import io
 import itertools
+import zlib
+from collections.abc import Callable
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +45,15 @@ def test_bytes_that_are_no_text_cost_one_line() -> None:
     (block,) = lines.blocks(io.BytesIO(b"one\n\xff\xfe two\nthree\0\n"))
     assert block.lines.to_list() == ["one", "\ufffd\ufffd two", "three\ufffd"]
     assert block.notices.get_column("line").to_list() == [2, 3]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zlib.compress, zstandard.compress])
+def test_a_block_that_begins_like_a_compressed_file_is_not_expanded(compress: Callable[[bytes], bytes]) -> None:
+    data = compress(b"hidden\n" * 1000)
+    found = collected(list(lines.blocks(io.BytesIO(b"first\n" + data + b"\nlast"), block_bytes=6)))
+    assert (found[0], found[-1][1]) == ((1, "first"), "last")
+    assert "hidden" not in [text for _, text in found]
+    assert collected(list(lines.blocks(io.BytesIO(b"x\x9c is text\n(yes)")))) == [(1, "x\ufffd is text"), (2, "(yes)")]
 
 
 def test_a_file_without_line_ends_is_cut() -> None:
