@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 from forensics.engines import local
 from forensics.reports.html import render
 from forensics.result import Partition, Result
-from forensics.rules.finding import Finding
+from forensics.rules.finding import Finding, Verdict
 
 LOSS_AND_FORK, LOSS, CALM, MISSING = "kip101-0.10.2.2", "unclean-3.9.1", "traps-0.10.2.2", "broker-missing"
 SAMPLES = (LOSS_AND_FORK, LOSS, CALM, MISSING)
@@ -120,12 +120,16 @@ def long(results: Callable[[str], Result]) -> Callable[[int], Result]:
                 rows.filter(pl.col("row") > first),
             ]
         )
-        # Evidence cites rows by number: they move with what was put in between.
         whole = whole.drop("row").with_row_index("row").select(rows.columns)
-        return replace(result, case=replace(case, observations=whole), findings=[], partitions=[
-            Partition(p.history, {rule: replace(j, findings=()) for rule, j in p.judgements.items()})
+        # Findings cite rows by number, and those have moved: a page without findings is drawn from the same rows.
+        calm = [
+            Partition(
+                p.history,
+                {rule: replace(j, verdict=Verdict.CLEAN, findings=()) for rule, j in p.judgements.items()},
+            )
             for p in result.partitions
-        ])  # fmt: skip
+        ]
+        return replace(result, case=replace(case, observations=whole), findings=[], partitions=calm)
 
     return make
 

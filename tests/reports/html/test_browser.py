@@ -188,7 +188,7 @@ def test_the_chart_is_moved_by_keys_and_buttons(loss: Page, shared: Watched) -> 
 def test_distance_to_committed_and_the_key(loss: Page, shared: Watched) -> None:
     page = loss
     ends = (
-        "document.querySelector('.chart')._fullData.filter(t => t.meta.group === 'bound')"
+        "document.querySelector('.chart').data.filter(t => t.meta.group === 'bound')"
         ".flatMap(t => Array.from(t.y)).filter(y => y !== null)"
     )
     assert max(page.evaluate(ends)) > 0
@@ -198,7 +198,7 @@ def test_distance_to_committed_and_the_key(loss: Page, shared: Watched) -> None:
     key = page.locator(".keys button[data-group=hw]").first
     key.click()
     expect(key).to_have_attribute("aria-pressed", "false")
-    shown = "document.querySelector('.chart')._fullData.filter(t => t.meta.group === 'hw' && t.visible === true).length"
+    shown = "document.querySelector('.chart').data.filter(t => t.meta.group === 'hw' && t.visible).length"
     page.wait_for_function(f"{shown} === 0")
     assert shared.complaints == []
 
@@ -210,7 +210,7 @@ def test_pointing_at_a_mark_shows_its_evidence(loss: Page, shared: Watched) -> N
     mark.hover(force=True)
     label = page.locator(".chart .hoverlayer .hovertext").first
     label.wait_for()
-    assert re.search(r"server\.log:\d+|state-change\.log:\d+", label.inner_text())
+    assert re.search(r"server\.log:\d+|state-change\.log:\d+", label.text_content() or "")
 
 
 def test_the_logs_follow_the_slider(loss: Page, shared: Watched) -> None:
