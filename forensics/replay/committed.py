@@ -312,17 +312,23 @@ def doubts(history: History) -> list[Doubt]:
 
 
 def reached(history: History, epoch: Epoch) -> int | None:
-    """Log end offset the leader of an epoch reached in it, where something gives it exactly; None otherwise."""
+    """Log end offset the leader of an epoch reached in it, where something gives it exactly; None otherwise.
+
+    What it came back with after an unclean stop does not: the end of its log may be gone.
+    """
     if epoch.leader is None:
         return None
     spans = history.tenures.get(epoch.leader, [])
-    for position, tenure in enumerate(spans):
-        if tenure.epoch == epoch.epoch:
-            if position + 1 < len(spans):
-                return spans[position + 1].start_end
-            replica = history.replicas.get(epoch.leader)
-            return replica.end if replica is not None else None
-    return None
+    here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch.epoch]
+    if not here:
+        return None
+    load = next((s for s in reversed(spans[here[-1]].steps) if s.what in ("loaded", "corrupt")), None)
+    if load is not None and (load.what == "corrupt" or load.reason == "unclean"):
+        return load.end
+    if here[-1] + 1 < len(spans):
+        return spans[here[-1] + 1].start_end
+    replica = history.replicas.get(epoch.leader)
+    return replica.end if replica is not None else None
 
 
 def refetched(history: History, cut: Cut, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:

@@ -335,8 +335,15 @@ class _Fold:
             # Reconciled by leader epoch before it fetched, its log is a prefix of its leader's; and if it never
             # reached its leader, what it is known to hold is still its own.
             at = tenure.start_low
-        if epoch.lineage.entries and at is not None:
-            self.logs[broker] = self.logs[broker].splice(epoch.lineage, at) if at > 0 else epoch.lineage
+        log = self.logs[broker]
+        if not removed and tenure.start_end is None and self.history.protocol != "hw" and not tenure.fetched:
+            # It may have gone before it was reconciled: what it is found with later need not be its leader's.
+            log = log.cut(tenure.start_low).begin(UNKNOWN, tenure.start_low)
+        elif epoch.lineage.entries and at is not None:
+            log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
+        for number, start, _ in tenure.entries:
+            log = log.cut(start).begin(number, start)
+        self.logs[broker] = log
 
     def _apply(self, broker: int, tenure: Tenure, epoch: Epoch | None, steps: Sequence[Step]) -> None:
         """Shorten the replica's log as its steps say, keeping what each removed."""
@@ -386,11 +393,27 @@ class _Fold:
         if tenure.hw is not None and epoch is not None:
             self._state(broker, epoch, tenure.hw, "printed by the leader" if epoch.leader == broker else "printed")
         reached = tenure.hw.value if tenure.hw is not None else 0
-        alone = tenure.alone
-        if alone is None or epoch is None or epoch.leader != broker or alone.value <= reached:
-            return
-        if self.facts.get(broker, _NO_FACTS).alone_commits:
+        alone = self._alone(broker, tenure) if epoch is not None and epoch.leader == broker else None
+        if alone is not None and alone.value > reached and self.facts.get(broker, _NO_FACTS).alone_commits:
             self._state(broker, epoch, alone, "because the leader was alone in the ISR", confidence=Confidence.INFERRED)
+
+    def _alone(self, broker: int, tenure: Tenure) -> Sample | None:
+        """How far a leader that was alone in the ISR is known to have written: all of that was committed.
+
+        Where it stayed alone until its epoch or its process ended, the log it left counts; a log that came back shorter
+        than it was still gives the least it had.
+        """
+        alone = tenure.alone
+        if not tenure.is_alone:
+            return alone
+        left = [(step.target, step.refs[0], step.time) for step in tenure.steps if step.what == "loaded"][:1]
+        spans = self.tenures[broker]
+        after = next((two for one, two in itertools.pairwise(spans) if one is tenure), None)
+        if not left and after is not None and after.start_end is not None and after.start_ref is not None:
+            left = [(after.start_end, after.start_ref, after.time)]
+        if left and (alone is None or left[0][0] > alone.value):
+            return Sample(*left[0])
+        return alone
 
     def _stated_at_start(self, broker: int, tenure: Tenure) -> None:
         """A high watermark a tenure begins with was reached in an earlier one, in the log of the leader of that."""

@@ -36,6 +36,7 @@ OWN = (
     Kind.TRUNCATE_PLAN,
     Kind.FETCHER_ADDED,
     Kind.FETCH_RESET,
+    Kind.EPOCH_ASSIGNED,
     Kind.ISR_SHRINK,
     Kind.ISR_EXPAND,
     Kind.ISR_COMMIT,

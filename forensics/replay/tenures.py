@@ -84,10 +84,13 @@ class Tenure:
         start_low: the least it can have been.
         start_hw: high watermark it began with, which was reached earlier.
         steps: truncations, loads and the like, in order.
+        entries: epochs it saw begin in its own log: (leader epoch, first offset, evidence).
+        fetched: something tells that it followed its leader far enough to fetch.
         end_low: greatest log end offset it is known to have reached.
         hw: greatest high watermark reached in the tenure.
         isr: every ISR it stated as leader, in order.
-        alone: log end offset it had as leader when the ISR had shrunk to itself.
+        alone: log end offset it had as leader once the ISR was known to be itself alone.
+        is_alone: at its end the ISR was still itself alone; what it merely proposed does not count.
         log_before: its log as the tenure found it, filled by the fold.
         log: its log once reconciled with the leader of the epoch, filled by the fold.
     """
@@ -105,10 +108,13 @@ class Tenure:
     start_low: int = 0
     start_hw: Sample | None = None
     steps: list[Step] = field(default_factory=list)
+    entries: list[tuple[int, int, Ref]] = field(default_factory=list)
+    fetched: bool = False
     end_low: int = 0
     hw: Sample | None = None
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
     alone: Sample | None = None
+    is_alone: bool = False
     log_before: Lineage = field(default_factory=Lineage)
     log: Lineage = field(default_factory=Lineage)
 
@@ -200,6 +206,7 @@ class Reader:
         isr = broker_set(event.isr)
         if isr is not None:
             now.isr.append((isr, ref))
+            now.is_alone = role is Role.LEADER and isr == {self.replica}
         if event.kind == Kind.LEADER_AND_ISR:
             return
         if event.leo is not None and not now.steps:
@@ -337,6 +344,21 @@ class Reader:
             now.start_end, now.start_ref, now.start_low = event.leo, ref, event.leo
         self._exact(event.leo, ref)
 
+    def _epoch_begins(self, event: Event) -> None:
+        """The first record of an epoch reached its own log: as leader where it begins, as follower what it fetched."""
+        epoch, offset, now = event.leader_epoch, event.offset, self.now
+        if epoch is None or offset is None or epoch < 0 or self.at_rest or event.run != now.run:
+            return
+        ref = Ref(row=event.row, note=f"records of leader epoch {epoch} begin at {offset}")
+        now.entries.append((epoch, offset, ref))
+        now.fetched = now.fetched or now.role is Role.FOLLOWER
+        if now.role is Role.LEADER and epoch == now.epoch and now.start_end is None and not now.steps:
+            now.start_end, now.start_ref, now.start_low = offset, ref, max(now.start_low, offset)
+        if offset > self.low:
+            self.low = offset
+            now.end_low = max(now.end_low, offset)
+            self.end, self.growing = None, True
+
     def _full(self, event: Event) -> None:
         if event.offset is not None:
             self._step("full", event.offset, "log start", event, f"all removed, the log starts anew at {event.offset}")
@@ -379,6 +401,7 @@ class Reader:
         if event.leo is not None and event.leo >= 0:
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=True)
             self.growing = False  # every append is printed at this level, so the end stays exact
+            self.now.fetched = True
         self._hw(event)
 
     def _at_least(self, event: Event) -> None:
@@ -386,6 +409,7 @@ class Reader:
             self.low = event.leo
             self.now.end_low = max(self.now.end_low, event.leo)
             self.end, self.growing = None, True
+            self.now.fetched = True
         self._hw(event)
 
     # -- high watermark and ISR -------------------------------------------------------------------------------------
@@ -448,6 +472,7 @@ class Reader:
         kept = now.start_hw.value if now.start_hw is not None else -1
         if event.hw > kept and (now.hw is None or event.hw > now.hw.value):
             now.hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
+            now.fetched = True
 
     def _isr(self, event: Event) -> None:
         now = self.now
@@ -461,7 +486,8 @@ class Reader:
         isr = broker_set(event.isr)
         if isr is not None:
             now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
-            if isr == {self.replica} and event.kind == Kind.ISR_COMMIT and now.end_low > 0:
+            now.is_alone = isr == {self.replica} and (now.is_alone or event.kind != Kind.ISR_SHRINK)
+            if now.is_alone and event.kind == Kind.ISR_COMMIT and now.end_low > 0:
                 ref = Ref(row=event.row, note=f"alone in the ISR with log end offset {now.end_low} at least")
                 now.alone = Sample(now.end_low, ref, event.time)
 
@@ -481,6 +507,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.TRUNCATE_NOOP: Reader._noop,
     Kind.TRUNCATE_FULL: Reader._full,
     Kind.TRUNCATE_PLAN: Reader._plan,
+    Kind.EPOCH_ASSIGNED: Reader._epoch_begins,
     Kind.FETCHER_ADDED: Reader._fetcher,
     Kind.FETCH_RESET: Reader._reset,
     Kind.APPEND: Reader._appended,
