@@ -17,3 +17,11 @@ class UnwritableOutput(ForensicsError):
 
 class UnreadableInput(ForensicsError):
     """A path that was asked for does not exist or cannot be opened."""
+
+
+class BadConfiguration(ForensicsError):
+    """A configuration file, or an option, names what does not exist."""
+
+
+class BadBaseline(ForensicsError):
+    """A baseline is not what a scan wrote."""

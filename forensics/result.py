@@ -38,6 +38,28 @@ class Partition:
         return [rule for rule, judgement in self.judgements.items() if judgement.verdict is verdict]
 
 
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What the user's settings changed between the rules and the reports. Reports say it: silence would mislead.
+
+    Attributes:
+        config: the configuration file that was read, or None.
+        severities: severity given to a rule, by its id.
+        disabled: rules that were not asked, in the order of the rules.
+        topics, skipped_topics: patterns that topics had to match, and must not match.
+        baseline: file with the findings that are known, or None.
+        gone: how many findings of that file were not found any more.
+    """
+
+    config: str | None = None
+    severities: dict[str, Severity] = field(default_factory=dict)
+    disabled: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    skipped_topics: tuple[str, ...] = ()
+    baseline: str | None = None
+    gone: int = 0
+
+
 @dataclass(slots=True)
 class Result:
     """A finished scan.
@@ -48,6 +70,8 @@ class Result:
         partitions: every partition, worst first, then by name.
         findings: every finding with its evidence, worst first.
         quote: gives the text at places of the evidence, for reports that read it again.
+        known: findings that a baseline hides: in the judgements, but not in ``findings``.
+        changes: what the user's settings changed.
     """
 
     inputs: tuple[str, ...]
@@ -55,11 +79,19 @@ class Result:
     partitions: list[Partition]
     findings: list[Finding] = field(default_factory=list)
     quote: Callable[[Case, Iterable[Place]], dict[Place, str]] = quotes.quote
+    known: list[Finding] = field(default_factory=list)
+    changes: Changes = field(default_factory=Changes)
 
     @property
     def worst(self) -> Severity | None:
-        """Severity of the worst finding."""
+        """Severity of the worst finding that is not known."""
         return self.findings[0].severity if self.findings else None
+
+    def whole(self) -> Result:
+        """The same with what is known among the findings: for reports that tell what happened, not what is new."""
+        if not self.known:
+            return self
+        return replace(self, findings=sorted([*self.findings, *self.known], key=lambda f: f.order), known=[])
 
 
 def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Sequence[Judgement]]]) -> Result:

@@ -8,13 +8,12 @@ import click
 
 from forensics.case import Reading
 from forensics.cli import reading
+from forensics.cli.tuned import tuned
 from forensics.engines import local
 from forensics.errors import UnwritableOutput
 from forensics.reports import REPORTS, html
 from forensics.reports.redaction import redact
-from forensics.rules.finding import Severity
-
-FAIL_ON = ("critical", "error", "warning", "never")
+from forensics.tuning import Tuning, tune
 
 
 def _write(path: str, text: str) -> None:
@@ -31,16 +30,9 @@ def _write(path: str, text: str) -> None:
     "--format", "format_name", type=click.Choice([r.name for r in REPORTS]), default="text", show_default=True
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write there instead of to the terminal.")
-@click.option("--topic", "topics", multiple=True, metavar="GLOB", help="Judge only topics that match; may be repeated.")
 @reading.zone
 @reading.skews
-@click.option(
-    "--fail-on",
-    type=click.Choice(FAIL_ON),
-    default="error",
-    show_default=True,
-    help="Least severity that exits with 1.",
-)
+@tuned
 @click.option(
     "--report", "page", type=click.Path(dir_okay=False), metavar="FILE.html", help="Write the incident report as well."
 )
@@ -51,10 +43,9 @@ def scan(
     paths: tuple[str, ...],
     format_name: str,
     output: str | None,
-    topics: tuple[str, ...],
     zone: str,
     skews: dict[int, int],
-    fail_on: str,
+    tuning: Tuning,
     page: str | None,
     redacted: bool,
 ) -> None:
@@ -64,7 +55,7 @@ def scan(
 
     Example: forensics scan incident/ --topic 'orders*' --tz Europe/Berlin --report incident.html
     """
-    result = local.scan(paths, reading=Reading(zone, skews), topics=topics)
+    result = tune(local.scan(paths, reading=Reading(zone, skews), topics=tuning.topics), tuning)
     if redacted:
         result = redact(result)
     report = next(report for report in REPORTS if report.name == format_name)
@@ -75,5 +66,5 @@ def scan(
         _write(output, text)
     if page is not None:
         _write(page, html.render(result))
-    if fail_on != "never" and result.worst is not None and result.worst.rank <= Severity(fail_on).rank:
+    if tuning.fails(result):
         sys.exit(1)

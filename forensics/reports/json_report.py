@@ -54,8 +54,9 @@ def document(result: Result) -> dict[str, Any]:
             for row in coverage(case).iter_rows(named=True)
         ],
         "partitions": [_partition(partition) for partition in result.partitions],
-        "findings": [_finding(finding) for finding in result.findings],
+        "findings": [finding_document(finding) for finding in result.findings],
         "notices": _notices(result),
+        "tuning": _tuning(result),
     }
 
 
@@ -121,7 +122,8 @@ def _replica(history: History, broker: int) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_document(finding: Finding) -> dict[str, Any]:
+    """One finding as plain values."""
     first, last = finding.span
     cause = BY_ID.get(finding.cause or "")
     positions = {ref: number for number, ref in enumerate(finding.refs)}
@@ -179,6 +181,23 @@ def _finding(finding: Finding) -> dict[str, Any]:
             }
             for evidence in finding.evidence
         ],
+    }
+
+
+def _tuning(result: Result) -> dict[str, Any]:
+    changes = result.changes
+    return {
+        "config": changes.config,
+        "severities": {rule: severity.value for rule, severity in changes.severities.items()},
+        "disabled": list(changes.disabled),
+        "topics": list(changes.topics),
+        "skip_topics": list(changes.skipped_topics),
+        "baseline": changes.baseline,
+        "known": [
+            {"fingerprint": one.fingerprint, "rule": one.rule, "severity": one.severity.value, "summary": one.summary}
+            for one in result.known
+        ],
+        "gone": changes.gone,
     }
 
 

@@ -179,6 +179,14 @@ class Redactor:
             partitions=partitions,
             findings=[finding(one) for one in result.findings],
             quote=self.quote,
+            known=[finding(one) for one in result.known],
+            changes=replace(
+                result.changes,
+                config=self.path(result.changes.config) if result.changes.config is not None else None,
+                topics=tuple(WITHHELD for _ in result.changes.topics),
+                skipped_topics=tuple(WITHHELD for _ in result.changes.skipped_topics),
+                baseline=self.path(result.changes.baseline) if result.changes.baseline is not None else None,
+            ),
         )
 
     def quote(self, case: Case, wanted: Iterable[Place]) -> dict[Place, str]:

@@ -43,7 +43,7 @@ _TOOLS = (
     ("dump-log", "output of kafka-dump-log"),
     ("log-dirs", "output of kafka-log-dirs"),
     ("topics-describe", "output of kafka-topics"),
-    ("trace", "observations of a model's run"),
+    ("trace", "a trace"),
 )
 _SHOWN = frozenset({*_LOGS, *(kind for kind, _ in (*_FILES, *_TOOLS)), "segment", "server-properties"})
 _STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+")  # the fact beside it says when
@@ -64,6 +64,7 @@ def render(result: Result, *, width: int | None = None) -> str:
     page.wishes()
     page.coverage()
     page.totals()
+    page.changes()
     return "".join(f"{plain(line).rstrip()}\n" for line in page.lines)
 
 
@@ -254,9 +255,10 @@ class _Page:
         partitions = self.result.partitions
         if not partitions:
             return
-        total = f"{len(partitions):,} partition{'' if len(partitions) == 1 else 's'}, {len(RULES)} rules"
+        asked = [rule for rule in RULES if rule.id not in self.result.changes.disabled]
+        total = f"{len(partitions):,} partition{'' if len(partitions) == 1 else 's'}, {len(asked)} rules"
         rows = []
-        for rule in RULES:
+        for rule in asked:
             by = {verdict: [p for p in partitions if p.judgements[rule.id].verdict is verdict] for verdict in Verdict}
             if rule.id == "evidence-gap" or not (by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]):
                 continue
@@ -265,13 +267,13 @@ class _Page:
             )
             names = _names([_called(p) for p in by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]], 2)
             rows.append(f"  {rule.id:27}{counts}   {names}")
-        clean = len(RULES) - 1 - len(rows)
+        clean = sum(rule.id != "evidence-gap" for rule in asked) - len(rows)
         if rows:
             self.lines += [f"{total:29}{'violated':>10}{'unknown':>10}{'clean':>10}", *rows]
             if clean:
                 self.lines.append(f"  {clean} other rules: clean everywhere")
         else:
-            self.lines.append(f"{total}: clean everywhere")
+            self.lines.append(f"{total}: clean everywhere" if clean else total)
         self.lines.append("")
 
     def wishes(self) -> None:
@@ -318,7 +320,7 @@ class _Page:
         for broker in (*known, *([None] if None in rows else [])):
             kinds = rows.get(broker, {})
             has = self.logs(kinds) + self.files(kinds)
-            lacks = _lacking(kinds) if broker in holders else []
+            lacks = _lacking(kinds) if broker in holders and "trace" not in kinds else []
             text = "; ".join(has) if has else "nothing"
             text += f"; MISSING: {', '.join(lacks)}" if lacks else ""
             self.put(f"broker {broker}  " if broker is not None else "of no known broker  ", text, indent=4)
@@ -385,6 +387,30 @@ class _Page:
         if notices > EXAMPLES:
             self.lines.append(f"  ... and {notices - EXAMPLES:,} more: --format json counts them by file")
 
+    def changes(self) -> None:
+        """What the user's settings changed: nothing is left out in silence."""
+        for text in changed(self.result):
+            self.put("", text, indent=2)
+
+
+def changed(result: Result) -> list[str]:
+    """What a user's settings changed in a result, a sentence each; empty where they changed nothing."""
+    changes, known = result.changes, len(result.known)
+    said = []
+    if changes.disabled:
+        said.append(f"not asked: {', '.join(changes.disabled)}")
+    if changes.severities:
+        said.append("severity set: " + ", ".join(f"{rule} {level.value}" for rule, level in changes.severities.items()))
+    if changes.topics:
+        said.append(f"only topics like {', '.join(changes.topics)}")
+    if changes.skipped_topics:
+        said.append(f"without topics like {', '.join(changes.skipped_topics)}")
+    texts = [f"configured by {changes.config or 'options'}: {'; '.join(said)}"] if said else []
+    if changes.baseline is not None:
+        gone = f"; {changes.gone:,} of it not found any more" if changes.gone else ""
+        texts.append(f"{known:,} known finding{'' if known == 1 else 's'} hidden by baseline {changes.baseline}{gone}")
+    return texts
+
 
 def name_of(finding: Finding) -> str:
     """The partition, and which life of a topic of that name it was."""
@@ -431,8 +457,13 @@ def _nothing(result: Result) -> str:
     if not result.partitions:
         return "no partition was judged: no file speaks of one, or none matches --topic"
     asked = [judged for p in result.partitions if not p.history.incarnation for judged in p.judgements.values()]
+    news = "new " if result.known else ""
     if any(judged.verdict is Verdict.UNKNOWN for judged in asked):
-        return "nothing found, but not every question could be answered: see unknown below"
+        return f"nothing {news}found, but not every question could be answered: see unknown below"
+    if news:
+        return "nothing new found: what is known is counted below"
+    if result.changes.disabled:
+        return "nothing found by the rules that were asked"
     return "nothing found: no committed data lost, cut or forked"
 
 

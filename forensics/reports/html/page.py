@@ -46,7 +46,8 @@ class Panel:
 
 
 def render(result: Result) -> str:
-    """The whole page."""
+    """The whole page. What a baseline hides elsewhere is in it: it tells what happened, not what is new."""
+    result = result.whole()
     for drawn in (PANELS, 4, 1, 0):
         page = _page(result, drawn)
         if len(page.encode("utf-8")) <= LARGEST:

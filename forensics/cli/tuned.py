@@ -1,0 +1,124 @@
+"""Options that say what a user wants to be told, the same for every command that judges: command line over environment
+over configuration file.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from forensics import tuning
+from forensics.tuning import FAIL_ON, Tuning
+
+
+def _options() -> tuple[Callable[..., Any], ...]:
+    return (
+        click.option(
+            "--topic",
+            "topics",
+            multiple=True,
+            metavar="GLOB",
+            envvar="FORENSICS_TOPICS",
+            help="Judge only topics that match; may be repeated.",
+        ),
+        click.option(
+            "--skip-topic",
+            "skip_topics",
+            multiple=True,
+            metavar="GLOB",
+            envvar="FORENSICS_SKIP_TOPICS",
+            help="Leave out topics that match; may be repeated.",
+        ),
+        click.option(
+            "--fail-on",
+            type=click.Choice(FAIL_ON),
+            envvar="FORENSICS_FAIL_ON",
+            help=f"Least severity that exits with 1.  [default: {Tuning().fail_on}]",
+        ),
+        click.option(
+            "--severity",
+            "severities",
+            multiple=True,
+            metavar="RULE=LEVEL",
+            envvar="FORENSICS_SEVERITY",
+            help="Severity of a rule's worst findings; may be repeated.",
+        ),
+        click.option(
+            "--disable",
+            "disabled",
+            multiple=True,
+            metavar="RULE",
+            envvar="FORENSICS_DISABLE",
+            help="Do not ask a rule; may be repeated.",
+        ),
+        click.option(
+            "--baseline",
+            type=click.Path(dir_okay=False),
+            metavar="FILE",
+            envvar="FORENSICS_BASELINE",
+            help="Hide and count what a former --format json or jsonl has; the exit code tells what is new.",
+        ),
+        click.option(
+            "--config",
+            type=click.Path(dir_okay=False),
+            metavar="FILE",
+            envvar="FORENSICS_CONFIG",
+            help="Configuration; else forensics.toml or [tool.forensics] of pyproject.toml in the working directory.",
+        ),
+        click.option("--isolated", is_flag=True, envvar="FORENSICS_ISOLATED", help="Read no configuration file."),
+    )
+
+
+def tuned(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options, and hand it what they come to as ``tuning``."""
+
+    @functools.wraps(command)
+    def with_tuning(**given: Any) -> None:
+        asked = {name: given.pop(name) for name in _NAMES}
+        command(tuning=_merged(**asked), **given)
+
+    for option in reversed(_options()):
+        with_tuning = option(with_tuning)
+    return with_tuning
+
+
+_NAMES = ("topics", "skip_topics", "fail_on", "severities", "disabled", "baseline", "config", "isolated")
+
+
+def _merged(
+    *,
+    topics: tuple[str, ...],
+    skip_topics: tuple[str, ...],
+    fail_on: str | None,
+    severities: tuple[str, ...],
+    disabled: tuple[str, ...],
+    baseline: str | None,
+    config: str | None,
+    isolated: bool,
+) -> Tuning:
+    """What is given stands over what the file says; severities do so rule by rule."""
+    if isolated and config is not None:
+        raise click.UsageError("--isolated reads no configuration, --config names one: use one of them")
+    file = None if isolated else Path(config) if config is not None else tuning.find(Path())
+    base = tuning.load(file) if file is not None else Tuning()
+    given = {}
+    for pair in severities:
+        rule, mark, level = pair.partition("=")
+        if not mark:
+            raise click.UsageError(f"--severity {pair}: must be RULE=LEVEL, as in leo-regression=warning")
+        given[tuning.rule_id(rule, "--severity")] = tuning.severity(level, f"--severity {rule}")
+    former = baseline or base.baseline
+    return Tuning(
+        severities={**base.severities, **given},
+        disabled=frozenset(tuning.rule_id(rule, "--disable") for rule in disabled) or base.disabled,
+        topics=topics or base.topics,
+        skip_topics=skip_topics or base.skip_topics,
+        fail_on=fail_on or base.fail_on,
+        baseline=former,
+        known=tuning.baseline(former) if former is not None else {},
+        config=base.config,
+    )

@@ -1,0 +1,37 @@
+"""JSON lines: one finding a line, worst first, each by itself. For tools that read streams, and for baselines.
+
+A line is a finding as ``forensics.scan/1`` has it, with the key ``schema`` before it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from forensics.reports.json_report import finding_document, schema
+from forensics.result import Result
+
+SCHEMA = "forensics.finding/1"
+
+
+def render(result: Result) -> str:
+    """A line for each finding; nothing where nothing was found."""
+    return "".join(
+        json.dumps({"schema": SCHEMA, **finding_document(finding)}, ensure_ascii=False) + "\n"
+        for finding in result.findings
+    )
+
+
+def line_schema() -> dict[str, Any]:
+    """The JSON Schema of a line."""
+    whole = schema()
+    finding = whole["$defs"].pop("finding")
+    return {
+        "$schema": whole["$schema"],
+        "$id": "urn:forensics:finding:1",
+        "title": SCHEMA,
+        **finding,
+        "required": ["schema", *finding["required"]],
+        "properties": {"schema": {"const": SCHEMA}, **finding["properties"]},
+        "$defs": whole["$defs"],
+    }

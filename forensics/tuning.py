@@ -1,0 +1,294 @@
+"""What a user wants to be told otherwise: severities, rules that are off, topics, and findings that are known.
+
+Applied in one place, between the rules and the reports, whatever engine judged. Nothing here changes a verdict: a rule
+that is off was not asked, a known finding is counted, and every report says what was changed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from forensics.errors import BadBaseline, BadConfiguration
+from forensics.result import Changes, Partition, Result
+from forensics.rules import RULES
+from forensics.rules.finding import Finding, Severity
+
+FILE = "forensics.toml"
+PROJECT = "pyproject.toml"
+FAIL_ON = ("critical", "error", "warning", "never")
+NEVER = "never"
+
+_SEVERITY = {rule.id: rule.severity for rule in RULES}
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Everything that can be tuned without code.
+
+    Attributes:
+        severities: severity of a rule, by its id. Findings as severe as the rule by itself get it, milder ones keep
+            theirs unless this is milder still.
+        disabled: rules that are off.
+        topics: patterns; only topics that match one are judged. None means all.
+        skip_topics: patterns of topics that are left out.
+        fail_on: least severity that lets the exit code be 1, or "never".
+        baseline: a former output (JSON or JSON lines) whose findings are known, or None.
+        known: those findings, as ``baseline`` reads them.
+        config: the file all this comes from, or None.
+    """
+
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    disabled: frozenset[str] = frozenset()
+    topics: tuple[str, ...] = ()
+    skip_topics: tuple[str, ...] = ()
+    fail_on: str = "error"
+    baseline: str | None = None
+    known: Mapping[str, Severity] = field(default_factory=dict)
+    config: str | None = None
+
+    def fails(self, result: Result) -> bool:
+        """Whether a result is bad enough for exit code 1; what is known does not count."""
+        if self.fail_on == NEVER or result.worst is None:
+            return False
+        return result.worst.rank <= Severity(self.fail_on).rank
+
+
+# -- from a file ----------------------------------------------------------------------------------------------------
+
+
+def find(folder: Path) -> Path | None:
+    """The configuration of a folder: ``forensics.toml``, else a ``pyproject.toml`` with a table ``[tool.forensics]``.
+
+    Raises:
+        BadConfiguration: a ``pyproject.toml`` is not TOML.
+    """
+    own = folder / FILE
+    if own.is_file():
+        return own
+    project = folder / PROJECT
+    return project if project.is_file() and _ours(_toml(project), project) is not None else None
+
+
+def load(path: Path) -> Tuning:
+    """Read a configuration.
+
+    Args:
+        path: ``forensics.toml``, or a ``pyproject.toml`` with a table ``[tool.forensics]``.
+
+    Raises:
+        BadConfiguration: the file cannot be read or is not TOML; a key or a rule is not known; a value is of the wrong
+            kind. The text names file and key.
+    """
+    document = _toml(path)
+    table = _ours(document, path) if path.name == PROJECT else document
+    if table is None:
+        raise BadConfiguration(f"{path}: has no table [tool.forensics]; add it, or name another file")
+    prefix = "tool.forensics." if path.name == PROJECT else ""
+    said: dict[str, Any] = {"config": str(path)}
+    for key, value in table.items():
+        where = f"{path}: {prefix}{key}"
+        if key not in _KEYS:
+            raise BadConfiguration(f"{where}: no such key{_near(key, _KEYS)}; there is {', '.join(_KEYS)}")
+        name, read = _KEYS[key]
+        said[name] = read(value, where)
+    if said.get("baseline") is not None:
+        said["baseline"] = str(path.parent / said["baseline"])
+    return Tuning(**said)
+
+
+def rule_id(name: str, where: str) -> str:
+    """A rule's id, checked.
+
+    Raises:
+        BadConfiguration: there is no such rule.
+    """
+    if name not in _SEVERITY:
+        raise BadConfiguration(f"{where}: there is no rule {name!r}{_near(name, _SEVERITY)}; see `forensics rules`")
+    return name
+
+
+def severity(name: str, where: str) -> Severity:
+    """A severity, checked.
+
+    Raises:
+        BadConfiguration: there is no such severity.
+    """
+    try:
+        return Severity(name)
+    except ValueError:
+        raise BadConfiguration(f"{where}: {name!r} is no severity; use one of {', '.join(Severity)}") from None
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except OSError as error:
+        raise BadConfiguration(f"{path}: {error.strerror}; name a file that can be read, or use --isolated") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadConfiguration(f"{path}: not TOML: {error}; correct it, or use --isolated") from None
+
+
+def _ours(document: dict[str, Any], path: Path) -> dict[str, Any] | None:
+    tool = document.get("tool")
+    table = tool.get("forensics") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise BadConfiguration(f"{path}: tool.forensics: must be a table")
+    return table
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise BadConfiguration(f'{where}: must be a list of texts, as in ["one", "two"]')
+    return tuple(value)
+
+
+def _rules(value: object, where: str) -> frozenset[str]:
+    return frozenset(rule_id(name, where) for name in _texts(value, where))
+
+
+def _severities(value: object, where: str) -> dict[str, Severity]:
+    if not isinstance(value, dict):
+        raise BadConfiguration(f'{where}: must be a table, as in [severity] with leo-regression = "warning"')
+    return {rule_id(rule, where): severity(level, f"{where}.{rule}") for rule, level in value.items()}
+
+
+def _fail_on(value: object, where: str) -> str:
+    if value not in FAIL_ON:
+        raise BadConfiguration(f"{where}: {value!r} is none of {', '.join(FAIL_ON)}")
+    return str(value)
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise BadConfiguration(f'{where}: must be a text, as in {where.rpartition(".")[2].rpartition(": ")[2]} = "..."')
+    return value
+
+
+_KEYS = {
+    "severity": ("severities", _severities),
+    "disable": ("disabled", _rules),
+    "topics": ("topics", _texts),
+    "skip-topics": ("skip_topics", _texts),
+    "fail-on": ("fail_on", _fail_on),
+    "baseline": ("baseline", _text),
+}
+
+
+# -- applied --------------------------------------------------------------------------------------------------------
+
+
+def tune(result: Result, tuning: Tuning) -> Result:
+    """A result as the user wants to be told of it."""
+    made: dict[int, Finding] = {}
+
+    def finding(one: Finding) -> Finding:
+        return made.setdefault(id(one), _rated(one, tuning.severities))
+
+    partitions = [
+        Partition(
+            partition.history,
+            {
+                rule: replace(judgement, findings=tuple(finding(one) for one in judgement.findings))
+                for rule, judgement in partition.judgements.items()
+                if rule not in tuning.disabled
+            },
+        )
+        for partition in result.partitions
+        if _wanted(partition.history.topic, tuning)
+    ]
+    partitions.sort(key=lambda p: (p.worst, p.history.topic, p.history.partition, p.history.incarnation))
+    told = sorted(
+        (f for p in partitions for judgement in p.judgements.values() for f in judgement.findings),
+        key=lambda one: one.order,
+    )
+    return replace(
+        result,
+        partitions=partitions,
+        findings=[one for one in told if not _known(one, tuning.known)],
+        known=[one for one in told if _known(one, tuning.known)],
+        changes=Changes(
+            config=tuning.config,
+            severities={rule.id: tuning.severities[rule.id] for rule in RULES if rule.id in tuning.severities},
+            disabled=tuple(rule.id for rule in RULES if rule.id in tuning.disabled),
+            topics=tuning.topics,
+            skipped_topics=tuning.skip_topics,
+            baseline=tuning.baseline,
+            gone=len(tuning.known.keys() - {one.fingerprint for one in told}),
+        ),
+    )
+
+
+def _wanted(topic: str, tuning: Tuning) -> bool:
+    if tuning.topics and not any(fnmatchcase(topic, pattern) for pattern in tuning.topics):
+        return False
+    return not any(fnmatchcase(topic, pattern) for pattern in tuning.skip_topics)
+
+
+def _rated(one: Finding, severities: Mapping[str, Severity]) -> Finding:
+    wanted = severities.get(one.rule)
+    if wanted is None or (one.severity is not _SEVERITY[one.rule] and one.severity.rank >= wanted.rank):
+        return one
+    return replace(one, severity=wanted)
+
+
+def _known(one: Finding, known: Mapping[str, Severity]) -> bool:
+    """Whether a baseline has it; what became worse since then is news."""
+    before = known.get(one.fingerprint)
+    return before is not None and one.severity.rank >= before.rank
+
+
+def baseline(path: str) -> dict[str, Severity]:
+    """Severity of each known finding, by fingerprint.
+
+    Args:
+        path: what ``--format json`` or ``--format jsonl`` wrote, without ``--redact``: names are part of a fingerprint.
+
+    Raises:
+        BadBaseline: the file cannot be read, or is something else.
+    """
+    try:
+        text = Path(path).read_text("utf-8")
+    except OSError as error:
+        raise BadBaseline(f"{path}: {error.strerror}; name a file written with --format json or jsonl") from None
+    except UnicodeDecodeError:
+        raise BadBaseline(f"{path}: not text; name a file written with --format json or jsonl") from None
+    known: dict[str, Severity] = {}
+    for where, row in _rows(path, text):
+        try:
+            known[str(row["fingerprint"])] = Severity(row["severity"])
+        except (KeyError, TypeError, ValueError):
+            raise BadBaseline(f"{path}{where}: no fingerprint and severity of a finding{_ASK}") from None
+    return known
+
+
+_ASK = "; write it with --format json or jsonl"
+
+
+def _rows(path: str, text: str) -> Iterable[tuple[str, Any]]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = None
+    if isinstance(document, dict) and "findings" in document:
+        told = document["findings"], (document.get("tuning") or {}).get("known", [])
+        yield from ((f", finding {n}", row) for n, row in enumerate((row for rows in told for row in rows), start=1))
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield f":{number}", json.loads(line)
+            except ValueError as error:
+                raise BadBaseline(f"{path}:{number}: not JSON ({error}){_ASK}") from None
