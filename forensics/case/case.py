@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -70,8 +70,10 @@ class Case:
             ``run`` (process of that broker) and ``starts_run``; ordered by broker and, within one, as it happened.
         batches: ``BATCHES`` plus ``source``, ``broker``, ``topic``, ``partition``.
         notices: ``NOTICES`` plus ``source``.
-        brokers: by id.
+        brokers: by id; of evidence of several clusters, only within one of its ``parts``.
+        everyone: every broker of every cluster.
         reading: how times were read.
+        whole: the case that this is one cluster's part of, or None.
     """
 
     sources: pl.DataFrame
@@ -81,10 +83,14 @@ class Case:
     brokers: dict[int, Broker]
     reading: Reading
     files: list[Source] = field(default_factory=list)
+    everyone: tuple[Broker, ...] = ()
+    whole: Case | None = None
 
     @functools.cached_property
     def paths(self) -> list[str]:
         """Path of each source, by id."""
+        if self.whole is not None:
+            return self.whole.paths
         return [str(path) for path in self.sources.get_column("path").to_list()]
 
     @functools.cached_property
@@ -96,6 +102,41 @@ class Case:
     def path(self, source: int) -> str:
         """Path of a source."""
         return self.paths[source]
+
+    @functools.cached_property
+    def parts(self) -> tuple[Case, ...]:
+        """The case cluster by cluster, in the order of their names: brokers of different clusters share ids.
+
+        Rows and sources keep their numbers. A case of one cluster, or of none that is named, is its own only part.
+        """
+        names = sorted(self.sources.get_column("cluster").drop_nulls().unique().to_list())
+        if len(names) < 2:
+            return (self,)
+        return tuple(part for name in (*names, None) if (part := self._part(name)) is not None)
+
+    def part_of(self, cluster: str | None) -> Case:
+        """The part that is one cluster's."""
+        for part in self.parts:
+            if part is self or part.sources.get_column("cluster")[0] == cluster:
+                return part
+        raise KeyError(cluster)
+
+    def _part(self, name: str | None) -> Case | None:
+        sources = self.sources.filter(pl.col("cluster").eq_missing(pl.lit(name, dtype=pl.String)))
+        if sources.is_empty():
+            return None
+        mine = pl.col("source").is_in(sources.get_column("id").to_list())
+        found = tuple(broker for broker in self.everyone if broker.cluster == name)
+        return replace(
+            self,
+            sources=sources,
+            observations=self.observations.filter(mine),
+            batches=self.batches.filter(mine),
+            notices=self.notices.filter(mine),
+            brokers={broker.id: broker for broker in found},
+            everyone=found,
+            whole=self,
+        )
 
 
 METADATA_TOPIC = "__cluster_metadata"
@@ -145,21 +186,53 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
             }
         )
     sources = pl.DataFrame(rows, schema=SOURCES)
-    settings: dict[int, dict[str, str]] = {}
-    for (_, found), broker in zip(files, owner, strict=True):
-        if found.format == "server-properties" and broker is not None:
-            settings.setdefault(broker, {}).update(found.properties)
-    clusters = {b: c for b, c in sorted(zip(owner, cluster, strict=True), key=repr) if b is not None}
-    observations = _observations(files, owner, reading)
+    observations = _observations(files, owner, cluster, reading)
+    everyone: list[Broker] = []
+    names = sorted({name for name in cluster if name is not None})
+    for name in names if len(names) < 2 else (*names, None):
+        everyone += _brokers(files, owner, cluster, name, observations, alone=len(names) < 2)
+    if not names:
+        everyone += _brokers(files, owner, cluster, None, observations, alone=True)
     return Case(
         sources=sources,
         observations=observations,
         batches=_batches(files, owner),
         notices=_notices(files),
-        brokers=brokers(observations, settings, clusters),
+        brokers={broker.id: broker for broker in everyone},
         reading=reading,
         files=[source for source, _ in files],
+        everyone=tuple(everyone),
     )
+
+
+def _brokers(
+    files: Sequence[tuple[Source, FileReading]],
+    owner: Sequence[int | None],
+    cluster: Sequence[str | None],
+    name: str | None,
+    observations: pl.DataFrame,
+    *,
+    alone: bool,
+) -> list[Broker]:
+    """The brokers of one cluster, by id; of the only one in the case, those that no file names too."""
+    mine = [number for number, other in enumerate(cluster) if alone or other == name]
+    settings: dict[int, dict[str, str]] = {}
+    for number in mine:
+        broker, found = owner[number], files[number][1]
+        if found.format == "server-properties" and broker is not None:
+            settings.setdefault(broker, {}).update(found.properties)
+    clusters = {broker: name for number in mine if (broker := owner[number]) is not None}
+    rows = observations if alone else observations.filter(pl.col("source").is_in(mine))
+    for broker in _told_in_traces(files, rows):
+        clusters.setdefault(broker, name)
+    return list(brokers(rows, settings, clusters).values())
+
+
+def _told_in_traces(files: Sequence[tuple[Source, FileReading]], observations: pl.DataFrame) -> list[int]:
+    """Brokers that state something in a trace: no file is theirs, each line says whose it is."""
+    traces = [number for number, (_, found) in enumerate(files) if found.format == "trace"]
+    told = observations.filter(pl.col("source").is_in(traces)) if traces else observations.clear()
+    return sorted(told.get_column("broker").drop_nulls().unique().to_list())
 
 
 def _utc(time: int | None, zone: str | None, reading: Reading, broker: int | None) -> object:
@@ -179,8 +252,13 @@ def _to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
 
 
 def _observations(
-    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], reading: Reading
+    files: Sequence[tuple[Source, FileReading]],
+    owner: Sequence[int | None],
+    cluster: Sequence[str | None],
+    reading: Reading,
 ) -> pl.DataFrame:
+    # Brokers of different clusters share ids, but neither order nor runs.
+    place = {name: at for at, name in enumerate(sorted(set(cluster), key=lambda name: (name is None, name)))}
     parts = []
     for number, ((source, found), broker) in enumerate(zip(files, owner, strict=True)):
         if found.observations.is_empty():
@@ -190,6 +268,7 @@ def _observations(
             pl.lit(number, dtype=pl.UInt32).alias("source"),
             pl.lit(broker, dtype=pl.Int32).alias("_owner"),
             pl.lit(rank, dtype=pl.UInt8).alias("_rank"),
+            pl.lit(place[cluster[number]], dtype=pl.UInt16).alias("_cluster"),
             # The order of a file holds even where its clock goes back: a later line is never earlier.
             pl.col("time").fill_null(strategy="forward").cum_max().alias("_when"),
         )
@@ -207,10 +286,12 @@ def _observations(
     parts.clear()
     for _, found in files:
         found.observations = found.observations.clear()  # one copy of a large case is enough
-    # A record of the metadata log speaks of others; a setting in it is that of the broker it names.
+    # A record of the metadata log speaks of others; a setting in it is that of the broker it names;
+    # a trace says of each line whose it is.
+    traces = [number for number, (_, found) in enumerate(files) if found.format == "trace"]
     settings = pl.col("kind") == Kind.BROKER_CONFIG.value
     rows = rows.with_columns(
-        pl.when(pl.col("message").is_in(METADATA_FORMATS))
+        pl.when(pl.col("message").is_in(METADATA_FORMATS) & ~pl.col("source").is_in(traces))
         .then(pl.when(settings).then(pl.col("replica")).otherwise(pl.col("_owner")))
         .otherwise(pl.coalesce("witness", "_owner"))
         .alias("broker")
@@ -223,16 +304,17 @@ def _observations(
             .alias("time")
         )
     rows = rows.sort(
-        "broker", "_when", "_rank", "source", "line", "byte", nulls_last=True, maintain_order=True
+        "_cluster", "broker", "_when", "_rank", "source", "line", "byte", nulls_last=True, maintain_order=True
     ).with_row_index("row")
+    mine = ["_cluster", "broker"]
     about = (pl.col("topic") != METADATA_TOPIC).fill_null(False) & pl.col("line").is_not_null()
     starting = pl.col("kind") == Kind.PROCESS_START.value
     # Several lines tell of one start: a new run begins only once the one before has done something.
-    work = about.cum_sum().over("broker")
-    seen = pl.when(starting).then(work).otherwise(None).forward_fill().shift(1).over("broker")
+    work = about.cum_sum().over(mine)
+    seen = pl.when(starting).then(work).otherwise(None).forward_fill().shift(1).over(mine)
     rows = rows.with_columns((starting & ((seen != work) | seen.is_null())).fill_null(False).alias("starts_run"))
-    rows = rows.with_columns(pl.col("starts_run").cast(pl.Int32).cum_sum().over("broker").alias("run"))
-    return rows.drop("_owner", "_rank", "_when")
+    rows = rows.with_columns(pl.col("starts_run").cast(pl.Int32).cum_sum().over(mine).alias("run"))
+    return rows.drop("_owner", "_rank", "_when", "_cluster")
 
 
 def _batches(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> pl.DataFrame:

@@ -21,6 +21,8 @@ KINDS: tuple[tuple[str, str], ...] = (
 def coverage(case: Case) -> pl.DataFrame:
     """One row a broker and kind of file.
 
+    A file that is no broker's own, such as a trace, counts for each broker that states something in it.
+
     Returns:
         Columns broker, kind, files, bytes, lines, understood, relevant, first_time, last_time (UTC), ordered by broker
         and kind; files of no known broker have a null broker.
@@ -30,7 +32,7 @@ def coverage(case: Case) -> pl.DataFrame:
     for label, part in KINDS:
         kind = kind.when(name.str.contains(part, literal=True)).then(pl.lit(label))
     return (
-        case.sources.filter(~pl.col("format").is_in(["irrelevant"]))
+        _by_broker(case)
         .with_columns(kind.otherwise(pl.lit("log")).alias("kind"))
         .group_by("broker", "kind")
         .agg(
@@ -43,4 +45,25 @@ def coverage(case: Case) -> pl.DataFrame:
             pl.col("last_time").max(),
         )
         .sort("broker", "kind", nulls_last=True)
+    )
+
+
+def _by_broker(case: Case) -> pl.DataFrame:
+    sources = case.sources.filter(pl.col("format") != "irrelevant")
+    shared = sources.filter(pl.col("broker").is_null()).select("id")
+    told = (
+        case.observations.filter(pl.col("broker").is_not_null())
+        .join(shared, left_on="source", right_on="id", how="semi")
+        .group_by("source", pl.col("broker").alias("_broker"))
+        .agg(pl.col("time").min().alias("_first"), pl.col("time").max().alias("_last"))
+        .rename({"source": "id"})
+    )
+    return (
+        sources.join(told, on="id", how="left", maintain_order="left")
+        .with_columns(
+            pl.coalesce("broker", "_broker").alias("broker"),
+            pl.coalesce("_first", "first_time").alias("first_time"),
+            pl.coalesce("_last", "last_time").alias("last_time"),
+        )
+        .drop("_broker", "_first", "_last")
     )

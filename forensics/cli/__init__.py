@@ -13,9 +13,10 @@ from forensics.cli.inspect import inspect
 from forensics.cli.scan import scan
 from forensics.cli.simulate import simulate
 from forensics.cli.timeline import timeline
+from forensics.cli.trace import trace
 from forensics.errors import ForensicsError
 
-COMMANDS = (scan, timeline, inspect, rules, explain, simulate)
+COMMANDS = (scan, timeline, inspect, trace, rules, explain, simulate)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"})

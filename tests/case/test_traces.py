@@ -1,0 +1,136 @@
+"""A trace answers by itself what the logs of the brokers would have answered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from forensics.case.coverage import coverage
+from forensics.cli import cli
+from forensics.engines.local import scan, take_in
+from forensics.model import Run, scenario
+from forensics.result import Result
+from parsers.formats.trace_jsonl import SCHEMA, json_schema
+
+RULES = ("truncation-below-committed", "committed-data-lost")
+
+
+def answers(path: Path) -> dict[str, tuple[str, set[int]]]:
+    """Rule -> the verdict on the only partition, and the offsets of its findings."""
+    (partition,) = scan([str(path)]).partitions
+    return {
+        rule: (
+            partition.judgements[rule].verdict.value,
+            {o for f in partition.judgements[rule].findings for first, end in f.offsets for o in range(first, end)},
+        )
+        for rule in RULES
+    }
+
+
+def truth(run: Run) -> dict[str, tuple[str, set[int]]]:
+    told = run.truth()
+    cut = [span for cutting in told["truncations"] for span in cutting["committed_offsets"]]
+    asked = {
+        "truncation-below-committed": (told["expect"]["truncated_below_hw"], cut),
+        "committed-data-lost": (told["expect"]["lost_committed"], told["lost_committed_offsets"]),
+    }
+    return {
+        rule: ("violated" if yes else "clean", {o for first, end in spans for o in range(first, end)})
+        for rule, (yes, spans) in asked.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("story", "protocol"),
+    [("loss", "hw"), ("loss", "epoch"), ("failover-truncation", "hw"), ("unclean-election", "fetch"), ("fork", "hw")],
+)
+def test_a_trace_alone_answers(story: str, protocol: str, tmp_path: Path) -> None:
+    run = scenario(story).run(protocol)
+    path = tmp_path / "anything.jsonl"
+    path.write_text(run.observations())
+    assert answers(path) == truth(run)
+
+
+def lines(path: Path, told: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps({"schema": SCHEMA, **line}) + "\n" for line in told))
+    return path
+
+
+def at(second: int, witness: int) -> dict[str, Any]:
+    return {"time": f"2026-01-01T10:00:{second:02}Z", "witness": witness}
+
+
+def test_another_systems_trace_with_the_least_that_the_rules_need(tmp_path: Path) -> None:
+    """What the documentation asks for at least is enough: starts, leader epochs, reconciliations, high watermarks."""
+    place = {"topic": "ledger", "partition": 0}
+    told: list[dict[str, Any]] = [
+        {**at(0, 1), "kind": "process_start"},
+        {**at(1, 1), "kind": "become_leader", "leader_epoch": 4, "leo": 0, **place},
+        {**at(9, 1), "kind": "hw", "hw": 30, **place},
+        {**at(0, 2), "kind": "process_start"},
+        {**at(2, 2), "kind": "become_follower", "leader": 1, "leader_epoch": 4, "leo": 0, **place},
+        {**at(8, 2), "kind": "leo", "leo": 30, **place},
+        {**at(10, 2), "kind": "process_start"},
+        {**at(10, 2), "kind": "log_loaded", "leo": 30, **place},
+        {**at(11, 2), "kind": "become_follower", "leader": 1, "leader_epoch": 5, **place},
+        {**at(11, 2), "kind": "truncate", "offset": 20, **place},
+        {**at(12, 2), "kind": "become_leader", "leader_epoch": 6, "leo": 20, **place},
+    ]  # fmt: skip
+    path = lines(tmp_path / "ledger.jsonl", told)
+    for line in path.read_text().splitlines():
+        jsonschema.validate(json.loads(line), json_schema())
+    assert answers(path) == {rule: ("violated", set(range(20, 30))) for rule in RULES}
+    # Without the high watermark nobody can say whether the ten records were committed.
+    assert {v for v, _ in answers(lines(tmp_path / "less.jsonl", told[:2] + told[3:])).values()} <= {"unknown", "clean"}
+
+
+def test_each_witness_of_a_trace_is_a_broker_of_the_case(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(scenario("loss").run("hw").observations())
+    case = take_in([str(path)])
+    assert case.sources["broker"].to_list() == [None]
+    assert set(case.brokers) == {1, 2, 9}
+    covered = coverage(case)
+    assert covered["broker"].to_list() == [1, 2, 9]
+    assert set(covered["kind"]) == {"trace"}
+    times = case.observations.group_by("broker").agg(pl.col("time").max()).sort("broker")["time"].to_list()
+    assert covered["last_time"].to_list() == times
+
+
+# -- traces written from real evidence -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["kip101-0.10.2.2", "unclean-3.9.1", "zombie-1.1.1", "kip101-2.8.2-ibp0.10.2"])
+def test_a_trace_of_real_logs_says_what_the_logs_say(name: str, sample_traces: Path, tmp_path: Path) -> None:
+    logs = [str(path) for path in sorted((sample_traces / name).glob("broker-*/logs"))]
+    path = tmp_path / "case.jsonl"
+    result = CliRunner().invoke(cli, ["trace", *logs, "-o", str(path)], catch_exceptions=False)
+    assert result.exit_code == 0
+    for line in path.read_text().splitlines()[:400]:
+        jsonschema.validate(json.loads(line), json_schema())
+    plain, traced = scan(logs), scan([str(path)])
+    assert sum(len(p.judgements) for p in plain.partitions) > 0
+    assert told(traced) == told(plain)
+    assert sorted(f.fingerprint for f in traced.findings) == sorted(f.fingerprint for f in plain.findings)
+
+
+def told(result: Result) -> dict[tuple[str, str], str]:
+    return {
+        (partition.history.name, rule): judgement.verdict.value
+        for partition in result.partitions
+        for rule, judgement in partition.judgements.items()
+    }
+
+
+def test_a_trace_of_one_partition_leaves_the_others_out(sample_traces: Path) -> None:
+    result = CliRunner().invoke(
+        cli, ["trace", str(sample_traces / "traps-0.10.2.2"), "-p", "purged-0"], catch_exceptions=False
+    )
+    partitions = {(line.get("topic"), line.get("partition")) for line in map(json.loads, result.output.splitlines())}
+    assert partitions == {(None, None), ("purged", 0)}
