@@ -11,6 +11,10 @@ class NotThisFormat(ParserError):
     """The bytes are not of the format that was tried; the next reader should try."""
 
 
+class NotByRanges(ParserError):
+    """A text cannot be read by ranges of its bytes; it has to be read in one go."""
+
+
 class Damaged(ParserError):
     """The bytes are of this format, but broken so early that no row can be given.
 

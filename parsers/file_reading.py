@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -94,3 +94,23 @@ def placed(reading: FileReading, source: Source) -> FileReading:
         reading.topic, reading.partition = directory.topic, directory.partition
         reading.directory_state = directory.state.value
     return reading
+
+
+def joined(parts: Sequence[FileReading]) -> FileReading:
+    """The parts of one text file, in their order, as one reading."""
+    whole = parts[0]
+    if len(parts) == 1:
+        return whole
+    whole = replace(whole)
+    whole.observations = pl.concat([part.observations for part in parts])
+    whole.batches = pl.concat([part.batches for part in parts])
+    whole.notices = pl.concat([part.notices for part in parts])
+    for part in parts[1:]:
+        whole.lines += part.lines
+        whole.events += part.events
+        whole.relevant += part.relevant
+        whole.understood += part.understood
+        whole.first_time = part.first_time if whole.first_time is None else whole.first_time
+        whole.last_time = part.last_time if part.last_time is not None else whole.last_time
+        whole.zone = part.zone if part.zone is not None else whole.zone
+    return whole

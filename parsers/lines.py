@@ -45,12 +45,25 @@ class Block:
         return rows if self.outer is None else rows.with_columns(self.outer.alias("outer"))
 
 
-def blocks(stream: BinaryIO, *, block_bytes: int = BLOCK_BYTES, first_line: int = 1) -> Iterator[Block]:
+def blocks(
+    stream: BinaryIO,
+    *,
+    block_bytes: int = BLOCK_BYTES,
+    first_line: int = 1,
+    rest: bytes = b"",
+    ends: bool = True,
+) -> Iterator[Block]:
     """Cut a byte stream into blocks of whole lines.
 
     A line longer than 1 MiB is cut there (a notice says so): a file without line ends is not a log.
+
+    Args:
+        stream: read from where it stands.
+        block_bytes: bytes read at once; a block is what they hold up to their last line end.
+        first_line: number of the first line.
+        rest: bytes that stand before the stream and belong to its first line.
+        ends: the stream ends where the text does; else the bytes behind the last line end are left to who reads on.
     """
-    rest = b""
     number = first_line
     while chunk := stream.read(block_bytes):
         data = rest + chunk if rest else chunk
@@ -65,7 +78,7 @@ def blocks(stream: BinaryIO, *, block_bytes: int = BLOCK_BYTES, first_line: int 
             block = _block(part, number)
             number += block.lines.len()
             yield block
-    if rest:
+    if rest and ends:
         yield _block(rest, number)
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from pathlib import PurePosixPath
 from typing import Final
 
 import polars as pl
 
-from parsers import extract, frames, lines, wrappings
-from parsers.errors import NotThisFormat
-from parsers.file_reading import UTC, FileReading, note, small
+from parsers import lines, text_log, wrappings
+from parsers.file_reading import UTC, FileReading, joined, note, small
 from parsers.formats import describe_text, dump_log_text, log4j_config, log_dirs_json, trace_jsonl
 from parsers.formats.log_directory import split_directory
-from parsers.formats.request_log import MARK as REQUEST
-from parsers.formats.request_log import RequestLog
 from parsers.sources import HEAD_BYTES, Source
 from parsers.take_data import content
 
@@ -36,45 +32,9 @@ def is_text(source: Source, head: bytes) -> bool:
     return sample is not None and wrappings.choose(sample)[1] is not None
 
 
-def text_log(source: Source, _head: bytes) -> FileReading:
+def log(source: Source, _head: bytes) -> FileReading:
     """A broker's log."""
-    reading = FileReading("broker-log")
-    observations: list[pl.DataFrame] = []
-    notices: list[pl.DataFrame] = []
-    inside = False
-    requests = RequestLog()
-    with source.open() as stream:
-        blocks = lines.blocks(stream)
-        first = next(blocks, None)
-        around, frame = wrappings.choose(first.lines) if first is not None else ((), None)
-        if first is None or frame is None:
-            raise NotThisFormat("no line begins as a broker's log does")
-        reading.frame = " in ".join([frame.name, *[wrapping.name for wrapping in reversed(around)]])
-        for block in wrappings.whole(itertools.chain([first], blocks), around):
-            physical = block.lines.len()
-            block = wrappings.unwrap(block, around)
-            if frame.utc or block.outer is not None:
-                reading.zone = UTC
-            found = extract.extract(block, frame, inside_config=inside)
-            inside = found.inside_config
-            observations.append(found.observations)
-            notices += [found.notices, requests.add(_requests(block, frame))]
-            reading.lines += physical
-            reading.events += found.events
-            reading.relevant += found.relevant
-            reading.understood += found.understood
-            reading.first_time = found.first_time if reading.first_time is None else reading.first_time
-            reading.last_time = found.last_time if found.last_time is not None else reading.last_time
-    if requests.relevant:
-        observations.append(requests.finish())
-        reading.relevant += requests.relevant
-        reading.understood += requests.understood
-    if observations:
-        reading.observations = pl.concat(observations)
-        reading.notices = pl.concat(notices)
-    if requests.relevant:
-        reading.observations = reading.observations.sort("line", maintain_order=True)
-    return reading
+    return joined(list(text_log.parts(source)))
 
 
 def is_dump(_source: Source, head: bytes) -> bool:
@@ -172,12 +132,3 @@ def is_logging(source: Source, head: bytes) -> bool:
 def logging(source: Source, _head: bytes) -> FileReading:
     """Which loggers were on."""
     return small("log4j-config", log4j_config.read_log4j_config(content(source).decode("utf-8", "replace")))
-
-
-def _requests(block: lines.Block, frame: frames.Frame) -> pl.DataFrame:
-    """Events of the request log among the lines."""
-    marked = block.lines.str.contains(REQUEST, literal=True)
-    if not marked.any():
-        return pl.DataFrame(schema={"line": pl.Int64, "time": pl.Datetime("us"), "message": pl.String})
-    rows = block.frame().filter(marked)
-    return frames.split(rows.filter(pl.col("text").str.contains(frame.head)), frame)

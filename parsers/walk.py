@@ -26,7 +26,7 @@ def walk(paths: Sequence[str]) -> Iterator[Source]:
         FileNotFoundError: a path does not exist.
     """
     memory = Memory()
-    for source in _files(paths):
+    for source in files(paths):
         yield from expand(source, memory)
 
 
@@ -43,7 +43,8 @@ def in_reading_order(sources: Sequence[Source]) -> list[int]:
     return sorted(range(len(sources)), key=order)
 
 
-def _files(paths: Sequence[str]) -> Iterator[Source]:
+def files(paths: Sequence[str]) -> Iterator[Source]:
+    """Every file below the paths as it lies there, none of them opened; order, links and errors as for ``walk``."""
     seen: set[str] = set()
     roots = [os.path.realpath(given) for given in paths if given != STDIN]
     for given in paths:

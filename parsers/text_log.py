@@ -1,0 +1,205 @@
+"""A broker's log part by part: memory is bounded whatever its size, and a large plain file can be read by ranges.
+
+Ranges begin and end at multiples of the block size, so the blocks of lines are those of a reading in one go, and so are
+the rows. What goes on over a range's beginning is looked up in the bytes before it; what cannot be (request logs with
+their sessions, lines in pieces) raises ``NotByRanges``, and the file is read in one go.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+import polars as pl
+
+from parsers import extract, frames, lines, wrappings
+from parsers.errors import NotByRanges, NotThisFormat
+from parsers.file_reading import UTC, FileReading, joined
+from parsers.formats.request_log import MARK as REQUEST
+from parsers.formats.request_log import RequestLog
+from parsers.frames import Frame
+from parsers.schema import NOTICES, empty
+from parsers.sources import Place, Source
+from parsers.wrappings import Wrapping
+
+NAME: Final = "broker-log"
+STEP: Final = lines.BLOCK_BYTES
+"""Ranges begin and end at multiples of it."""
+
+_SAMPLE_LINES: Final = 5000  # as many as the choice of a layout looks at
+_SAMPLE_BYTES: Final = 4 << 20
+_LOOK_BACK: Final = 1 << 20
+_FARTHEST: Final = 16 << 20
+_NO_BYTE: Final = b"\xef\xbf\xbd"  # as blocks of lines show a byte that is none
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Some of a file's bytes: its lines from the last line end before ``begin`` to the last one before ``end``.
+
+    Attributes:
+        begin: a multiple of ``STEP``.
+        end: a multiple of ``STEP``, or None for the rest of the file.
+    """
+
+    begin: int
+    end: int | None
+
+
+def ranges(size: int, wanted: int) -> list[Range]:
+    """Ranges of about the wanted size that make up a file."""
+    step = max(wanted // STEP, 1) * STEP
+    begins = list(range(0, max(size - STEP // 2, 1), step))
+    return [Range(begin, end) for begin, end in zip(begins, [*begins[1:], None], strict=True)]
+
+
+def parts(source: Source) -> Iterator[FileReading]:
+    """A log in parts, in the order of its lines.
+
+    Where a request log is among them, what follows its first request comes as one part: sessions reach over the file.
+
+    Raises:
+        NotThisFormat: no line begins as a broker's log does.
+        OSError: it cannot be read.
+    """
+    with source.open() as stream:
+        blocks = lines.blocks(stream)
+        first = next(blocks, None)
+        around, frame = wrappings.choose(first.lines) if first is not None else ((), None)
+        if first is None or frame is None:
+            raise NotThisFormat("no line begins as a broker's log does")
+        requests = RequestLog()
+        held: list[FileReading] = []
+        inside = False
+        for block in wrappings.whole(itertools.chain([first], blocks), around):
+            part, inside = _part(block, around, frame, requests, inside)
+            if requests.relevant:
+                held.append(part)
+            else:
+                yield part
+        if held:
+            rest = joined(held)
+            rest.observations = pl.concat([rest.observations, requests.finish()]).sort("line", maintain_order=True)
+            rest.relevant += requests.relevant
+            rest.understood += requests.understood
+            yield rest
+
+
+def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[FileReading]:
+    """The lines of one range in parts, numbered from 1.
+
+    Args:
+        source: the log, plain text.
+        place: where its bytes lie.
+        wanted: the range.
+
+    Raises:
+        NotByRanges: the file has to be read in one go.
+        NotThisFormat: no line begins as a broker's log does.
+        OSError: it cannot be read.
+    """
+    around, frame = _layout(source)
+    with place.open() as stream:
+        rest, inside = _before(stream, wanted.begin, around, frame)
+        stream.seek(wanted.begin)
+        whole = wanted.end is None
+        limited = stream if wanted.end is None else _Limited(stream, wanted.end - wanted.begin)
+        requests = RequestLog()
+        for block in lines.blocks(limited, rest=rest, ends=whole):  # type: ignore[arg-type]
+            if around and not whole and around[0].unfinished(block):
+                raise NotByRanges("a line goes on in the next range")
+            part, inside = _part(block, around, frame, requests, inside)
+            if requests.relevant:
+                raise NotByRanges("sessions of a request log reach over the file")
+            yield part
+
+
+def _part(
+    block: lines.Block, around: tuple[Wrapping, ...], frame: Frame, requests: RequestLog, inside: bool
+) -> tuple[FileReading, bool]:
+    part = FileReading(NAME, lines=block.lines.len())
+    part.frame = " in ".join([frame.name, *[wrapping.name for wrapping in reversed(around)]])
+    block = wrappings.unwrap(block, around)
+    if frame.utc or block.outer is not None:
+        part.zone = UTC
+    found = extract.extract(block, frame, inside_config=inside)
+    part.observations = found.observations
+    part.notices = pl.concat([found.notices, requests.add(_requests(block, frame))])
+    part.events, part.relevant, part.understood = found.events, found.relevant, found.understood
+    part.first_time, part.last_time = found.first_time, found.last_time
+    return part, found.inside_config
+
+
+def _requests(block: lines.Block, frame: Frame) -> pl.DataFrame:
+    """Events of the request log among the lines."""
+    marked = block.lines.str.contains(REQUEST, literal=True)
+    if not marked.any():
+        return pl.DataFrame(schema={"line": pl.Int64, "time": pl.Datetime("us"), "message": pl.String})
+    rows = block.frame().filter(marked)
+    return frames.split(rows.filter(pl.col("text").str.contains(frame.head)), frame)
+
+
+# -- ranges -----------------------------------------------------------------------------------------------------------
+
+
+class _Limited:
+    """The next bytes of a stream, and no more."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(min(size, self._left))
+        self._left -= len(data)
+        return data
+
+
+def _layout(source: Source) -> tuple[tuple[Wrapping, ...], Frame]:
+    """Wrappings and layout, as told by the file's first lines."""
+    with source.open() as stream:
+        head = stream.read(_SAMPLE_BYTES)
+        if head.count(b"\n") <= _SAMPLE_LINES:
+            head += stream.read(STEP - len(head))
+    sample = lines.sample(head.replace(b"\0", _NO_BYTE))
+    around, frame = wrappings.choose(sample) if sample is not None else ((), None)
+    if frame is None:
+        raise NotThisFormat("no line begins as a broker's log does")
+    return around, frame
+
+
+def _before(stream: BinaryIO, begin: int, around: tuple[Wrapping, ...], frame: Frame) -> tuple[bytes, bool]:
+    """What a reading in one go carries over the beginning of a range.
+
+    Returns:
+        Bytes of the line that goes on over it, and whether it lies in a dump of ``KafkaConfig``.
+    """
+    if begin == 0:
+        return b"", False
+    before = b""
+    size = _LOOK_BACK
+    while True:
+        start = max(begin - size, 0)
+        stream.seek(start)
+        before = stream.read(begin - start)
+        end = before.rfind(b"\n") + 1
+        first = before.find(b"\n") + 1 if start else 0
+        if end > first or (end and not start):
+            sample = lines.sample(before[first:end].replace(b"\0", _NO_BYTE))
+            inside = None if sample is None else _inside(sample, around, frame)
+            if inside is not None:
+                return before[end:], inside
+        if not start:
+            return before[end:], False
+        if size >= _FARTHEST:
+            raise NotByRanges(f"no line in {size >> 20} MiB begins an event")
+        size *= 4
+
+
+def _inside(before: pl.Series, around: tuple[Wrapping, ...], frame: Frame) -> bool | None:
+    """Whether the last event of the lines is a dump of ``KafkaConfig``; None where no line begins one."""
+    block = wrappings.unwrap(lines.Block(before, 1, empty(NOTICES)), around)
+    heads = block.lines.filter(block.lines.str.contains(frame.head))
+    return extract.CONFIG_HEAD in str(heads[-1]) if heads.len() else None
