@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from forensics.reports import html, json_report, jsonl, text
+from forensics.reports import html, json_report, jsonl, sarif, text, timesketch
 from forensics.result import Result
 
 
@@ -28,6 +28,8 @@ REPORTS: tuple[Report, ...] = (
     Report("text", "a summary for the terminal", text.render),
     Report("json", "everything, by the contract forensics.scan/1", json_report.render),
     Report("jsonl", "one finding a line, by the contract forensics.finding/1", jsonl.render),
+    Report("sarif", "SARIF 2.1.0, for code hosts, editors and gates", sarif.render),
+    Report("timesketch", "CSV of dated facts, for Timesketch and other timelines", timesketch.render),
     Report("html", "the incident report, one page for a browser", html.render),
 )
 """Every report, the default first."""
