@@ -5,18 +5,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from zoneinfo import ZoneInfo
 
 import polars as pl
 
 from forensics.case.brokers import Broker, brokers
-from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from forensics.case.metadata import agree
+from forensics.case.order import cluster_numbers, in_order, latest, rank, to_utc, with_runs, witnessed
 from forensics.case.owners import owners
 from forensics.case.topics import named
 from forensics.case.twins import leave_dumps_of_segments
 from parsers.read import FileReading
-from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, empty
 from parsers.sources import Source
 
 
@@ -139,13 +138,6 @@ class Case:
         )
 
 
-METADATA_TOPIC = "__cluster_metadata"
-"""The metadata quorum's own log, which a KRaft process loads before it starts as a broker."""
-
-# Within one millisecond a role change is received (state-change.log) before the log layer acts on it (server.log).
-_FIRST = "state-change"
-
-
 def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | None = None) -> Case:
     """Make a case of what was read.
 
@@ -154,9 +146,36 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
         reading: zone and skew of printed times.
     """
     reading = reading or Reading()
+    owner, cluster = situated(files)
+    observations = _observations(files, owner, cluster, reading)
+    everyone = brokers_of(files, owner, cluster, observations)
+    return Case(
+        sources=listed(files, owner, cluster, reading),
+        observations=observations,
+        batches=_batches(files, owner),
+        notices=_notices(files),
+        brokers={broker.id: broker for broker in everyone},
+        reading=reading,
+        files=[source for source, _ in files],
+        everyone=everyone,
+    )
+
+
+def situated(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None], list[str | None]]:
+    """Broker and cluster of each file; what files say again of each other is left out of their rows, with a notice."""
     owner, cluster = owners(files)
     agree(files, owner, cluster)
     leave_dumps_of_segments(files, owner)
+    return owner, cluster
+
+
+def listed(
+    files: Sequence[tuple[Source, FileReading]],
+    owner: Sequence[int | None],
+    cluster: Sequence[str | None],
+    reading: Reading,
+) -> pl.DataFrame:
+    """One row a file, schema ``SOURCES``."""
     rows = []
     for number, ((source, found), broker, name) in enumerate(zip(files, owner, cluster, strict=True)):
         rows.append(
@@ -185,24 +204,29 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
                 "zone": None if found.first_time is None else found.zone or reading.zone,
             }
         )
-    sources = pl.DataFrame(rows, schema=SOURCES)
-    observations = _observations(files, owner, cluster, reading)
+    return pl.DataFrame(rows, schema=SOURCES)
+
+
+def brokers_of(
+    files: Sequence[tuple[Source, FileReading]],
+    owner: Sequence[int | None],
+    cluster: Sequence[str | None],
+    observations: pl.DataFrame,
+) -> tuple[Broker, ...]:
+    """Every broker of every cluster.
+
+    Args:
+        files: sources with what was read; rows are not looked at.
+        owner, cluster: of each file.
+        observations: in order, with ``source`` and ``broker``; those without a topic and those of traces are enough.
+    """
     everyone: list[Broker] = []
     names = sorted({name for name in cluster if name is not None})
     for name in names if len(names) < 2 else (*names, None):
         everyone += _brokers(files, owner, cluster, name, observations, alone=len(names) < 2)
     if not names:
         everyone += _brokers(files, owner, cluster, None, observations, alone=True)
-    return Case(
-        sources=sources,
-        observations=observations,
-        batches=_batches(files, owner),
-        notices=_notices(files),
-        brokers={broker.id: broker for broker in everyone},
-        reading=reading,
-        files=[source for source, _ in files],
-        everyone=tuple(everyone),
-    )
+    return tuple(everyone)
 
 
 def _brokers(
@@ -239,16 +263,9 @@ def _utc(time: int | None, zone: str | None, reading: Reading, broker: int | Non
     if time is None:
         return None
     series = pl.Series([time]).cast(pl.Datetime("us"))
-    return _to_utc(series.to_frame("time"), zone or reading.zone).with_columns(
+    return to_utc(series.to_frame("time"), zone or reading.zone).with_columns(
         pl.col("time") + pl.duration(microseconds=reading.skew.get(broker if broker is not None else -1, 0))
     )["time"][0]
-
-
-def _to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
-    ZoneInfo(zone)  # an unknown zone fails here, by name
-    return frame.with_columns(
-        pl.col("time").dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null").dt.convert_time_zone("UTC")
-    )
 
 
 def _observations(
@@ -257,20 +274,18 @@ def _observations(
     cluster: Sequence[str | None],
     reading: Reading,
 ) -> pl.DataFrame:
-    # Brokers of different clusters share ids, but neither order nor runs.
-    place = {name: at for at, name in enumerate(sorted(set(cluster), key=lambda name: (name is None, name)))}
+    place = cluster_numbers(cluster)
     parts = []
     for number, ((source, found), broker) in enumerate(zip(files, owner, strict=True)):
         if found.observations.is_empty():
             continue
-        rank = 0 if _FIRST in source.name else 1
-        part = _to_utc(found.observations, found.zone or reading.zone).with_columns(
+        part = to_utc(found.observations, found.zone or reading.zone).with_columns(
             pl.lit(number, dtype=pl.UInt32).alias("source"),
             pl.lit(broker, dtype=pl.Int32).alias("_owner"),
-            pl.lit(rank, dtype=pl.UInt8).alias("_rank"),
+            pl.lit(rank(source.name), dtype=pl.UInt8).alias("_rank"),
             pl.lit(place[cluster[number]], dtype=pl.UInt16).alias("_cluster"),
-            # The order of a file holds even where its clock goes back: a later line is never earlier.
-            pl.col("time").fill_null(strategy="forward").cum_max().alias("_when"),
+            pl.lit(found.format == "trace").alias("_trace"),
+            latest(pl.col("time")).alias("_when"),
         )
         parts.append(part)
     if not parts:
@@ -286,35 +301,8 @@ def _observations(
     parts.clear()
     for _, found in files:
         found.observations = found.observations.clear()  # one copy of a large case is enough
-    # A record of the metadata log speaks of others; a setting in it is that of the broker it names;
-    # a trace says of each line whose it is.
-    traces = [number for number, (_, found) in enumerate(files) if found.format == "trace"]
-    settings = pl.col("kind") == Kind.BROKER_CONFIG.value
-    rows = rows.with_columns(
-        pl.when(pl.col("message").is_in(METADATA_FORMATS) & ~pl.col("source").is_in(traces))
-        .then(pl.when(settings).then(pl.col("replica")).otherwise(pl.col("_owner")))
-        .otherwise(pl.coalesce("witness", "_owner"))
-        .alias("broker")
-    )
-    for broker, shift in sorted(reading.skew.items()):
-        rows = rows.with_columns(
-            pl.when(pl.col("broker") == broker)
-            .then(pl.col("time") + pl.duration(microseconds=shift))
-            .otherwise(pl.col("time"))
-            .alias("time")
-        )
-    rows = rows.sort(
-        "_cluster", "broker", "_when", "_rank", "source", "line", "byte", nulls_last=True, maintain_order=True
-    ).with_row_index("row")
-    mine = ["_cluster", "broker"]
-    about = (pl.col("topic") != METADATA_TOPIC).fill_null(False) & pl.col("line").is_not_null()
-    starting = pl.col("kind") == Kind.PROCESS_START.value
-    # Several lines tell of one start: a new run begins only once the one before has done something.
-    work = about.cum_sum().over(mine)
-    seen = pl.when(starting).then(work).otherwise(None).forward_fill().shift(1).over(mine)
-    rows = rows.with_columns((starting & ((seen != work) | seen.is_null())).fill_null(False).alias("starts_run"))
-    rows = rows.with_columns(pl.col("starts_run").cast(pl.Int32).cum_sum().over(mine).alias("run"))
-    return rows.drop("_owner", "_rank", "_when", "_cluster")
+    rows = in_order(witnessed(rows, reading.skew)).with_row_index("row")
+    return with_runs(rows).drop("_owner", "_rank", "_when", "_cluster", "_trace")
 
 
 def _batches(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> pl.DataFrame:
