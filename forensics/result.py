@@ -107,7 +107,9 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
             for judgement in judgements
         }
         partitions.append(Partition(history, complete))
-    partitions.sort(key=lambda p: (p.worst, p.history.topic, p.history.partition, p.history.incarnation))
+    partitions.sort(
+        key=lambda p: (p.worst, p.history.cluster or "", p.history.topic, p.history.partition, p.history.incarnation)
+    )
     whole = [f for p in partitions for j in p.judgements.values() for f in j.findings]
     return Result(tuple(inputs), case, partitions, sorted(whole, key=lambda finding: finding.order))
 

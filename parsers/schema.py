@@ -19,6 +19,7 @@ class Kind(StrEnum):
     PROCESS_STARTED = "process_started"  # start-up finished
     SHUTDOWN_BEGIN = "shutdown_begin"
     SHUTDOWN_COMPLETE = "shutdown_complete"  # missing before the next start: the process was killed or crashed
+    BROKER_CLUSTER = "broker_cluster"  # detail = cluster id (KIP-78)
     BROKER_VERSION = "broker_version"  # detail = version
     BROKER_CONFIG = "broker_config"  # detail = key=value, one setting
     CLEAN_RESTART = "clean_restart"  # clean-shutdown marker found; log_dir

@@ -43,6 +43,8 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
         broker, cluster = next((meta[folder] for folder in above if folder in meta), (None, None))
         if reading.format == "server-properties":
             broker = _id(reading.properties)
+        if cluster is None:
+            cluster = _own_cluster(reading)
         if broker is None:
             broker = word
         if broker is None:
@@ -53,21 +55,34 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
             broker = next((int(m[1]) for f in above if (m := _FOLDER.search(PurePosixPath(f).name))), None)
         brokers.append(broker)
         clusters.append(cluster)
-    return brokers, _spread(brokers, clusters)
+    return brokers, _spread(files, brokers, clusters)
 
 
-def _spread(brokers: Sequence[int | None], clusters: Sequence[str | None]) -> list[str | None]:
-    """A broker's logs belong to the cluster its data directories name; one cluster in the case is everyone's."""
-    known: dict[int | None, set[str]] = {}
-    for broker, cluster in zip(brokers, clusters, strict=True):
+def _spread(
+    files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None], clusters: Sequence[str | None]
+) -> list[str | None]:
+    """The cluster of each file: as said, else that of what lies nearest, else that of its broker's other files.
+
+    One cluster in the case is everyone's; of several, a file that nothing places belongs to none.
+    """
+    everyone = {cluster for cluster in clusters if cluster is not None}
+    if len(everyone) < 2:
+        return [next(iter(everyone), None)] * len(clusters)
+    below: dict[str, set[str]] = {}
+    mine: dict[int | None, set[str]] = {}
+    for (source, _), broker, cluster in zip(files, brokers, clusters, strict=True):
         if cluster is not None:
-            known.setdefault(broker, set()).add(cluster)
-    everyone = set().union(*known.values()) if known else set()
-    single = next(iter(everyone)) if len(everyone) == 1 else None
+            mine.setdefault(broker, set()).add(cluster)
+            for folder in PurePosixPath(source.path).parents:
+                below.setdefault(str(folder), set()).add(cluster)
     result: list[str | None] = []
-    for broker, cluster in zip(brokers, clusters, strict=True):
-        mine = known.get(broker, set())
-        result.append(cluster or (next(iter(mine)) if len(mine) == 1 else single))
+    for (source, _), broker, cluster in zip(files, brokers, clusters, strict=True):
+        if cluster is None:
+            above = (str(folder) for folder in PurePosixPath(source.path).parents)
+            near = next((below[folder] for folder in above if folder in below), set())
+            choice = near if len(near) == 1 else mine.get(broker, set()) & near if broker is not None else set()
+            cluster = next(iter(choice)) if len(choice) == 1 else None
+        result.append(cluster)
     return result
 
 
@@ -94,6 +109,15 @@ def _own_word(reading: FileReading) -> int | None:
         return votes.most_common(1)[0][0]
     printed = rows.get_column("witness").drop_nulls()
     return int(printed.value_counts(sort=True).row(0)[0]) if printed.len() else None
+
+
+def _own_cluster(reading: FileReading) -> str | None:
+    """The cluster whose id a log prints; None where it prints none, or several."""
+    rows = reading.observations
+    if reading.format != "broker-log" or rows.is_empty():
+        return None
+    told = rows.filter(pl.col("kind") == Kind.BROKER_CLUSTER.value).get_column("detail").drop_nulls().unique()
+    return str(told[0]) if told.len() == 1 else None
 
 
 def _nearest(folders: Sequence[str], known: dict[str, set[int]]) -> int | None:

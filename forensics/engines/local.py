@@ -46,10 +46,11 @@ def scan(
     case = take_in(paths, reading=reading, progress=progress)
     with _no_cycles():
         judged = []
-        for history in histories(case):
-            if topics and not any(fnmatchcase(history.topic, pattern) for pattern in topics):
-                continue
-            judged.append((history, [rule.judge(history, case) for rule in RULES]))
+        for part in case.parts:
+            for history in histories(part):
+                if topics and not any(fnmatchcase(history.topic, pattern) for pattern in topics):
+                    continue
+                judged.append((history, [rule.judge(history, part) for rule in RULES]))
         return finish(paths, case, judged)
 
 

@@ -67,6 +67,7 @@ def timeline(case: Case, history: History) -> pl.DataFrame:
         Schema ``TIMELINE``, ordered by replica and, within one, as it happened. Values that the evidence does not give
         are null. The last row of a replica whose files are in the evidence has the role "on disk" and no time.
     """
+    case = case.part_of(history.cluster)
     brokers = sorted(history.replicas)
     rows = _rows(case, history, brokers)
     rows = _ends(_roles(rows))

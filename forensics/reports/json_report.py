@@ -46,7 +46,7 @@ def document(result: Result) -> dict[str, Any]:
                 "settings": dict(sorted(broker.settings.items())),
                 "starts": [iso(time) for time in broker.starts],
             }
-            for broker in case.brokers.values()
+            for broker in case.everyone
         ],
         "sources": [_source(row) for row in case.sources.iter_rows(named=True)],
         "coverage": [

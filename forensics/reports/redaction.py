@@ -76,12 +76,12 @@ class Redactor:
         names = sorted(self._topics, key=lambda name: (-len(name), name))
         self._topic_words = _words(names, r"(?=-[0-9]+(?![A-Za-z0-9_-])|(?![A-Za-z0-9_-]))")
         self._id_words = _words(sorted(self._ids, key=lambda name: (-len(name), name)), r"(?![A-Za-z0-9_-])")
-        known = {*result.inputs, *case.paths, *(str(b.settings.get("log.dirs") or "") for b in case.brokers.values())}
+        known = {*result.inputs, *case.paths, *(str(b.settings.get("log.dirs") or "") for b in case.everyone)}
         known |= {path.rpartition("/")[0] for path in known}
         # The pattern for paths stops at blanks and brackets; what is known to be a path is replaced as a whole.
         odd = sorted((path for path in known if re.search(r"[^\w./~+@%-]", path)), key=lambda path: (-len(path), path))
         self._odd_paths = re.compile("|".join(map(re.escape, odd))) if odd else None
-        for broker in case.brokers.values():
+        for broker in case.everyone:
             for key, value in sorted(broker.settings.items()):
                 if _ENDPOINTS.search(key):
                     for part in re.split(r"[,\s]+", value):
@@ -249,21 +249,22 @@ class Redactor:
             _mapped("reason", _table(case.notices.get_column("reason"), self.text)),
             pl.when(pl.col("excerpt").is_not_null()).then(pl.lit(WITHHELD)).alias("excerpt"),
         )
-        brokers = {
-            number: replace(
+        everyone = tuple(
+            replace(
                 broker,
                 cluster=ids.get(broker.cluster or "", broker.cluster),
                 settings={key: self._setting(key, value) for key, value in broker.settings.items()},
             )
-            for number, broker in case.brokers.items()
-        }
+            for broker in case.everyone
+        )
         return replace(
             case,
             sources=sources,
             observations=observations,
             batches=case.batches.with_columns(_mapped("topic", topics)),
             notices=notices,
-            brokers=brokers,
+            brokers={broker.id: broker for broker in everyone},
+            everyone=everyone,
             files=[replace(source, path=path, called="") for source, path in zip(case.files, paths, strict=False)],
         )
 
@@ -301,7 +302,7 @@ def _ids(result: Result) -> set[str]:
     case = result.case
     found = set(case.observations.get_column("topic_id").drop_nulls().unique().to_list())
     found |= set(case.sources.get_column("cluster").drop_nulls().unique().to_list())
-    found |= {broker.cluster for broker in case.brokers.values() if broker.cluster}
+    found |= {broker.cluster for broker in case.everyone if broker.cluster}
     return {name for name in found if name}
 
 

@@ -362,7 +362,7 @@ class _Page:
             same = first.date() == last.date()
             span = f", {first:%Y-%m-%d %H:%M:%S} to {f'{last:%H:%M:%S}' if same else f'{last:%Y-%m-%d %H:%M:%S}'} UTC"
         count, total = sources.height, int(sources.get_column("bytes").sum())
-        brokers = len(case.brokers)
+        brokers = len(case.everyone)
         below = f" below {self.root.rstrip('/')}" if self.root else ""
         self.put(
             "",

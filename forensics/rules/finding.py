@@ -177,6 +177,7 @@ class Finding:
         """A total order: worst first, then by place."""
         return (
             self.severity.rank,
+            self.cluster or "",
             self.topic,
             self.partition,
             self.incarnation,

@@ -26,6 +26,25 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # ZooKeeper mode only; nodes of a KRaft cluster have it in their meta.properties.
+    Message(
+        id="V-02a",
+        kind=Kind.BROKER_CLUSTER,
+        literal="Cluster ID = ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.10",
+                until="3.9",
+                regex=r"^Cluster ID = (?P<detail>[^ ]+)",
+                source_ref="0.10.2.2 KafkaServer.startup, 3.9.1 KafkaServer.startup",
+                examples=(
+                    Example("Cluster ID = qaMtww-_RCSJPe73SLH_JA", ({"detail": "qaMtww-_RCSJPe73SLH_JA"},), "real"),
+                ),
+            ),
+        ),
+    ),
     # Once a process: with ZooKeeper, and with KRaft since 3.4.
     Message(
         id="V-03",
