@@ -54,6 +54,8 @@ class Cluster:
         min_isr: ``min.insync.replicas``.
         unclean: ``unclean.leader.election.enable``; None takes the version's default.
         lag_ms: ``replica.lag.time.max.ms``; None takes the version's default.
+        topic: Name of the topic.
+        controller: Id of the first controller; each that takes over has the next one.
         trace: Where events go.
     """
 
@@ -68,6 +70,8 @@ class Cluster:
         min_isr: int = 1,
         unclean: bool | None = None,
         lag_ms: int | None = None,
+        topic: str = TOPIC,
+        controller: int | None = None,
         trace: Trace | None = None,
     ) -> None:
         self.protocol = protocol
@@ -81,7 +85,9 @@ class Cluster:
         self.broken: set[frozenset[int]] = set()
         self.brokers = {b: Broker(b, Replica(b)) for b in self.assigned}
         self.actions: list[dict[str, Any]] = []
-        self.controller = Controller(self, 9 if protocol.mode == "zk" else 100)
+        self.topic = topic
+        self.first_controller = controller or (9 if protocol.mode == "zk" else 100)
+        self.controller = Controller(self, self.first_controller)
         self.written = 0
         self.last_election_clean = True
         self._next_isr_check = self.lag_ms // 2
@@ -147,7 +153,7 @@ class Cluster:
     def create_topic(self) -> None:
         """Creates the topic; followers reconcile and fetch once, as they do at once."""
         self._step()
-        self.act("create topic", topic=TOPIC, assignment=[list(self.assigned)], min_insync_replicas=self.min_isr)
+        self.act("create topic", topic=self.topic, assignment=[list(self.assigned)], min_insync_replicas=self.min_isr)
         self.controller.create(self.assigned)
         for broker in self.assigned[1:]:
             self.fetch(broker)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from forensics.model.cluster import PARTITION, TOPIC
+from forensics.model.cluster import PARTITION
 from forensics.model.run import Logging, Run
 from forensics.model.segments import segment
 from forensics.model.state import Replica
@@ -24,13 +24,18 @@ SEGMENT = "00000000000000000000.log"
 
 def log_lines(run: Run, logging: Logging) -> dict[tuple[int, str], list[str]]:
     """Every line of every log file: (broker, file name) -> lines, in the order of the events."""
-    scene = Scene(run.cluster, run.name, run.seed)
-    words = wording_of(run.protocol.kafka)(scene, logging)
+    return _said(run, wording_of(run.protocol.kafka)(Scene(run.cluster, run.name, run.seed), logging))
+
+
+def _said(run: Run, words: Words) -> dict[tuple[int, str], list[str]]:
     files: dict[tuple[int, str], list[str]] = {}
+    at, stamp = -1, ""
     for event in run.cluster.trace:
         if event.broker is None:
             continue
-        stamp = moment(event.at).strftime("%Y-%m-%d %H:%M:%S,") + f"{event.at % 1000:03d}"
+        if event.at != at:
+            at = event.at
+            stamp = moment(at).strftime("%Y-%m-%d %H:%M:%S,") + f"{at % 1000:03d}"
         for name, line in words.words(event):
             lines = files.setdefault((event.broker, name), [])
             lines.append(f"[{stamp}] {line.level} {line.text} ({line.logger})")
@@ -45,9 +50,10 @@ def checkpoint(entries: Iterable[tuple[object, ...]]) -> str:
     return "\n".join(["0", str(len(rows)), *rows, ""])
 
 
-def _write_data(run: Run, words: Words, replica: Replica, data: Path) -> None:
-    scene, disk = words.scene, replica.disk
-    partition = (TOPIC, PARTITION)
+def _data(run: Run, scene: Scene, replica: Replica) -> Iterator[tuple[str, str | bytes]]:
+    """The files of one broker's log directory: path in it, and content."""
+    disk = replica.disk
+    partition = (scene.topic, PARTITION)
     stamp = moment(0).strftime("%a %b %d %H:%M:%S UTC %Y")
     if run.protocol.mode == "kraft":
         properties = [
@@ -61,52 +67,66 @@ def _write_data(run: Run, words: Words, replica: Replica, data: Path) -> None:
         properties = [f"broker.id={replica.broker}", "version=0"]
         if run.protocol.kafka >= "2":
             properties.append(f"cluster.id={scene.cluster_id}")
-    (data / "meta.properties").write_text("\n".join(["#", f"#{stamp}", *properties, ""]))
-    (data / "cleaner-offset-checkpoint").write_text("")
+    yield "meta.properties", "\n".join(["#", f"#{stamp}", *properties, ""])
+    yield "cleaner-offset-checkpoint", ""
     known = [] if disk.hw is None else [(*partition, disk.hw)]
-    (data / "replication-offset-checkpoint").write_text(checkpoint(known))
+    yield "replication-offset-checkpoint", checkpoint(known)
     flushed = [] if disk.recovery_point is None else [(*partition, disk.recovery_point)]
-    (data / "recovery-point-offset-checkpoint").write_text(checkpoint(flushed))
+    yield "recovery-point-offset-checkpoint", checkpoint(flushed)
     if run.protocol.epochs:
-        (data / "log-start-offset-checkpoint").write_text(checkpoint([]))
+        yield "log-start-offset-checkpoint", checkpoint([])
     if disk.clean:
         marker = f'{{"version":0,"brokerEpoch":{run.cluster.controller.broker_epochs[replica.broker]}}}'
-        (data / ".kafka_cleanshutdown").write_text(marker if run.protocol.kafka >= "3.7" else "")
+        yield ".kafka_cleanshutdown", marker if run.protocol.kafka >= "3.7" else ""
     if not replica.on_disk:
         return
-    folder = data / f"{TOPIC}-{PARTITION}"
-    folder.mkdir()
-    (folder / SEGMENT).write_bytes(segment(replica.log, run.protocol.magic))
+    folder = scene.tp
+    yield f"{folder}/{SEGMENT}", segment(replica.log, run.protocol.magic)
     if run.protocol.epochs:
-        (folder / "leader-epoch-checkpoint").write_text(checkpoint(disk.epochs))
+        yield f"{folder}/leader-epoch-checkpoint", checkpoint(disk.epochs)
     if run.protocol.kafka >= "2.8":
-        (folder / "partition.metadata").write_text(f"version: 0\ntopic_id: {scene.topic_id}")
+        yield f"{folder}/partition.metadata", f"version: 0\ntopic_id: {scene.topic_id}"
 
 
-def write_run(run: Run, directory: Path, logging: Logging) -> None:
-    """Writes a run's evidence, trace and truth. The same run gives the same bytes.
+def files(run: Run, logging: Logging) -> dict[str, bytes]:
+    """A run's evidence: path below the folder of the evidence -> content. The same run gives the same bytes.
 
     Raises:
         ValueError: No such logging preset.
     """
     if logging not in ("default", "replication"):
         raise ValueError(f"no logging preset {logging!r}; there are default and replication")
-    directory.mkdir(parents=True, exist_ok=True)
     words = wording_of(run.protocol.kafka)(Scene(run.cluster, run.name, run.seed), logging)
-    files = log_lines(run, logging)
-    controllers = sorted({broker for broker, _ in files} - set(run.cluster.assigned))
+    said = _said(run, words)
+    found: dict[str, str | bytes] = {}
+    controllers = sorted({broker for broker, _ in said} - set(run.cluster.assigned))
     for broker in (*run.cluster.assigned, *controllers):
-        folder = directory / f"broker-{broker}"
-        if folder.exists():
-            shutil.rmtree(folder)
-        (folder / "logs").mkdir(parents=True)
-        (folder / "data").mkdir()
-        settings = "".join(f"{key}={value}\n" for key, value in words.values(broker).items())
-        (folder / "server.properties").write_text(settings)
+        folder = f"broker-{broker}"
+        found[f"{folder}/server.properties"] = "".join(
+            f"{key}={value}\n" for key, value in words.values(broker).items()
+        )
         replica = run.cluster.brokers[broker].replica if broker in run.cluster.brokers else Replica(broker)
-        _write_data(run, words, replica, folder / "data")
-    for (broker, name), lines in files.items():
-        (directory / f"broker-{broker}" / "logs" / name).write_text("\n".join(lines) + "\n")
+        for path, content in _data(run, words.scene, replica):
+            found[f"{folder}/data/{path}"] = content
+    for (broker, name), lines in said.items():
+        found[f"broker-{broker}/logs/{name}"] = "\n".join(lines) + "\n"
+    return {path: content.encode() if isinstance(content, str) else content for path, content in found.items()}
+
+
+def write_run(run: Run, directory: Path, logging: Logging) -> None:
+    """Writes a run's evidence, trace and truth. Folders of its brokers that are there already are replaced.
+
+    Raises:
+        ValueError: No such logging preset.
+    """
+    content = files(run, logging)
+    directory.mkdir(parents=True, exist_ok=True)
+    for folder in sorted({path.split("/")[0] for path in content}):
+        shutil.rmtree(directory / folder, ignore_errors=True)
+        (directory / folder / "logs").mkdir(parents=True)
+    for path, data in content.items():
+        (directory / path).parent.mkdir(parents=True, exist_ok=True)
+        (directory / path).write_bytes(data)
     (directory / "trace.jsonl").write_text(to_jsonl(run.cluster.trace))
     truth = run.truth() | {"logging": logging}
     (directory / "truth.json").write_text(json.dumps(truth, indent=1) + "\n")

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from forensics.model.cluster import PARTITION, TOPIC, Cluster
+from forensics.model.cluster import PARTITION, Cluster
 from forensics.model.trace import Event, moment
 
 SCHEMA = "forensics.trace/1"
@@ -153,7 +153,7 @@ def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
     Args:
         topic_id: Id of the topic; left out for versions that know none.
     """
-    named: Facts = {"topic": TOPIC, "partition": PARTITION}
+    named: Facts = {"topic": cluster.topic, "partition": PARTITION}
     if cluster.protocol.kafka >= "2.8":
         named["topic_id"] = topic_id
     for event in cluster.trace:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from forensics.model import faults
 from forensics.model.cluster import Cluster
@@ -181,9 +181,9 @@ def as_scenario(name: str, drawn: Setting, ops: Iterable[Op]) -> Scenario:
     return Scenario(name, f"{len(kept)} operations", lambda stage: tell_schedule(stage, drawn, kept))
 
 
-def tell_schedule(stage: Stage, drawn: Setting, ops: Iterable[Op]) -> None:
-    """Plays a schedule on a stage, a step an operation, and ends all faults."""
-    cluster = stage.cast(*drawn.brokers, min_isr=drawn.min_isr, unclean=drawn.unclean)
+def tell_schedule(stage: Stage, drawn: Setting, ops: Iterable[Op], **names: Any) -> None:
+    """Plays a schedule on a stage, a step an operation, and ends all faults. ``names``: see ``Cluster``."""
+    cluster = stage.cast(*drawn.brokers, min_isr=drawn.min_isr, unclean=drawn.unclean, **names)
     stage.note(f"{len(drawn.brokers)} replicas, min.insync.replicas={drawn.min_isr}, unclean elections {drawn.unclean}")
     for op in ops:
         before = len(cluster.trace.events)

@@ -199,7 +199,7 @@ def _follow(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
     cluster.emit("fetcher_added", replica.broker, leader=state.leader, epoch=state.leader_epoch, offset=start)
     replica.truncating = not by_fetch
     if replica.truncating and protocol.truncates_by != "epoch" and not replica.epochs.entries:
-        cluster.emit("cuts_to_hw", replica.broker, hw=replica.hw)
+        cluster.emit("cuts_to_hw", replica.broker, leader=state.leader, hw=replica.hw)
         cut(cluster, replica, replica.hw, "hw")
         replica.truncating = False
 
@@ -402,11 +402,11 @@ def ask_epoch(cluster: Cluster, replica: Replica, leader: Replica) -> bool:
     asked = replica.epochs.latest
     cluster.emit("asks_epoch", replica.broker, leader=leader.broker, epoch=asked, leader_epoch=replica.leader_epoch)
     if leader.role != "leader":
-        cluster.emit("epoch_refused", replica.broker, error="NOT_LEADER_OR_FOLLOWER")
+        cluster.emit("epoch_refused", replica.broker, leader=leader.broker, error="NOT_LEADER_OR_FOLLOWER")
         return False
     if protocol.fenced and replica.leader_epoch != leader.leader_epoch:
         error = "FENCED_LEADER_EPOCH" if replica.leader_epoch < leader.leader_epoch else "UNKNOWN_LEADER_EPOCH"
-        cluster.emit("epoch_refused", replica.broker, error=error)
+        cluster.emit("epoch_refused", replica.broker, leader=leader.broker, error=error)
         return False
     reply = rules.answer(protocol, leader.epochs, asked, leader.log.end)
     _emit_epoch_answer(cluster, leader, replica.broker, asked, reply)
@@ -501,6 +501,7 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
             first=before,
             end=log.end,
             batches=answer.batches,
+            leader=answer.leader,
             leader_hw=answer.leader_hw,
             acks="",
         )

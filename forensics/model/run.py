@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from forensics.model import truth as facts
-from forensics.model.cluster import PARTITION, TOPIC, Cluster
+from forensics.model.cluster import PARTITION, Cluster
 from forensics.model.protocol import Protocol, named
 from forensics.model.state import Log
 from forensics.model.trace import Trace
@@ -158,7 +158,7 @@ class Run:
             "seed": self.seed,
             "kafka": self.protocol.kafka,
             "mode": self.protocol.mode,
-            "topic": f"{TOPIC}-{PARTITION}",
+            "topic": f"{cluster.topic}-{PARTITION}",
             "acked": sum(b.end - b.base for b in witness.acked),
             "acked_all": sum(b.end - b.base for b in witness.acked if b.acks == "all"),
             "lost_acked": facts.ranges(lost),

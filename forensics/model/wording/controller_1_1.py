@@ -108,7 +108,7 @@ class ZooKeeperController(Words):
         yield self.controller_line(
             event,
             "INFO",
-            f"New topics: [Set(orders)], deleted topics: [{nothing}], new partition replica assignment "
+            f"New topics: [Set({self.scene.topic})], deleted topics: [{nothing}], new partition replica assignment "
             f"{self.assignment(replicas)}",
         )
         yield self.controller_line(event, "INFO", f"New partition creation callback for {tp}")

@@ -210,7 +210,7 @@ class V010(OldController):
                 f"Broker {event.broker} skipped the become-follower state change after marking its partition as "
                 "follower "
                 f"with correlation id {told['correlation']} from controller {told['controller']} epoch "
-                f"{told['controller_epoch']} for partition {self.scene.old_tp} since the new leader "
+                f"{told['controller_epoch']} for partition {self.scene.tp} since the new leader "
                 f"{event.facts['leader']} is the same as the old leader",
             )
             yield self.completed(event, "follower")
@@ -351,7 +351,7 @@ class V010(OldController):
             f"messages: [{self.messages(event)}]",
         )
         if facts["role"] == "follower":
-            leader = self.scene.told[event.broker or 0]["leader"]
+            leader = event.facts["leader"]
             yield self.fetcher(
                 leader,
                 "TRACE",
@@ -457,7 +457,8 @@ class V010(OldController):
         hw = self.at(broker, event.state["high_watermark"])
         own = f"; Highwatermark: {hw}"
         replicas = ",".join(
-            f"ReplicaId: {b}; Topic: orders; Partition: 0; isLocal: {str(b == broker).lower()}; lastCaughtUpTimeMs: "
+            f"ReplicaId: {b}; Topic: {self.scene.topic}; Partition: 0; "
+            f"isLocal: {str(b == broker).lower()}; lastCaughtUpTimeMs: "
             f"{max(epoch_ms(facts['known'][b][1]), 0) if b in facts['known'] else 0}{own if b == broker else ''}"
             for b in facts["isr"]
         )

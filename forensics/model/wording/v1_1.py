@@ -268,7 +268,7 @@ class V11(Broker11):
 
     def epoch_refused(self, event: Event) -> Iterator[Line]:
         """The one asked is not the leader."""
-        leader = self.scene.told[event.broker or 0]["leader"]
+        leader = event.facts["leader"]
         yield self.fetcher(
             event,
             leader,
@@ -366,7 +366,7 @@ class V11(Broker11):
         facts = event.facts
         yield self.log(event, "TRACE", self.appended(facts))
         if facts["role"] == "follower":
-            leader = self.scene.told[event.broker or 0]["leader"]
+            leader = event.facts["leader"]
             yield self.fetcher(
                 event,
                 leader,
@@ -481,7 +481,8 @@ class V11(Broker11):
         hw = self.at(broker, event.state["high_watermark"])
         own = f"; Highwatermark: {hw}; LastStableOffset: {hw}"
         replicas = ",".join(
-            f"ReplicaId: {b}; Topic: orders; Partition: 0; isLocal: {str(b == broker).lower()}; lastCaughtUpTimeMs: "
+            f"ReplicaId: {b}; Topic: {self.scene.topic}; Partition: 0; "
+            f"isLocal: {str(b == broker).lower()}; lastCaughtUpTimeMs: "
             f"{max(epoch_ms(facts['known'][b][1]), 0) if b in facts['known'] else 0}{own if b == broker else ''}"
             for b in facts["isr"]
         )

@@ -41,7 +41,7 @@ class V28(V11):
     def request_state(self, facts: dict[str, Any]) -> str:
         """The state in a LeaderAndIsr request."""
         return (
-            "LeaderAndIsrPartitionState(topicName='orders', partitionIndex=0, "
+            f"LeaderAndIsrPartitionState(topicName='{self.scene.topic}', partitionIndex=0, "
             f"controllerEpoch={facts['controller_epoch']}, "
             f"leader={facts['leader']}, leaderEpoch={facts['leader_epoch']}, isr=[{joined(facts['isr'], ', ')}], "
             f"zkVersion={facts['partition_epoch']}, replicas=[{joined(list(self.scene.assigned), ', ')}], "
@@ -84,7 +84,7 @@ class V28(V11):
         yield Line(
             "INFO",
             MANAGER,
-            f"Completed load of Log(dir={data}/{scene.tp}, topic=orders, partition=0, highWatermark=0, "
+            f"Completed load of Log(dir={data}/{scene.tp}, topic={scene.topic}, partition=0, highWatermark=0, "
             "lastStableOffset=0, "
             f"logStartOffset=0, logEndOffset={leo}) with 1 segments in 21ms (1/1 loaded in {data})",
         )
@@ -192,7 +192,7 @@ class V28(V11):
     def remote(self, follower: int, caught_up_at: int, fetched_at: int, leader_end: int) -> str:
         """A follower as the leader sees it after a reset."""
         return (
-            f"Replica(replicaId={follower}, topic=orders, partition=0, "
+            f"Replica(replicaId={follower}, topic={self.scene.topic}, partition=0, "
             f"lastCaughtUpTimeMs={max(epoch_ms(caught_up_at), 0)}, "
             f"logStartOffset=-1, logEndOffset=-1, logEndOffsetMetadata=(offset=-1 segment=[0:0]), "
             f"lastFetchLeaderLogEndOffset={leader_end}, lastFetchTimeMs={max(epoch_ms(fetched_at), 0)})"
@@ -287,7 +287,7 @@ class V28(V11):
         yield self.state(
             event,
             "TRACE",
-            f"Cached leader info UpdateMetadataPartitionState(topicName='orders', partitionIndex=0, "
+            f"Cached leader info UpdateMetadataPartitionState(topicName='{self.scene.topic}', partitionIndex=0, "
             f"controllerEpoch={facts['controller_epoch']}, leader={facts['leader']}, "
             f"leaderEpoch={facts['leader_epoch']}, "
             f"isr=[{joined(facts['isr'], ', ')}], zkVersion={facts['partition_epoch']}, "
@@ -355,7 +355,7 @@ class V28(V11):
 
     def epoch_refused(self, event: Event) -> Iterator[Line]:
         """The one asked is not the leader of that epoch."""
-        leader = self.scene.told[event.broker or 0]["leader"]
+        leader = event.facts["leader"]
         yield self.fetcher(
             event,
             leader,
@@ -366,7 +366,7 @@ class V28(V11):
 
     def cuts_to_hw(self, event: Event) -> Iterator[Line]:
         """A log without epochs is cut to its HW."""
-        leader = self.scene.told[event.broker or 0]["leader"]
+        leader = event.facts["leader"]
         yield self.fetcher(
             event, leader, "INFO", f"Truncating partition {self.scene.tp} to local high watermark {event.facts['hw']}"
         )
@@ -562,7 +562,7 @@ class V28(V11):
     def assignment(self, replicas: list[int]) -> str:
         """The assignment of the new topic, with its id."""
         return (
-            f"[Set(TopicIdReplicaAssignment(orders,Some({self.scene.topic_id}),Map({self.scene.tp} -> "
+            f"[Set(TopicIdReplicaAssignment({self.scene.topic},Some({self.scene.topic_id}),Map({self.scene.tp} -> "
             f"ReplicaAssignment(replicas={joined(replicas)}, addingReplicas=, removingReplicas=))))]"
         )
 

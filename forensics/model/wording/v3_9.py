@@ -69,7 +69,7 @@ class V39(V28):
     def request_state(self, facts: dict[str, Any]) -> str:
         """The state in a metadata delta, in the shape of the old request."""
         return (
-            f"LeaderAndIsrPartitionState(topicName='orders', partitionIndex=0, controllerEpoch=-1, "
+            f"LeaderAndIsrPartitionState(topicName='{self.scene.topic}', partitionIndex=0, controllerEpoch=-1, "
             f"leader={facts['leader']}, leaderEpoch={facts['epoch']}, isr=[{joined(facts['isr'], ', ')}], "
             f"partitionEpoch={facts['partition_epoch']}, replicas=[{joined(list(self.scene.assigned), ', ')}], "
             f"addingReplicas=[], removingReplicas=[], isNew=false, leaderRecoveryState={int(facts['recovering'])})"
@@ -82,13 +82,13 @@ class V39(V28):
     def values(self, broker: int) -> dict[str, str]:
         """What ``server.properties`` sets."""
         scene = self.scene
-        controller = broker >= 100
+        controller = broker not in scene.assigned
         port = scene.port(broker)
         return {
             "log.dirs": scene.data(broker),
             "auto.create.topics.enable": "false",
             "node.id": str(broker),
-            "controller.quorum.voters": "100@127.0.0.1:19100",
+            "controller.quorum.voters": f"{scene.voter}@127.0.0.1:{scene.port(scene.voter)}",
             "controller.listener.names": "CONTROLLER",
             "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
             "process.roles": "controller" if controller else "broker",
@@ -146,9 +146,9 @@ class V39(V28):
             yield Line(
                 "INFO",
                 MANAGER,
-                f"Completed load of Log(dir={data}/{scene.tp}, topicId={scene.topic_id}, topic=orders, partition=0, "
-                f"highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset={leo}) with 1 segments, "
-                f"local-log-start-offset 0 and log-end-offset {leo} in 13ms (1/1 completed in {data})",
+                f"Completed load of Log(dir={data}/{scene.tp}, topicId={scene.topic_id}, topic={scene.topic}, "
+                f"partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset={leo}) with 1 "
+                f"segments, local-log-start-offset 0 and log-end-offset {leo} in 13ms (1/1 completed in {data})",
             )
         unclean = f" (unclean log dirs = ArrayBuffer({data}))" if facts["found"] and not facts["clean"] else ""
         yield Line("INFO", MANAGER, f"Loaded {int(facts['found'])} logs in 21ms{unclean}")
@@ -232,7 +232,7 @@ class V39(V28):
                 yield Line(
                     "TRACE",
                     REPLICA,
-                    f"Reset state of replica to Replica(replicaId={follower}, topic=orders, partition=0, "
+                    f"Reset state of replica to Replica(replicaId={follower}, topic={self.scene.topic}, partition=0, "
                     f"lastCaughtUpTimeMs={max(epoch_ms(caught_up_at), 0)}, logStartOffset=-1, logEndOffset=-1, "
                     "logEndOffsetMetadata=(offset=-1, segment=[-1:-1]), lastFetchLeaderLogEndOffset=-1, "
                     "brokerEpoch=-2, "
@@ -318,7 +318,7 @@ class V39(V28):
 
     def cuts_to_hw(self, event: Event) -> Iterator[Line]:
         """A log without epochs is cut to its HW."""
-        leader, hw = self.scene.told[event.broker or 0]["leader"], event.facts["hw"]
+        leader, hw = event.facts["leader"], event.facts["hw"]
         yield self.fetcher(
             event,
             leader,
@@ -467,7 +467,7 @@ class V39(V28):
         replicas = joined(facts["replicas"], ", ")
         directories = ", ".join(scene.directory_id(b) for b in facts["replicas"])
         yield self.quorum(
-            event, "INFO", REPLICATION, f"Replayed TopicRecord for topic orders with topic ID {scene.topic_id}."
+            event, "INFO", REPLICATION, f"Replayed TopicRecord for topic {scene.topic} with topic ID {scene.topic_id}."
         )
         settings = [("min.insync.replicas", str(scene.min_isr))]
         if scene.unclean:
@@ -477,8 +477,8 @@ class V39(V28):
                 event,
                 "INFO",
                 "org.apache.kafka.controller.ConfigurationControlManager",
-                f"Replayed ConfigRecord for ConfigResource(type=TOPIC, name='orders') which set configuration {key} "
-                f"to {value}",
+                f"Replayed ConfigRecord for ConfigResource(type=TOPIC, name='{scene.topic}') which set configuration "
+                f"{key} to {value}",
             )
         yield self.quorum(
             event,

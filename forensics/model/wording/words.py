@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from forensics.model.cluster import PARTITION, TOPIC, Cluster
+from forensics.model.cluster import PARTITION, Cluster
 from forensics.model.segments import size
 from forensics.model.state import Batch
 from forensics.model.trace import Event
@@ -49,8 +49,10 @@ class Scene:
         self.min_isr = cluster.min_isr
         self.unclean = cluster.unclean
         self.lag_ms = cluster.lag_ms
-        self.tp = f"{TOPIC}-{PARTITION}"
-        self.old_tp = f"[{TOPIC},{PARTITION}]"
+        self.topic = cluster.topic
+        self.voter = cluster.first_controller
+        self.tp = f"{self.topic}-{PARTITION}"
+        self.old_tp = f"[{self.topic},{PARTITION}]"
         run = (name, cluster.protocol.name, seed)
         self.topic_id = uuid_of("topic", *run)
         self.cluster_id = uuid_of("cluster", *run)
