@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from forensics.replay.lineage import size
-from forensics.reports.html.wording import number, offsets, plain, plural, sentence
+from forensics.reports.html.wording import named, number, offsets, plain, plural, sentence
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
@@ -32,7 +32,6 @@ class Card:
     """
 
     name: str
-    life: int
     panel: int
     tone: str
     titles: tuple[str, ...]
@@ -99,7 +98,7 @@ def answer(result: Result, number_of: dict[int, int]) -> Answer:
     lost = [p for p in result.partitions if _is(p, LOST, Verdict.VIOLATED)]
     forked = [p for p in result.partitions if _is(p, FORKED, Verdict.VIOLATED)]
     open_ = [p for p in result.partitions if _is(p, LOST, Verdict.UNKNOWN) or _is(p, FORKED, Verdict.UNKNOWN)]
-    bad = [p for p in result.partitions if p in lost or p in forked] if lost or forked else []
+    bad = [p for p in result.partitions if any(_is(p, rule, Verdict.VIOLATED) for rule in (LOST, FORKED))]
     other = [f for f in result.findings if f.rule not in (LOST, FORKED) and f.severity.rank <= Severity.WARNING.rank]
     tone, headline, lead = _headline(result, lost, forked, bad, open_, other)
     loud = [
@@ -186,7 +185,7 @@ def _headline(
 
 
 def _where(partitions: Sequence[Partition]) -> str:
-    names = list(dict.fromkeys(plain(partition.history.name) for partition in partitions))
+    names = list(dict.fromkeys(named(p.history.name, p.history.incarnation) for p in partitions))
     if len(names) <= 2:
         return " and ".join(names)
     return plural(len(names), "partition")
@@ -205,7 +204,7 @@ def _tiles(bad: list[Partition], lost: list[Partition], result: Result) -> tuple
             first = Tile(number(len(result.partitions) - clean), f"of {total} left open")
         return (
             first,
-            Tile(number(len(result.case.brokers)), "brokers in the evidence"),
+            Tile(number(len(result.case.everyone)), "brokers in the evidence"),
             Tile(number(int(files.get_column("lines").sum() or 0)), f"lines in {plural(files.height, 'file')}"),
         )
     rule = LOST if lost else FORKED
@@ -238,8 +237,7 @@ def _card(partition: Partition, panel: int) -> Card:
         low, high = head.records
         records = plural(low, "record") if low == high else f"{number(low)} to {plural(high, 'record')}"
     return Card(
-        name=plain(partition.history.name),
-        life=partition.history.incarnation,
+        name=named(partition.history.name, partition.history.incarnation),
         panel=panel,
         tone="bad" if head.severity.rank <= Severity.ERROR.rank else "warn",
         titles=tuple(dict.fromkeys(_TITLES[f.rule].capitalize() for f in findings)),
@@ -274,6 +272,8 @@ def _settle(partitions: Sequence[Partition]) -> list[Missing]:
         for rule, judgement in partition.judgements.items():
             if judgement.verdict is Verdict.UNKNOWN:
                 for item in judgement.missing:
-                    wanted.setdefault(item, []).append(f"{rule} of {partition.history.name}")
+                    wanted.setdefault(item, []).append(
+                        f"{rule} of {named(partition.history.name, partition.history.incarnation)}"
+                    )
     ordered = sorted(wanted.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    return [Missing(plain(what), plain(uses[0]), len(uses)) for what, uses in ordered]
+    return [Missing(plain(what), uses[0], len(uses)) for what, uses in ordered]

@@ -92,7 +92,7 @@ const report = {
   let opened = [];
   addEventListener("beforeprint", () => {
     document.documentElement.dataset.print = "";
-    opened = [...document.querySelectorAll("details.story:not([open]), details.quiet-list:not([open])")];
+    opened = [...document.querySelectorAll("details.story:not([open]), details.quiet-list:not([open]), details.others:not([open])")];
     for (const details of opened) details.open = true;
     report.changed();
   });

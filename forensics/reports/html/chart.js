@@ -10,6 +10,7 @@
     doubleClick: false,
     displayModeBar: false,
   };
+  const PAPER = "print", PAGE = 700; // pixels that a page of A4 has room for
   const coarse = matchMedia("(pointer: coarse)").matches;
   const panels = [];
 
@@ -22,6 +23,7 @@
       this.off = new Set();
       this.busy = false;
       this.spec = null;
+      this.moment = null;
     }
 
     read() {
@@ -33,35 +35,46 @@
       this.groups = new Set(this.spec.data.map((trace) => trace.meta.group));
     }
 
-    // Greatest committed offset at a moment; steps hold until the next.
-    committed(at) {
-      let value = 0;
-      for (const [time, offset] of this.told.bound) {
-        if (time > at) break;
-        value = offset;
+    // The committed bound holds from each step to the next; before the first nobody has stated any.
+    committed(at, before) {
+      const bound = this.told.bound;
+      let low = 0, high = bound.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (before ? bound[middle][0] < at : bound[middle][0] <= at) low = middle + 1;
+        else high = middle;
       }
-      return value;
+      return { value: low ? bound[low - 1][1] : null, next: low };
     }
 
-    // A step of the committed bound changes every distance, so lines get a point there.
+    apart(value, bound) {
+      return value === null || bound === null ? null : value - bound;
+    }
+
+    // A line's distance also steps where the bound does: along each level stretch the bound's steps are put in.
     distances(trace) {
       if (trace.mode !== "lines") {
-        return { x: trace.x, y: trace.y.map((value, i) => (value === null ? null : value - this.committed(trace.x[i]))) };
+        return { x: trace.x, y: trace.y.map((value, i) => this.apart(value, this.committed(trace.x[i]).value)) };
       }
-      const x = [], y = [];
+      const x = [], y = [], bound = this.told.bound;
+      const put = (at, value) => {
+        const last = x.length - 1;
+        if (last < 0 || x[last] !== at || y[last] !== value) { x.push(at); y.push(value); }
+      };
       for (let i = 0; i < trace.x.length; i++) {
         const at = trace.x[i], value = trace.y[i];
-        if (at !== null && i > 0 && trace.x[i - 1] !== null) {
-          const from = trace.x[i - 1], before = trace.y[i - 1];
-          for (const [time] of this.told.bound) {
-            if (time > from && time < at) {
-              x.push(time, time);
-              y.push(before - this.committed(time - 1), before - this.committed(time));
-            }
+        if (at === null || value === null) { put(at, null); continue; }
+        const from = i > 0 && trace.y[i - 1] !== null ? trace.x[i - 1] : null;
+        if (from !== null && from < at) {
+          const held = trace.y[i - 1];
+          for (let step = this.committed(from).next; step < bound.length && bound[step][0] < at; step++) {
+            put(bound[step][0], this.apart(held, step ? bound[step - 1][1] : null));
+            put(bound[step][0], this.apart(held, bound[step][1]));
           }
+          put(at, this.apart(held, this.committed(at, true).value));
         }
-        x.push(at);
-        y.push(value === null ? null : value - this.committed(at));
+        // What changes in the same moment as the bound is held against the new one.
+        if (from === null || from === at || trace.x[i + 1] > at) put(at, this.apart(value, this.committed(at).value));
       }
       return { x, y };
     }
@@ -112,30 +125,86 @@
       });
       const layout = spec.layout;
       layout.xaxis.range = this.range.map((ms) => this.time(ms));
-      for (const shape of layout.shapes) {
-        if (shape.xref === "x") { shape.x0 = this.time(shape.x0); shape.x1 = this.time(shape.x1); }
-      }
-      for (const note of layout.annotations) if (note.xref === "x") note.x = this.time(note.x);
       if (distance) {
-        const room = Math.max((high - low) * 0.12, 1);
+        const room = Math.max(high - low, 1) * 0.14;
         for (const [name, axis] of Object.entries(layout)) {
-          if (name.startsWith("yaxis") && axis.tickformat) axis.range = [low - room, high + room * 1.6];
+          if (!name.startsWith("yaxis") || !axis.tickformat) continue;
+          axis.range = [low - room, high + room * 1.4];
+          delete axis.dtick;
+          if (high - low < 5) axis.dtick = 1;
         }
       }
-      if (this.target.clientWidth < 520) layout.xaxis.nticks = 4;
+      if (this.width() < 520) layout.xaxis.nticks = 4;
       layout.dragmode = coarse ? false : "zoom";
-      layout.annotations = layout.annotations.filter((note) => !(note.yref === "y" && this.target.clientWidth < 520 && note.text.length > 3));
-      return spec;
+      if (PAPER in document.documentElement.dataset) { layout.autosize = false; layout.width = PAGE; }
+      return Object.assign(spec, { layout: { ...layout, ...this.over() } });
+    }
+
+    width() {
+      return PAPER in document.documentElement.dataset ? PAGE : this.target.clientWidth;
+    }
+
+    // What stands over the lines: words where they have room in what is shown, and the moment of the logs below.
+    over() {
+      const layout = report.coloured(this.spec.layout);
+      const [left, right] = this.range;
+      const wide = this.width() - layout.margin.l - layout.margin.r;
+      const colours = getComputedStyle(document.documentElement);
+      const annotations = layout.annotations;
+      for (const label of this.told.labels) {
+        if (label.only && label.only !== this.scale) continue;
+        const from = Math.max(label.start, left), to = Math.min(label.end, right);
+        const room = ((to - from) / (right - left)) * wide;
+        const words = label.texts.find((text) => text.length * 6.1 + 6 <= room);
+        if (words === undefined) continue;
+        annotations.push({
+          x: this.time(label.side === "left" ? from : (from + to) / 2), y: label.y, xref: "x", yref: label.axis, text: words,
+          showarrow: false, font: { size: label.axis === "y" ? 11 : 10, color: report.coloured(label.colour, colours) },
+          ...(label.side === "left" ? { xanchor: "left", yanchor: "top", xshift: 3 } : {}),
+          ...(label.card ? { bgcolor: report.coloured("var(--card)", colours) } : {}),
+        });
+      }
+      const shapes = layout.shapes;
+      for (const shape of shapes) {
+        if (shape.xref === "x") { shape.x0 = this.time(shape.x0); shape.x1 = this.time(shape.x1); }
+      }
+      if (this.moment !== null) {
+        const at = this.time(this.moment - this.told.zero);
+        shapes.push({
+          type: "line", xref: "x", yref: "paper", x0: at, x1: at, y0: 0, y1: 1,
+          line: { color: report.coloured("var(--ink)", colours), width: 1.5, dash: "dash" },
+        });
+      }
+      return { annotations, shapes };
+    }
+
+    // The logs below show another moment: say where it is.
+    mark(moment) {
+      this.moment = moment;
+      if (this.drawn) this.relay({});
+    }
+
+    async relay(change) {
+      this.busy = true;
+      await window.Plotly.relayout(this.target, { ...change, ...this.over() });
+      this.busy = false;
     }
 
     async draw() {
       if (this.spec === null) this.read();
-      const plotly = await report.library();
-      const first = !this.drawn;
+      if (!window.Plotly) await report.library();
+      return this.put(window.Plotly);
+    }
+
+    // Without waiting for anything where plotly is there: paper does not wait.
+    async put(plotly) {
+      const first = !this.begun;
+      this.begun = true;
       if (first) this.target.replaceChildren();
       const spec = this.figure();
       await plotly.react(this.target, spec.data, spec.layout, CONFIG);
       this.drawn = true;
+      this.seen = this.width();
       this.target.dataset.drawn = this.scale;
       if (first) this.begin();
       this.say();
@@ -175,9 +244,16 @@
           const wall = typeof value === "number" ? value : Date.parse(String(value).replace(" ", "T") + "Z");
           return wall - report.shift(wall) - this.told.zero;
         });
+        this.relay({});
         this.say();
       });
       this.target.on("plotly_doubleclick", () => this.zoom("all"));
+      this.target.addEventListener("click", (event) => {
+        const plot = this.target._fullLayout._size;
+        const share = (event.clientX - this.target.getBoundingClientRect().left - plot.l) / plot.w;
+        if (share < 0 || share > 1 || !this.logs) return;
+        this.logs.choose(this.told.zero + this.range[0] + share * (this.range[1] - this.range[0]));
+      });
     }
 
     async zoom(what) {
@@ -199,9 +275,7 @@
       if (left < start) { right += start - left; left = start; }
       if (right > end) { left = Math.max(start, left - (right - end)); right = end; }
       this.range = [left, right];
-      this.busy = true;
-      await window.Plotly.relayout(this.target, { "xaxis.range": this.range.map((ms) => this.time(ms)) });
-      this.busy = false;
+      await this.relay({ "xaxis.range": this.range.map((ms) => this.time(ms)) });
       this.say();
     }
 
@@ -227,6 +301,9 @@
     const panel = new Panel(node);
     panels.push(panel);
     watcher.observe(panel.target);
+    new ResizeObserver(() => {
+      if (panel.drawn && panel.seen !== panel.width() && panel.target.clientWidth) panel.put(window.Plotly);
+    }).observe(panel.target);
   }
 
   const pick = document.getElementById("pick");
@@ -251,4 +328,7 @@
   follow();
   report.listeners.push(() => { for (const panel of panels) if (panel.drawn) panel.draw(); });
   report.panels = panels;
+  // Whoever prints without having scrolled wants the chart too.
+  const early = () => { const shown = panels.find((one) => !one.node.hidden); if (shown && !shown.drawn) shown.draw(); };
+  addEventListener("load", () => (window.requestIdleCallback || setTimeout)(early));
 })();

@@ -12,14 +12,19 @@ import base64
 import gzip
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from forensics.reports.html.lanes import Chart, Lane, Mark
+from forensics.replay.timeline import DELETED, SILENT, STOPPED
+from forensics.reports.html.lanes import Chart, Lane, Mark, Reign
 from forensics.reports.html.wording import number, offsets
 
-LANE, STRIP, HUES = 132, 34, 8
-"""Heights in pixels of a lane and of the strip of epochs; how many hues epochs take turns in."""
+LANE, STRIP, HUES, UNSEEN = 132, 34, 8, 60
+"""Heights in pixels of a lane and of the strip of epochs; how many hues epochs take turns in; how many stretches
+without a line are labelled in a lane."""
+
+_UNSEEN = {SILENT: ("no line",), STOPPED: ("stopped",), DELETED: ("replica removed", "removed")}
+"""Roles in which nothing is known of a log, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,8 @@ KEYS = (
     Key("silent", "no evidence"),
     Key("cut", "truncated"),
     Key("start", "process started"),
+    Key("elected", "elected leader"),
+    Key("unclean", "elected outside the ISR"),
     Key("finding", "step of the finding"),
     Key("dated", "records on disk, by their time stamps"),
     Key("isr", "in the ISR, as last stated"),
@@ -75,6 +82,64 @@ def figure(chart: Chart) -> dict[str, Any]:
     return dict(spec)
 
 
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Words over a stretch of time, put where they can be seen: the page's script knows what part is shown, how wide.
+
+    Attributes:
+        start, end: the stretch, in milliseconds since the start of the chart.
+        axis: the axis on which ``y`` counts.
+        texts: the same in ever fewer words; the first that has room is shown, or none.
+        side: "middle" of what is shown of the stretch, or its "left" end.
+        only: the scale on which it makes sense, or "".
+    """
+
+    start: float
+    end: float
+    axis: str
+    y: float
+    texts: tuple[str, ...]
+    colour: str
+    side: str = "middle"
+    card: bool = False
+    only: str = ""
+
+
+def labels(chart: Chart) -> list[dict[str, Any]]:
+    """Epochs, offsets of findings, and what is known of stretches without a line."""
+    found = []
+    for reign in chart.reigns:
+        words = (_reign(reign), f"epoch {reign.epoch}", str(reign.epoch))
+        found.append(Label(reign.start, reign.end, "y", 0.5, words, f"var(--epoch-{hue(reign.epoch)}-ink)"))
+    if _on_disk(chart):
+        at, room = chart.length + _room(chart) * 0.18, _room(chart)
+        found.append(Label(at, chart.length + room, "y", 0.5, ("on disk", "disk"), "var(--ink-2)"))
+    for band in chart.bands[:3]:
+        text = offsets([(band.first, band.end)])
+        found.append(Label(0, chart.length, "y2", band.end, (text,), "var(--bad)", "left", only="offsets"))
+    for place, lane in enumerate(chart.lanes):
+        axis = f"y{place + 2 + len(chart.lanes)}"
+        spans = [s for s in lane.states if s.role in _UNSEEN and s.end > s.start]
+        for span in sorted(spans, key=lambda s: (s.start - s.end, s.start))[:UNSEEN]:
+            texts = _UNSEEN[span.role]
+            found.append(Label(span.start, span.end, axis, 0.5, texts, "var(--ink-2)", card=True))
+    return [asdict(label) for label in found if label.end > label.start]
+
+
+def _reign(reign: Reign) -> str:
+    leader = f"broker {reign.leader} leads" if reign.leader is not None else "no leader known"
+    return f"epoch {reign.epoch}, {leader}"
+
+
+def _on_disk(chart: Chart) -> bool:
+    return any(lane.disk_end is not None or lane.disk_high_watermark is not None for lane in chart.lanes)
+
+
+def _room(chart: Chart) -> float:
+    """Milliseconds beyond the end of the evidence, for what lies on disk."""
+    return max(chart.length * 0.085, 1)
+
+
 def height(chart: Chart) -> int:
     """Pixels the figure needs."""
     return STRIP + LANE * len(chart.lanes) + 62
@@ -95,8 +160,8 @@ class _Figure:
         """Strip of epochs on top, then a lane a replica."""
         chart = self.chart
         total = STRIP + LANE * len(chart.lanes)
-        room = max(chart.length * 0.075, 1)
-        disk = any(lane.disk_end is not None or lane.disk_high_watermark is not None for lane in chart.lanes)
+        room = _room(chart)
+        disk = _on_disk(chart)
         self.at_disk = chart.length + room * 0.55
         self.layout.update(
             height=height(chart),
@@ -155,10 +220,6 @@ class _Figure:
             {"type": "line", "xref": "x", "yref": "paper", "x0": edge, "x1": edge, "y0": 0, "y1": 1}
             | {"line": {"color": "var(--line)", "width": 1, "dash": "dot"}, "layer": "below"}
         )
-        self.layout["annotations"].append(
-            {"x": 1, "y": 1, "xref": "paper", "yref": "paper", "text": "on disk", "showarrow": False}
-            | {"xanchor": "right", "yanchor": "top", "name": "disk", "font": {"size": 10, "color": "var(--ink-2)"}}
-        )
 
     # -- epochs -----------------------------------------------------------------------------------------------------
 
@@ -167,8 +228,7 @@ class _Figure:
         for reign in self.chart.reigns:
             if reign.end <= reign.start:
                 continue
-            leader = f"broker {reign.leader} leads" if reign.leader is not None else "no leader known"
-            text = f"epoch {reign.epoch}, {leader}"
+            text = _reign(reign)
             tint = hue(reign.epoch)
             self.traces.append(
                 {
@@ -191,13 +251,6 @@ class _Figure:
                 {"type": "rect", "xref": "x", "yref": "paper", "x0": reign.start, "x1": reign.end, "y0": 0, "y1": lanes}
                 | {"fillcolor": f"var(--epoch-{tint}-wash)", "line": {"width": 0}, "layer": "below"}
             )
-            share = (reign.end - reign.start) / max(self.chart.length, 1)
-            short = text if share >= 0.16 else f"epoch {reign.epoch}" if share >= 0.065 else str(reign.epoch)
-            if share >= 0.025:
-                self.layout["annotations"].append(
-                    {"x": (reign.start + reign.end) / 2, "y": 0.5, "xref": "x", "yref": "y", "text": short}
-                    | {"showarrow": False, "font": {"size": 11, "color": f"var(--epoch-{tint}-ink)"}}
-                )
 
     # -- lanes ------------------------------------------------------------------------------------------------------
 
@@ -212,7 +265,7 @@ class _Figure:
             "nticks": 4,
             "tickfont": {"color": "var(--ink-2)", "size": 10},
             "tickformat": ",d",
-        }
+        } | ({"dtick": 1} if high - low < 6 else {})
         self.layout[f"yaxis{place + 2 + len(self.chart.lanes)}"] = self._flat(*domain, overlaying=y)
         self.layout["annotations"].append(
             {"x": 0, "y": domain[1], "xref": "paper", "yref": "paper", "text": f"<b>broker {lane.replica}</b>"}
@@ -239,8 +292,9 @@ class _Figure:
             values += [mark.before for mark in lane.marks if mark.before is not None]
         values += [band.end for band in self.chart.bands]
         low, high = (min(values), max(values)) if values else (0, 1)
-        room = max((high - low) * 0.12, 1)
-        return low - room, high + room * 1.6
+        # No offset is below 0, so nothing is drawn there but the strip of the ISR.
+        room = max(high - low, 1) * 0.14
+        return low - room, high + room * 1.4
 
     def _add(self, y: str, group: str, x: list[Any], values: list[Any], **more: Any) -> None:
         if not x:
@@ -266,29 +320,15 @@ class _Figure:
         boxes = [(0, self.at_disk, band.first, band.end) for band in self.chart.bands]
         edge = {"color": "var(--bad-line)", "width": 1, "dash": "dot"}
         self._polygons(y, "band", boxes, fillcolor="var(--bad-wash)", line=edge, only="offsets")
-        if y == "y2":
-            for band in self.chart.bands[:3]:
-                self.layout["annotations"].append(
-                    {"x": 0, "y": band.end, "xref": "x", "yref": y, "text": offsets([(band.first, band.end)])}
-                    | {"showarrow": False, "xanchor": "left", "yanchor": "top", "xshift": 3}
-                    | {"font": {"size": 10, "color": "var(--bad)"}}
-                )
 
     def _silent(self, lane: Lane, flat: str) -> None:
-        spans = [s for s in lane.states if s.role in ("silent", "stopped", "deleted") and s.end > s.start]
+        spans = [s for s in lane.states if s.role in _UNSEEN and s.end > s.start]
         first = lane.states[0].start if lane.states else self.chart.length
         boxes = [(s.start, s.end, 0, 1) for s in spans]
         if first > 0:
             boxes.insert(0, (0, first, 0, 1))
         pattern = {"shape": "/", "fgcolor": "var(--hatch)", "bgcolor": "var(--hatch-wash)", "size": 9, "solidity": 0.1}
         self._polygons(flat, "silent", boxes, fillpattern=pattern)
-        for span in spans:
-            text = {"silent": "no line", "stopped": "stopped", "deleted": "replica removed"}[span.role]
-            if span.end - span.start > self.chart.length * 0.09:
-                self.layout["annotations"].append(
-                    {"x": (span.start + span.end) / 2, "y": 0.5, "xref": "x", "yref": flat, "text": text}
-                    | {"showarrow": False, "bgcolor": "var(--card)", "font": {"size": 10, "color": "var(--ink-2)"}}
-                )
 
     def _boxes(self, lane: Lane, y: str) -> None:
         """Between two known log end offsets with nothing printed in between, the truth lies somewhere in the box."""
@@ -296,7 +336,7 @@ class _Figure:
         open_: tuple[int, int] | None = None
         for state in lane.states:
             if state.log_end is None:
-                if state.role in ("silent", "stopped", "deleted"):
+                if state.role in _UNSEEN:
                     open_ = None  # hatched as a whole
                 continue
             if open_ is not None and state.log_end > open_[1]:
@@ -324,7 +364,7 @@ class _Figure:
         x, values = [at for at, _ in lane.dated], [end for _, end in lane.dated]
         self._add(
             y, "dated", x, values, mode="markers", offsets=True,
-            marker={"size": 4, "color": "rgba(0,0,0,0)", "line": {"color": "var(--dated)", "width": 1}},
+            marker={"size": 5, "symbol": "line-ew", "line": {"color": "var(--dated)", "width": 1}},
             hoverinfo="text", text=[f"on disk up to offset {number(end)}, by the batch's time stamp" for end in values],
         )  # fmt: skip
 
@@ -408,6 +448,9 @@ class _Figure:
             values += [mark.before, mark.value, None]
         self._add(y, "cut", x, values, mode="lines", line={"color": "var(--bad)", "width": 2}, offsets=True)
         self._symbols(y, "cut", cuts, [m.value for m in cuts], "triangle-down", "var(--bad)", 11, lane, offsets=True)
+        for kind, symbol, colour in (("elected", "star", "var(--ink-2)"), ("unclean", "star-open", "var(--bad)")):
+            chosen = [mark for mark in lane.marks if mark.kind == kind]
+            self._symbols(flat, kind, chosen, [0.31] * len(chosen), symbol, colour, 11, lane)
         starts = [mark for mark in lane.marks if mark.kind == "start"]
         self._symbols(flat, "start", starts, [0.14] * len(starts), "triangle-right", "var(--ink-2)", 10, lane)
         steps = sorted((mark for mark in lane.marks if mark.kind == "finding"), key=lambda mark: mark.time)

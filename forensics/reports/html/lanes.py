@@ -21,6 +21,9 @@ from parsers.schema import Kind
 Quote = Callable[[Case, Iterable[Place]], dict[Place, str]]
 """Gives the text at places of the evidence; a redacted report gives the redacted text."""
 
+Reference = tuple[str, int | None, str]
+"""Where a value comes from: path, line, and the line itself, or "" where it is not quoted."""
+
 POINTS, EPOCHS, BANDS, QUOTED = 700, 60, 12, 80
 """Per replica the states drawn; per partition the epochs, the offset ranges of findings, and the lines quoted."""
 
@@ -59,7 +62,7 @@ class Mark:
     """Something that happened on one replica.
 
     Attributes:
-        kind: "cut", "start", "finding".
+        kind: "cut", "start", "elected", "unclean" (elected outside the ISR), "finding".
         label: number of the fact in the story, or "".
     """
 
@@ -111,7 +114,8 @@ class Chart:
     Attributes:
         zero: start of the chart, microseconds since 1970 UTC.
         length: milliseconds from there to the end of the evidence.
-        references: (path, line, quoted text or "") behind the points.
+        references: behind the points, in the order of the evidence.
+        quoted: places whose text is still wanted, by their index in ``references``.
         dropped: states that were left out by thinning.
         focus: the time the worst finding spans, or None.
     """
@@ -122,24 +126,22 @@ class Chart:
     reigns: list[Reign] = field(default_factory=list)
     bands: list[Band] = field(default_factory=list)
     bound: list[tuple[int, int]] = field(default_factory=list)
-    references: list[tuple[str, int | None, str]] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+    quoted: dict[int, Place] = field(default_factory=dict)
     dropped: int = 0
     focus: tuple[int, int] | None = None
 
 
-def chart(
-    case: Case, partition: Partition, quote: Quote, short: Callable[[str], str] = str
-) -> tuple[Chart, pl.DataFrame]:
+def chart(case: Case, partition: Partition, short: Callable[[str], str] = str) -> tuple[Chart, pl.DataFrame]:
     """Collect what is drawn.
 
     Args:
         case: what was taken in.
         partition: which one.
-        quote: gives the text at places of the evidence.
         short: makes a path short enough to show.
 
     Returns:
-        The chart, and the timeline it was made of.
+        The chart, its lines not yet quoted, and the timeline it was made of.
     """
     history = partition.history
     frame = timeline(case, history)
@@ -149,7 +151,8 @@ def chart(
     drawn = Chart(zero, max((end - zero) // 1000, 1))
     cited = {ref.row for f in findings for ref in f.refs if ref.row is not None}
     kept, drawn.dropped = _thinned(timed, cited)
-    refs = _references(case, drawn, kept, cited, quote, short)
+    proofs = (ref.row for epoch in history.epochs.values() for ref in epoch.refs[:1] + epoch.unclean[:1])
+    refs = _references(case, drawn, kept, cited, {row for row in proofs if row is not None}, short)
     drawn.reigns = _reigns(history, drawn)
     drawn.bands = _bands(findings)
     drawn.bound = [(_ms(drawn, t), hw) for t, hw in committed(kept).select("from", "high_watermark").iter_rows()]
@@ -171,6 +174,23 @@ def chart(
             )
         )
     return drawn, frame
+
+
+def cite(case: Case, charts: Iterable[Chart], quote: Quote) -> None:
+    """Put the text of their lines into the charts: all at once, so that each file is read once.
+
+    Args:
+        case: what was taken in.
+        charts: as ``chart`` made them.
+        quote: gives the text at places of the evidence.
+    """
+    charts = list(charts)
+    texts = quote(case, {place for one in charts for place in one.quoted.values()})
+    for one in charts:
+        for number, place in one.quoted.items():
+            path, line, _ = one.references[number]
+            one.references[number] = (path, line, plain(texts.get(place, "")))
+        one.quoted.clear()
 
 
 def holders(history: History, frame: pl.DataFrame) -> list[int]:
@@ -238,21 +258,21 @@ def _thinned(timed: pl.DataFrame, cited: set[int]) -> tuple[pl.DataFrame, int]:
 
 
 def _references(
-    case: Case, drawn: Chart, kept: pl.DataFrame, cited: set[int], quote: Quote, short: Callable[[str], str]
+    case: Case, drawn: Chart, kept: pl.DataFrame, cited: set[int], elected: set[int], short: Callable[[str], str]
 ) -> dict[int, int]:
-    """Number the lines behind the drawn values; quote those of changes, findings first."""
+    """Number the lines behind the drawn values; those of changes are to be quoted, findings and elections first."""
     wanted = kept.select("row", "high_watermark_row", "log_end_offset_row").unpivot().get_column("value").drop_nulls()
-    found = places(case, wanted.unique().to_list())
+    found = places(case, {*wanted.unique().to_list(), *elected})
     changes = (
         kept.filter(pl.col("_change")).get_column("row").drop_nulls().to_list() if "_change" in kept.columns else []
     )
-    ordered = [row for row in found if row in cited] + [row for row in changes if row in found and row not in cited]
-    texts = quote(case, [found[row] for row in ordered[:QUOTED]])
+    first = [row for row in found if row in cited] + [row for row in found if row in elected]
+    ordered = list(dict.fromkeys(first + [row for row in changes if row in found]))
     numbers: dict[int, int] = {}
     for row in sorted(found):
-        place = found[row]
         numbers[row] = len(drawn.references)
-        drawn.references.append((plain(short(case.path(place.source))), place.line, plain(texts.get(place, ""))))
+        drawn.references.append((plain(short(case.path(found[row].source))), found[row].line, ""))
+    drawn.quoted = {numbers[row]: found[row] for row in ordered[:QUOTED]}
     return numbers
 
 
@@ -334,12 +354,33 @@ def _marks(
             marks.append(Mark("cut", _ms(drawn, cut.time), text, cut.target, max(cut.end, cut.target), ref=ref))
     for time, row in rows.filter(pl.col("event") == Kind.PROCESS_START.value).select("from", "row").iter_rows():
         marks.append(Mark("start", _ms(drawn, time), "process started", ref=refs.get(row, -1)))
+    marks += _elections(history, broker, drawn, refs)
     if worst is not None:
         for place, fact in enumerate(worst.facts, start=1):
             if fact.broker == broker and fact.time is not None:
                 row = next((ref.row for ref in fact.refs if ref.row in refs), None)
                 ref = refs[row] if row is not None else -1
                 marks.append(Mark("finding", _ms(drawn, fact.time), plain(fact.text), label=str(place), ref=ref))
+    return marks
+
+
+def _elections(history: History, broker: int, drawn: Chart, refs: dict[int, int]) -> list[Mark]:
+    """Where this replica became the leader of an epoch that is drawn."""
+    marks = []
+    for reign in drawn.reigns:
+        if reign.leader != broker:
+            continue
+        epoch = history.epochs[reign.epoch]
+        text = f"elected leader of epoch {reign.epoch}"
+        if epoch.unclean:
+            text += ", though not in the ISR"
+        if epoch.start is not None:
+            text += f", from offset {epoch.start}"
+        if epoch.first_isr is not None:
+            text += f", ISR {','.join(str(member) for member in sorted(epoch.first_isr))}"
+        row = next((ref.row for ref in (epoch.unclean or epoch.refs)[:1] if ref.row in refs), None)
+        ref = refs[row] if row is not None else -1
+        marks.append(Mark("unclean" if epoch.unclean else "elected", reign.start, text, ref=ref))
     return marks
 
 

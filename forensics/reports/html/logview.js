@@ -28,6 +28,18 @@
         });
       }
       new ResizeObserver(() => this.draw()).observe(this.bars);
+      this.panel = (report.panels || []).find((one) => one.node.contains(node));
+      if (this.panel) this.panel.logs = this;
+    }
+
+    // The last moment that is not after a time.
+    choose(ms) {
+      let found = 0;
+      this.view.moments.forEach((moment, i) => { if (moment.time !== null && moment.time / 1000 <= ms) found = i; });
+      const disk = this.view.moments.length - 1;
+      if (this.panel && ms > this.panel.told.zero + this.panel.told.length && this.view.moments[disk].time === null) found = disk;
+      this.slider.value = found;
+      this.draw();
     }
 
     when(moment) {
@@ -70,6 +82,8 @@
       this.output.textContent = this.when(moment);
       this.slider.setAttribute("aria-valuetext", this.when(moment));
       this.table(moment);
+      if (this.panel && this.shown !== moment) this.panel.mark(moment.time === null ? null : moment.time / 1000);
+      this.shown = moment;
     }
 
     spell(bar) {

@@ -9,7 +9,7 @@ import polars as pl
 from forensics import __version__
 from forensics.case import Case
 from forensics.case.coverage import coverage
-from forensics.reports.html.wording import human_bytes, micros, number, plain, shortener
+from forensics.reports.html.wording import human_bytes, micros, named, number, plain, shortener
 from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Verdict
@@ -167,8 +167,8 @@ def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
         letters = "".join(
             LETTERS[partition.judgements[rule.id].verdict] if rule.id in partition.judgements else "u" for rule in RULES
         )
-        life = f" (life {partition.history.incarnation} before)" if partition.history.incarnation else ""
-        rows.append(MapRow(plain(partition.history.name) + life, letters, number_of.get(position, -1)))
+        name = named(partition.history.name, partition.history.incarnation)
+        rows.append(MapRow(name, letters, number_of.get(position, -1)))
     return Map(tuple(columns), tuple(rows), len(result.partitions))
 
 
@@ -203,9 +203,9 @@ def covered(case: Case) -> Coverage:
 
 def settings(case: Case) -> tuple[Setting, ...]:
     """Settings and versions by the brokers that have them; topics' own settings where the metadata log tells."""
-    found = [("version", {b.id: b.version for b in case.brokers.values() if b.version})]
+    found = [("version", {b.id: b.version for b in case.everyone if b.version})]
     for name in SETTINGS:
-        found.append((name, {b.id: b.settings[name] for b in case.brokers.values() if name in b.settings}))
+        found.append((name, {b.id: b.settings[name] for b in case.everyone if name in b.settings}))
     made = []
     for name, by_broker in found:
         if by_broker:

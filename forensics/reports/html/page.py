@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
@@ -94,7 +93,7 @@ def _page(result: Result, drawn: int) -> str:
         "version": __version__,
         "long": long,
         "partitions": len(result.partitions),
-        "brokers": len(result.case.brokers),
+        "brokers": len(result.case.everyone),
     }
     return _environment().get_template("page.html.jinja").render(context)
 
@@ -108,10 +107,15 @@ def _panels(result: Result, drawn: int) -> tuple[list[Panel], dict[int, int]]:
     number_of: dict[int, int] = {}
     spent = 0
     short = wording.shortener(result.inputs)
-    for position, partition in enumerate(result.partitions):
-        if len(panels) >= drawn:
-            break
-        panel = _panel(result, partition, len(panels), short)
+    charts = []
+    for partition in result.partitions[:drawn]:
+        chart, frame = lanes.chart(result.case, partition, short)
+        interesting = [offset for band in chart.bands for offset in (band.first, band.end)]
+        brokers = [lane.replica for lane in chart.lanes]
+        charts.append((chart, moments.log_view(partition.history, frame, brokers, interesting)))
+    lanes.cite(result.case, (chart for chart, _ in charts), result.quote)
+    for position, (partition, (chart, view)) in enumerate(zip(result.partitions, charts, strict=False)):
+        panel = _panel(partition, chart, view, len(panels))
         size = len(panel.chart) + len(panel.logs)
         if panels and spent + size > PANEL_BYTES:
             break
@@ -121,14 +125,12 @@ def _panels(result: Result, drawn: int) -> tuple[list[Panel], dict[int, int]]:
     return panels, number_of
 
 
-def _panel(result: Result, partition: Partition, place: int, short: Callable[[str], str]) -> Panel:
+def _panel(partition: Partition, drawn: lanes.Chart, view: moments.LogView | None, place: int) -> Panel:
     history = partition.history
-    drawn, frame = lanes.chart(result.case, partition, result.quote, short)
-    interesting = [offset for band in drawn.bands for offset in (band.first, band.end)]
-    view = moments.log_view(history, frame, [lane.replica for lane in drawn.lanes], interesting)
     spec = figures.figure(drawn)
     chart = {
         "figure": spec,
+        "labels": figures.labels(drawn),
         "zero": drawn.zero // 1000,
         "length": drawn.length,
         "focus": drawn.focus,
@@ -137,11 +139,10 @@ def _panel(result: Result, partition: Partition, place: int, short: Callable[[st
     }
     worst = partition.worst
     what = list(Severity)[worst].value if worst < len(Severity) else "clean"
-    life = f" (life {history.incarnation} before the present one)" if history.incarnation else ""
     states = tuple(state for lane in drawn.lanes for state in lane.states)
     return Panel(
         number=place,
-        name=wording.plain(history.name) + life,
+        name=wording.named(history.name, history.incarnation),
         what=what,
         chart=_island(chart),
         logs=_island(_view(view)) if view is not None else "",

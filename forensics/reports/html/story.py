@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from forensics.replay.history import Confidence
 from forensics.replay.lineage import size
-from forensics.reports.html.wording import number, offsets, plain, plural, sentence, shortener
+from forensics.reports.html.wording import named, number, offsets, plain, plural, sentence, shortener
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
@@ -104,7 +104,7 @@ def stories(result: Result, number_of: dict[int, int]) -> Stories:
     return Stories(
         tuple(told),
         max(len(loud) - STORIES, 0),
-        tuple((plain(f"{f.topic}-{f.partition}"), plain(f.summary)) for f in quiet[:QUIET]),
+        tuple((named(f"{f.topic}-{f.partition}", f.incarnation), plain(f.summary)) for f in quiet[:QUIET]),
         max(len(quiet) - QUIET, 0),
     )
 
@@ -131,7 +131,7 @@ def _story(finding: Finding, partition: Partition, panel: int, position: int, sh
         )
         before = lane if lane >= 0 else before
     judgement = partition.judgements[finding.rule]
-    doubts = list(judgement.missing)
+    doubts = [*finding.uncertain, *judgement.missing]
     if finding.confidence is Confidence.INFERRED:
         doubts.insert(0, "this finding rests on what the protocol implies, not only on what lines and bytes state")
     others = [
@@ -145,7 +145,7 @@ def _story(finding: Finding, partition: Partition, panel: int, position: int, sh
         anchor=f"finding-{finding.fingerprint}",
         rule=finding.rule,
         title=_TITLES[finding.rule].capitalize(),
-        name=plain(f"{finding.topic}-{finding.partition}"),
+        name=named(f"{finding.topic}-{finding.partition}", finding.incarnation),
         panel=panel,
         tone="bad" if finding.severity.rank <= Severity.ERROR.rank else "warn",
         severity=finding.severity.value,

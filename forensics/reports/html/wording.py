@@ -101,9 +101,22 @@ def shortener(inputs: Sequence[str]) -> Callable[[str], str]:
 def human_bytes(size: int) -> str:
     """A size.
 
-    >>> human_bytes(512), human_bytes(204_800), human_bytes(3_100_000_000)
-    ('512 B', '0.2 MB', '3.1 GB')
+    >>> human_bytes(512), human_bytes(34_800), human_bytes(2_048_000), human_bytes(3_100_000_000)
+    ('512 B', '35 kB', '2.0 MB', '3.1 GB')
     """
-    if size < 10_000:
-        return f"{number(size)} B"
+    if size < 1_000:
+        return f"{size} B"
+    if size < 1e6:
+        return f"{size / 1e3:.0f} kB" if size >= 10_000 else f"{size / 1e3:.1f} kB"
     return f"{size / 1e6:,.1f} MB" if size < 1e9 else f"{size / 1e9:,.1f} GB"
+
+
+def named(name: str, life: int) -> str:
+    """A partition, and which of its lives where its topic was deleted and created again.
+
+    >>> named("orders-0", 0), named("orders-0", 1), named("orders-0", 2)
+    ('orders-0', 'orders-0 (deleted since)', 'orders-0 (deleted since, 2 lives ago)')
+    """
+    if not life:
+        return plain(name)
+    return plain(name) + (" (deleted since)" if life == 1 else f" (deleted since, {life} lives ago)")

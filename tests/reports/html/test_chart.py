@@ -1,0 +1,180 @@
+"""What is drawn is what replay says: every value of the timeline is in the figure, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+import pytest
+
+from forensics.engines import local
+from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
+from forensics.reports.html import figures, lanes
+from forensics.result import Partition, Result
+from tests.conftest import ROOT
+from tests.reports.html.conftest import SAMPLES
+
+UNSEEN = (SILENT, STOPPED, DELETED)
+CASES = sorted({*SAMPLES, *(path.name for path in (ROOT / "sample_traces").iterdir() if path.is_dir())})
+
+Segment = tuple[int, int, int]
+"""From, to, in milliseconds since the start of the chart, and the value in between."""
+
+
+def drawn(result: Result, partition: Partition) -> tuple[lanes.Chart, dict[str, Any], pl.DataFrame]:
+    chart, frame = lanes.chart(result.case, partition)
+    assert chart.dropped == 0, "the samples are short: nothing is thinned"
+    assert frame.equals(timeline(result.case, partition.history))
+    return chart, figures.figure(chart), frame
+
+
+def lines(figure: dict[str, Any], axis: str, *groups: str) -> list[Segment]:
+    """Level stretches of the lines of a lane."""
+    found = []
+    for trace in figure["data"]:
+        if trace["yaxis"] != axis or trace["meta"]["group"] not in groups or trace.get("mode") != "lines":
+            continue
+        points = list(zip(trace["x"], trace["y"], strict=True))
+        for (x, y), (then, next_) in pairwise(points):
+            if None in (x, y, then, next_):
+                continue
+            assert x == then or y == next_, "steps, never slopes"
+            if y == next_:
+                found.append((x, then, y))
+    return found
+
+
+def corners(figure: dict[str, Any], axis: str, *groups: str) -> set[tuple[int, int]]:
+    """All points of the lines of a lane."""
+    return {
+        point
+        for trace in figure["data"]
+        if trace["yaxis"] == axis and trace["meta"]["group"] in groups and trace.get("mode") == "lines"
+        for point in zip(trace["x"], trace["y"], strict=True)
+    }
+
+
+def moment(chart: lanes.Chart, time: Any) -> int:
+    return int((round(time.timestamp() * 1_000_000) - chart.zero) // 1000)
+
+
+@pytest.fixture(scope="module")
+def scanned(results: Callable[[str], Result]) -> Callable[[str], Result]:
+    made: dict[str, Result] = {}
+
+    def scan(name: str) -> Result:
+        if name in SAMPLES:
+            return results(name)
+        if name not in made:
+            made[name] = local.scan([str(ROOT / "sample_traces" / name)])
+        return made[name]
+
+    return scan
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_lines_are_the_timeline(name: str, scanned: Callable[[str], Result]) -> None:
+    result = scanned(name)
+    checked = 0
+    for partition in result.partitions:
+        chart, figure, frame = drawn(result, partition)
+        for place, lane in enumerate(chart.lanes):
+            axis = f"y{place + 2}"
+            states = frame.filter((pl.col("replica") == lane.replica) & pl.col("from").is_not_null())
+            for value, exact, solid, vague in (
+                ("log_end_offset", "log_end_exact", "end", "floor"),
+                ("high_watermark", "high_watermark_exact", "hw", "hw"),
+            ):
+                sure = lines(figure, axis, solid)
+                either = sure + lines(figure, axis, vague)
+                stated = set()
+                for row in states.iter_rows(named=True):
+                    start, end = moment(chart, row["from"]), moment(chart, row["to"])
+                    if row[value] is None or row["role"] in UNSEEN:
+                        crossed = [s for s in either if s[0] < end and s[1] > start]
+                        assert not crossed, "nothing is drawn where nothing is known"
+                        continue
+                    stated.add(row[value])
+                    if start == end:  # shorter than a millisecond
+                        assert (start, row[value]) in corners(figure, axis, solid, vague)
+                        continue
+                    segments = sure if row[exact] else either
+                    assert [s for s in segments if s[0] <= start and s[1] >= end and s[2] == row[value]], (row, value)
+                    others = {s[2] for s in either if s[0] < end and s[1] > start}
+                    assert others == {row[value]}, (row, value, others)
+                    checked += 1
+                assert {s[2] for s in either} <= stated, "no value that nobody stated"
+    assert checked
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_marks_bands_and_files_are_what_replay_found(name: str, scanned: Callable[[str], Result]) -> None:
+    result = scanned(name)
+    for partition in result.partitions:
+        history = partition.history
+        chart, figure, frame = drawn(result, partition)
+        bound = committed(frame)
+        assert chart.bound == [(moment(chart, t), hw) for t, hw in bound.select("from", "high_watermark").iter_rows()]
+        epochs = [(reign.epoch, reign.leader) for reign in chart.reigns]
+        known = {number: epoch.leader for number, epoch in history.epochs.items()}
+        assert epochs == [(number, None if known[number] in (None, -1) else known[number]) for number, _ in epochs]
+        assert [reign.end for reign in chart.reigns[:-1]] == [reign.start for reign in chart.reigns[1:]]
+        shown = {lane.replica for lane in chart.lanes}
+        for kinds, told in (
+            (
+                ("cut",),
+                {(c.replica, moment_of(chart, c.time), c.target) for c in history.cuts if c.time is not None},
+            ),
+            (
+                ("elected", "unclean"),
+                {(r.leader, r.start, None) for r in chart.reigns if r.leader in shown},
+            ),
+            (
+                ("start",),
+                {
+                    (row["replica"], moment(chart, row["from"]), None)
+                    for row in frame.filter(pl.col("event") == "process_start").iter_rows(named=True)
+                    if row["replica"] in shown
+                },
+            ),
+        ):
+            marks = {(lane.replica, m.time, m.value) for lane in chart.lanes for m in lane.marks if m.kind in kinds}
+            assert marks == told, kinds
+        for place, lane in enumerate(chart.lanes):
+            last = frame.filter((pl.col("replica") == lane.replica) & (pl.col("role") == ON_DISK))
+            points = [
+                trace["y"][0]
+                for trace in figure["data"]
+                if trace["yaxis"] == f"y{place + 2}" and "on disk" in str(trace.get("text")) and len(trace["x"]) == 1
+                if trace["meta"]["group"] == "end"
+            ]
+            assert points == last.get_column("log_end_offset").drop_nulls().to_list()
+        hatched = sum(trace["meta"]["group"] == "silent" for trace in figure["data"])
+        gaps = {s.role for lane in chart.lanes for s in lane.states if s.end > s.start} & set(UNSEEN)
+        assert not gaps or hatched
+
+
+def moment_of(chart: lanes.Chart, time: int | None) -> int:
+    assert time is not None
+    return (time - chart.zero) // 1000
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_stretch_of_an_epoch_can_be_labelled(name: str, scanned: Callable[[str], Result]) -> None:
+    result = scanned(name)
+    for partition in result.partitions:
+        chart, figure, _ = drawn(result, partition)
+        axes = {"y" + key.removeprefix("yaxis") for key in figure["layout"] if key.startswith("yaxis")}
+        labels = figures.labels(chart)
+        assert {label["axis"] for label in labels} <= axes
+        for reign in chart.reigns:
+            if reign.end > reign.start:
+                texts = [
+                    label["texts"] for label in labels if (label["start"], label["end"]) == (reign.start, reign.end)
+                ]
+                assert any(f"epoch {reign.epoch}" in words for words in texts)
+        for label in labels:
+            widths = [len(text) for text in label["texts"]]
+            assert widths == sorted(widths, reverse=True), "ever fewer words"
