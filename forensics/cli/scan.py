@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
+from forensics import tables
 from forensics.case import Reading
 from forensics.cli import reading
 from forensics.cli.tuned import tuned
@@ -37,6 +39,13 @@ def _write(path: str, text: str) -> None:
     "--report", "page", type=click.Path(dir_okay=False), metavar="FILE.html", help="Write the incident report as well."
 )
 @click.option(
+    "--save",
+    "folder",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Write everything as Parquet tables as well, for SQL and frames.",
+)
+@click.option(
     "--redact", "redacted", is_flag=True, help="Write pseudonyms for topics, hosts, paths, ids and clients, everywhere."
 )
 def scan(
@@ -47,6 +56,7 @@ def scan(
     skews: dict[int, int],
     tuning: Tuning,
     page: str | None,
+    folder: str | None,
     redacted: bool,
 ) -> None:
     """Judge evidence: logs, data directories, checkpoints.
@@ -66,5 +76,7 @@ def scan(
         _write(output, text)
     if page is not None:
         _write(page, html.render(result))
+    if folder is not None:
+        tables.save(result, Path(folder))
     if tuning.fails(result):
         sys.exit(1)

@@ -1,0 +1,274 @@
+"""The tables of a finished scan, for SQL and frames: names, columns and types in one place, for every engine.
+
+What an engine writes and what ``--save`` writes are these. Columns may be added in later versions of the format, never
+changed: ``FORMAT`` stands in the metadata of each file, with the table's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from forensics import __version__
+from forensics.case import Case
+from forensics.case.case import SOURCES
+from forensics.errors import UnwritableOutput
+from forensics.replay.timeline import TIMELINE, timeline
+from forensics.result import Result
+from forensics.rules.causes import BY_ID
+from forensics.rules.finding import Finding
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
+
+FORMAT = "forensics.tables/1"
+
+_TIME = pl.Datetime("us", "UTC")
+_PARTITION: dict[str, pl.DataType] = {
+    "cluster": pl.String(),
+    "topic": pl.String(),
+    "topic_id": pl.String(),
+    "partition": pl.Int32(),
+    "incarnation": pl.Int32(),  # 0 the present life of a topic of this name, 1 the one before it
+}
+_VALUES = pl.List(pl.Struct({"name": pl.String(), "value": pl.Int64()}))
+
+OBSERVATION_ROWS: dict[str, pl.DataType] = {
+    "row": pl.UInt32(),  # what the tables of replay refer to
+    **OBSERVATIONS,
+    "kind": pl.String(),
+    "time": _TIME,
+    "source": pl.UInt32(),  # id in the table of sources
+    "broker": pl.Int32(),  # whose source it is, or the witness as printed
+    "run": pl.Int32(),  # which process of that broker
+    "starts_run": pl.Boolean(),
+}
+BATCH_ROWS: dict[str, pl.DataType] = {
+    **BATCHES,
+    "source": pl.UInt32(),
+    "broker": pl.Int32(),
+    "topic": pl.String(),
+    "partition": pl.Int32(),
+}
+NOTICE_ROWS: dict[str, pl.DataType] = {**NOTICES, "source": pl.UInt32()}
+TIMELINE_ROWS: dict[str, pl.DataType] = {**_PARTITION, **TIMELINE}
+FINDING_ROWS: dict[str, pl.DataType] = {
+    "fingerprint": pl.String(),
+    "rule": pl.String(),
+    "severity": pl.String(),
+    "confidence": pl.String(),
+    **_PARTITION,
+    "replicas": pl.List(pl.Int32()),
+    "epochs": pl.List(pl.Int32()),
+    "offsets": pl.List(pl.Struct({"first": pl.Int64(), "end": pl.Int64()})),  # half-open
+    "records_min": pl.Int64(),
+    "records_max": pl.Int64(),
+    "from": _TIME,
+    "to": _TIME,
+    "summary": pl.String(),
+    "before": _VALUES,
+    "after": _VALUES,
+    "facts": pl.List(
+        pl.Struct({"text": pl.String(), "broker": pl.Int32(), "time": _TIME, "evidence": pl.List(pl.Int32())})
+    ),  # evidence: positions in the column of that name, from 0
+    "inferences": pl.List(pl.String()),
+    "uncertain": pl.List(pl.String()),
+    "not_because": pl.List(pl.String()),
+    "cause": pl.String(),
+    "reference": pl.String(),
+    "keep": pl.String(),
+    "next_steps": pl.List(pl.String()),
+    "do_not": pl.List(pl.String()),
+    "count": pl.Int64(),
+    "evidence": pl.List(
+        pl.Struct(
+            {
+                "path": pl.String(),
+                "sha256": pl.String(),
+                "line": pl.Int64(),
+                "byte": pl.Int64(),
+                "text": pl.String(),
+                "note": pl.String(),
+            }
+        )
+    ),
+    "known": pl.Boolean(),  # by a baseline
+}
+VERDICT_ROWS: dict[str, pl.DataType] = {
+    **_PARTITION,
+    "rule": pl.String(),
+    "verdict": pl.String(),
+    "missing": pl.List(pl.String()),
+    "findings": pl.List(pl.String()),  # fingerprints
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table.
+
+    Attributes:
+        name: of the file, without its ending.
+        schema: column names and types, in order.
+        rows: makes it of a finished scan; same rows in the same order for the same evidence.
+    """
+
+    name: str
+    schema: dict[str, pl.DataType]
+    rows: Callable[[Result], pl.DataFrame]
+
+
+def _sources(result: Result) -> pl.DataFrame:
+    case = result.case
+    return case.sources.with_columns(pl.Series("sha256", [_hash(case, n) for n in range(len(case.files))], pl.String))
+
+
+def _hash(case: Case, source: int) -> str | None:
+    try:
+        return case.files[source].sha256()
+    except OSError:
+        return None  # it was there when it was read
+
+
+def _timeline(result: Result) -> pl.DataFrame:
+    parts = [
+        timeline(result.case, partition.history).with_columns(
+            [pl.lit(getattr(partition.history, name), dtype=dtype).alias(name) for name, dtype in _PARTITION.items()]
+        )
+        for partition in result.partitions
+    ]
+    return pl.concat(parts) if parts else pl.DataFrame(schema=TIMELINE_ROWS)
+
+
+def _findings(result: Result) -> pl.DataFrame:
+    told = [(one, False) for one in result.findings] + [(one, True) for one in result.known]
+    return _frame((finding_row(one, known=known) for one, known in told), FINDING_ROWS)
+
+
+def _verdicts(result: Result) -> pl.DataFrame:
+    return _frame(verdict_rows(result), VERDICT_ROWS)
+
+
+def _frame(rows: Iterator[dict[str, Any]], schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=schema, orient="row")
+
+
+def finding_row(one: Finding, *, known: bool = False) -> dict[str, Any]:
+    """A finding as a row of ``FINDING_ROWS``.
+
+    Args:
+        one: the finding, with its evidence.
+        known: whether a baseline has it.
+    """
+    first, last = one.span
+    cause = BY_ID.get(one.cause or "")
+    places = {ref: number for number, ref in enumerate(one.refs)}
+    return {
+        "fingerprint": one.fingerprint,
+        "rule": one.rule,
+        "severity": one.severity.value,
+        "confidence": one.confidence.value,
+        **{name: getattr(one, name) for name in _PARTITION},
+        "replicas": list(one.replicas),
+        "epochs": list(one.epochs),
+        "offsets": [{"first": a, "end": b} for a, b in one.offsets],
+        "records_min": one.records[0] if one.records else None,
+        "records_max": one.records[1] if one.records else None,
+        "from": _moment(first),
+        "to": _moment(last),
+        "summary": one.summary,
+        "before": [{"name": name, "value": value} for name, value in one.before.items()],
+        "after": [{"name": name, "value": value} for name, value in one.after.items()],
+        "facts": [
+            {
+                "text": fact.text,
+                "broker": fact.broker,
+                "time": _moment(fact.time),
+                "evidence": [places[ref] for ref in dict.fromkeys(fact.refs)],
+            }
+            for fact in one.facts
+        ],
+        "inferences": list(one.inferences),
+        "uncertain": list(one.uncertain),
+        "not_because": list(one.not_because),
+        "cause": one.cause,
+        "reference": cause.reference if cause is not None else None,
+        "keep": one.keep,
+        "next_steps": list(one.next_steps),
+        "do_not": list(one.do_not),
+        "count": one.count,
+        "evidence": [
+            {"path": e.path, "sha256": e.sha256, "line": e.line, "byte": e.byte, "text": e.text, "note": e.note}
+            for e in one.evidence
+        ],
+        "known": known,
+    }
+
+
+def verdict_rows(result: Result) -> Iterator[dict[str, Any]]:
+    """Each rule's answer for each partition, as rows of ``VERDICT_ROWS``."""
+    for partition in result.partitions:
+        for rule, judgement in partition.judgements.items():
+            yield {
+                **{name: getattr(partition.history, name) for name in _PARTITION},
+                "rule": rule,
+                "verdict": judgement.verdict.value,
+                "missing": list(judgement.missing),
+                "findings": [finding.fingerprint for finding in judgement.findings],
+            }
+
+
+def _moment(time: int | None) -> datetime | None:
+    if time is None:
+        return None
+    return datetime.fromtimestamp(time // 1_000_000, UTC).replace(microsecond=time % 1_000_000)
+
+
+TABLES: tuple[Table, ...] = (
+    Table("sources", SOURCES, _sources),
+    Table("observations", OBSERVATION_ROWS, lambda result: result.case.observations),
+    Table("batches", BATCH_ROWS, lambda result: result.case.batches),
+    Table("notices", NOTICE_ROWS, lambda result: result.case.notices),
+    Table("timeline", TIMELINE_ROWS, _timeline),
+    Table("findings", FINDING_ROWS, _findings),
+    Table("verdicts", VERDICT_ROWS, _verdicts),
+)
+"""Every table, in the order of the data's way."""
+
+
+def metadata(table: Table) -> dict[str, str]:
+    """What stands in the metadata of a table's file."""
+    return {"forensics.format": FORMAT, "forensics.table": table.name, "forensics.version": __version__}
+
+
+def save(result: Result, folder: Path) -> list[Path]:
+    """Write every table as Parquet; the same evidence gives the same bytes.
+
+    Args:
+        result: a finished scan.
+        folder: made where it is missing; what is in it may only be what was saved before.
+
+    Raises:
+        UnwritableOutput: the folder holds something else, or cannot be written.
+    """
+    names = {f"{table.name}.parquet" for table in TABLES}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        others = sorted({path.name for path in folder.iterdir()} - names)
+        if others:
+            raise UnwritableOutput(
+                f"{folder}: holds {others[0]}, which is no table of a scan; name a new folder: nothing else is ever "
+                "written over"
+            )
+        written = []
+        for table in TABLES:
+            path = folder / f"{table.name}.parquet"
+            frame = table.rows(result).select(pl.col(name).cast(dtype) for name, dtype in table.schema.items())
+            frame.write_parquet(path, compression="zstd", metadata=metadata(table))
+            written.append(path)
+    except OSError as error:
+        raise UnwritableOutput(f"{folder}: {error.strerror or error}; name a folder that can be written") from None
+    return written
