@@ -227,12 +227,17 @@ def _moment(time: int | None) -> datetime | None:
     return datetime.fromtimestamp(time // 1_000_000, UTC).replace(microsecond=time % 1_000_000)
 
 
+def _signed(schema: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
+    """Not every engine that reads or writes Parquet has unsigned numbers."""
+    return {name: pl.Int64() if dtype == pl.UInt32 else dtype for name, dtype in schema.items()}
+
+
 TABLES: tuple[Table, ...] = (
-    Table("sources", SOURCES, _sources),
-    Table("observations", OBSERVATION_ROWS, lambda result: result.case.observations),
-    Table("batches", BATCH_ROWS, lambda result: result.case.batches),
-    Table("notices", NOTICE_ROWS, lambda result: result.case.notices),
-    Table("timeline", TIMELINE_ROWS, _timeline),
+    Table("sources", _signed(SOURCES), _sources),
+    Table("observations", _signed(OBSERVATION_ROWS), lambda result: result.case.observations),
+    Table("batches", _signed(BATCH_ROWS), lambda result: result.case.batches),
+    Table("notices", _signed(NOTICE_ROWS), lambda result: result.case.notices),
+    Table("timeline", _signed(TIMELINE_ROWS), _timeline),
     Table("findings", FINDING_ROWS, _findings),
     Table("verdicts", VERDICT_ROWS, _verdicts),
 )

@@ -26,22 +26,22 @@ LOSS = "kip101-0.10.2.2"
 
 # What each table had when this format was given its number. A change of a type breaks whoever reads the files.
 COLUMNS = {
-    "sources": "id:u32 path:str broker:i32 cluster:str format:str topic:str partition:i32 directory_state:str "
+    "sources": "id:i64 path:str broker:i32 cluster:str format:str topic:str partition:i32 directory_state:str "
     "bytes:i64 sha256:str first_time:datetime[μs, UTC] last_time:datetime[μs, UTC] lines:i64 events:i64 relevant:i64 "
     "understood:i64 notices:i64 base_offset:i64 log_end:i64 magic:i8 frame:str zone:str",
-    "observations": "row:u32 topic:str partition:i32 topic_id:str replica:i32 witness:i32 kind:str message:str "
+    "observations": "row:i64 topic:str partition:i32 topic_id:str replica:i32 witness:i32 kind:str message:str "
     "time:datetime[μs, UTC] leader:i32 leader_epoch:i32 previous_epoch:i32 partition_epoch:i32 offset:i64 hw:i64 "
     "hw_before:i64 leader_hw:i64 leo:i64 log_start:i64 isr:str isr_before:str log_dir:str detail:str line:i64 byte:i64 "
-    "source:u32 broker:i32 run:i32 starts_run:bool",
-    "batches": "byte:i64 size:i64 base_offset:i64 last_offset:i64 leader_epoch:i32 magic:i8 crc:u32 crc_ok:bool "
+    "source:i64 broker:i32 run:i32 starts_run:bool",
+    "batches": "byte:i64 size:i64 base_offset:i64 last_offset:i64 leader_epoch:i32 magic:i8 crc:i64 crc_ok:bool "
     "records:i32 codec:i8 timestamp_type:i8 transactional:bool control:bool producer_id:i64 producer_epoch:i16 "
-    "base_sequence:i32 max_timestamp:i64 source:u32 broker:i32 topic:str partition:i32",
-    "notices": "reason:str excerpt:str line:i64 byte:i64 source:u32",
+    "base_sequence:i32 max_timestamp:i64 source:i64 broker:i32 topic:str partition:i32",
+    "notices": "reason:str excerpt:str line:i64 byte:i64 source:i64",
     "timeline": "cluster:str topic:str topic_id:str partition:i32 incarnation:i32 replica:i32 run:i32 "
     "from:datetime[μs, UTC] to:datetime[μs, UTC] role:str leader:i32 leader_epoch:i32 log_end_offset:i64 "
     "high_watermark:i64 log_start_offset:i64 isr:str confidence:str log_end_exact:bool high_watermark_exact:bool "
-    "event:str row:u32 role_row:u32 log_end_offset_row:u32 high_watermark_row:u32 log_start_offset_row:u32 "
-    "isr_row:u32",
+    "event:str row:i64 role_row:i64 log_end_offset_row:i64 high_watermark_row:i64 log_start_offset_row:i64 "
+    "isr_row:i64",
     "findings": "fingerprint:str rule:str severity:str confidence:str cluster:str topic:str topic_id:str partition:i32 "
     "incarnation:i32 replicas:list[i32] epochs:list[i32] offsets:list[struct[2]] records_min:i64 records_max:i64 "
     "from:datetime[μs, UTC] to:datetime[μs, UTC] summary:str before:list[struct[2]] after:list[struct[2]] "
