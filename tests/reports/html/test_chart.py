@@ -30,11 +30,13 @@ def drawn(result: Result, partition: Partition) -> tuple[lanes.Chart, dict[str, 
     return chart, figures.figure(chart), frame
 
 
-def lines(figure: dict[str, Any], axis: str, *groups: str) -> list[Segment]:
-    """Level stretches of the lines of a lane."""
+def lines(figure: dict[str, Any], axis: str, *groups: str, dotted: bool) -> list[Segment]:
+    """Level stretches of the lines of a lane: solid ones state a value, dotted ones the least it can be."""
     found = []
     for trace in figure["data"]:
         if trace["yaxis"] != axis or trace["meta"]["group"] not in groups or trace.get("mode") != "lines":
+            continue
+        if (trace["line"].get("dash") == "dot") != dotted:
             continue
         points = list(zip(trace["x"], trace["y"], strict=True))
         for (x, y), (then, next_) in pairwise(points):
@@ -87,8 +89,9 @@ def test_lines_are_the_timeline(name: str, scanned: Callable[[str], Result]) -> 
                 ("log_end_offset", "log_end_exact", "end", "floor"),
                 ("high_watermark", "high_watermark_exact", "hw", "hw"),
             ):
-                sure = lines(figure, axis, solid)
-                either = sure + lines(figure, axis, vague)
+                sure = lines(figure, axis, solid, dotted=False)
+                least = lines(figure, axis, vague, dotted=True)
+                either = sure + least
                 stated = set()
                 for row in states.iter_rows(named=True):
                     start, end = moment(chart, row["from"]), moment(chart, row["to"])
@@ -100,8 +103,9 @@ def test_lines_are_the_timeline(name: str, scanned: Callable[[str], Result]) -> 
                     if start == end:  # shorter than a millisecond
                         assert (start, row[value]) in corners(figure, axis, solid, vague)
                         continue
-                    segments = sure if row[exact] else either
+                    segments = sure if row[exact] else least
                     assert [s for s in segments if s[0] <= start and s[1] >= end and s[2] == row[value]], (row, value)
+                    assert not [s for s in (least if row[exact] else sure) if s[0] < end and s[1] > start]
                     others = {s[2] for s in either if s[0] < end and s[1] > start}
                     assert others == {row[value]}, (row, value, others)
                     checked += 1
