@@ -28,6 +28,9 @@ from parsers.messages import (
     raft,
     replica,
     replica_manager,
+    routine_broker,
+    routine_controller,
+    routine_log,
     state_change,
     state_change_requests,
     state_change_steps,
@@ -63,5 +66,8 @@ MESSAGES: tuple[Message, ...] = (
     *raft.MESSAGES,
     *process.MESSAGES,
     *cleaner.MESSAGES,
+    *routine_broker.MESSAGES,
+    *routine_log.MESSAGES,
+    *routine_controller.MESSAGES,
 )
 """All messages. A line that has the literal of several is read by the one whose wording fits."""

@@ -88,3 +88,43 @@ class Message:
     def literals(self) -> tuple[str, ...]:
         """The literals as a tuple."""
         return (self.literal,) if isinstance(self.literal, str) else self.literal
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One wording of a message that is known and adds nothing: what it says, other lines say with more.
+
+    Attributes:
+        since, until, regex, source_ref: as in :class:`Variant`.
+        text: an example.
+        origin: as in :class:`Example`.
+    """
+
+    since: str
+    until: str | None
+    regex: str
+    source_ref: str
+    text: str
+    origin: str = "rendered"
+
+
+def routine(
+    id: str, kind: Kind, literal: str | tuple[str, ...], level: str, stock: bool, *wordings: Wording
+) -> Message:
+    """A message whose lines are understood and give no row.
+
+    Args:
+        id, kind, literal, level, stock: as in :class:`Message`; the kind says what it is about.
+        wordings: tried in order.
+    """
+    return Message(
+        id=id,
+        kind=kind,
+        literal=literal,
+        level=level,
+        stock=stock,
+        variants=tuple(
+            Variant(w.since, w.until, w.regex, w.source_ref, (Example(w.text, (), w.origin),), own_row=False)
+            for w in wordings
+        ),
+    )

@@ -449,5 +449,35 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    Message(
+        id="K-16",
+        kind=Kind.TOPIC_ID,
+        literal=("Replayed TopicRecord for topic ", "Created topic "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}(?:Replayed TopicRecord for|Created) topic (?P<topic>{NAME}) with topic ID "
+                    r"(?P<topic_id>[A-Za-z0-9_-]{22})"
+                ),
+                source_ref="3.3.2 ReplicationControlManager.replay(TopicRecord), 3.6.2 ReplicationControlManager",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Replayed TopicRecord for topic orders with topic ID "
+                        "Fvd2EajMSPaJ6VDNW7X_eg.",
+                        ({"witness": 100, "topic": "orders", "topic_id": "Fvd2EajMSPaJ6VDNW7X_eg"},),
+                        "real",
+                    ),
+                    Example(
+                        "[Controller 100] Created topic orders with topic ID Fvd2EajMSPaJ6VDNW7X_eg.",
+                        ({"witness": 100, "topic": "orders", "topic_id": "Fvd2EajMSPaJ6VDNW7X_eg"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
 )
 """Partitions, elections, brokers, the controller itself."""

@@ -236,10 +236,10 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.9",
                 until="1.1",
                 regex=(
-                    rf"^\[ReplicaFetcher(?:Thread-[0-9]+-(?P<leader>[0-9]+)\][,:]| replicaId=(?P<witness>[0-9]+), "
-                    rf"leaderId=[0-9]+, fetcherId=[0-9]+\]) (?:Halting|Exiting) because log truncation is not "
-                    rf"allowed for (?:topic|partition) {TP}, ?[Cc]urrent leader (?:[0-9]+)?'?s? ?.*?latest offset "
-                    rf"(?P<leo>[0-9]+) is less than replica.*? latest offset (?P<offset>[0-9]+)"
+                    rf"^\[ReplicaFetcher(?:Thread-[0-9]+-| replicaId=(?P<witness>[0-9]+), leaderId=)(?P<leader>[0-9]+)"
+                    rf"(?:, fetcherId=[0-9]+)?\][,:]? (?:Halting|Exiting) because log truncation is not allowed for "
+                    rf"(?:topic [^ ,]+|partition {TP}), ?[Cc]urrent leader(?: [0-9]+)?'s latest offset (?P<leo>[0-9]+) "
+                    rf"is less than replica(?: [0-9]+)?'s latest offset (?P<offset>[0-9]+)"
                 ),
                 source_ref="0.10.2.2 ReplicaFetcherThread:183, 1.1.1 ReplicaFetcherThread:170",
                 fixed={"detail": "the broker halts: unclean election is not allowed"},
@@ -256,6 +256,22 @@ MESSAGES: tuple[Message, ...] = (
                                 "detail": "the broker halts: unclean election is not allowed",
                             },
                         ),
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Exiting because log truncation is not "
+                        "allowed for partition orders-0, current leader's latest offset 14 is less than replica's "
+                        "latest offset 42",
+                        (
+                            {
+                                "witness": 2,
+                                "leader": 1,
+                                **ORDERS,
+                                "leo": 14,
+                                "offset": 42,
+                                "detail": "the broker halts: unclean election is not allowed",
+                            },
+                        ),
+                        "real",
                     ),
                 ),
             ),

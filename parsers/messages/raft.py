@@ -221,8 +221,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="3.0",
                 until=None,
                 regex=(
-                    rf"^{RAFT}Detected non-monotonic update of fetch offset from nodeId (?P<replica>[0-9]+): [0-9]+ "
-                    rf"-> (?P<leo>[0-9]+)"
+                    rf"^{RAFT}Detected non-monotonic update of fetch offset from nodeId (?:ReplicaKey\(id=)?"
+                    rf"(?P<replica>[0-9]+)[^:]*: [0-9]+ -> (?P<leo>[0-9]+)"
                 ),
                 source_ref="3.6.2 LeaderState:277",
                 fixed={"topic": "__cluster_metadata", "partition": 0, "detail": "non-monotonic"},
@@ -239,6 +239,21 @@ MESSAGES: tuple[Message, ...] = (
                                 "detail": "non-monotonic",
                             },
                         ),
+                    ),
+                    Example(
+                        "[RaftManager id=100] Detected non-monotonic update of fetch offset from nodeId "
+                        "ReplicaKey(id=3, directoryId=Optional[GbNY9ZfLGqtkxViibQde6g]): 84 -> 53",
+                        (
+                            {
+                                "topic": "__cluster_metadata",
+                                "partition": 0,
+                                "witness": 100,
+                                "replica": 3,
+                                "leo": 53,
+                                "detail": "non-monotonic",
+                            },
+                        ),
+                        "real",
                     ),
                 ),
             ),

@@ -1,0 +1,413 @@
+"""What brokers print of their replicas that adds nothing: counts, steps, requests repeated elsewhere.
+
+Other lines say the same with more. They are read, so that nobody has to ask whether one of them matters, and give
+no row.
+"""
+
+from __future__ import annotations
+
+from parsers.messages.catalogue import Message, Wording, routine
+from parsers.messages.patterns import BROKER, FETCHER, FETCHER_OLD, PARTITION, PARTITION_OLD, REPLICA_MANAGER
+from parsers.schema import Kind
+
+MESSAGES: tuple[Message, ...] = (
+    routine(
+        "P-22a",
+        Kind.REMOTE_LEO,
+        " acks satisfied ",
+        "TRACE",
+        False,
+        Wording(
+            "0.10",
+            "0.11",
+            rf"^{PARTITION_OLD}[0-9]+ acks satisfied ",
+            "0.10.2.2 Partition:323",
+            "Partition [orders,0] on broker 3: 1 acks satisfied for orders-0 with acks = -1",
+            "real",
+        ),
+        Wording(
+            "1.0",
+            "1.1",
+            rf"^{PARTITION}[0-9]+ acks satisfied ",
+            "1.1.1 Partition:415",
+            "[Partition orders-0 broker=2] 1 acks satisfied with acks = -1",
+            "real",
+        ),
+    ),
+    routine(
+        "P-46",
+        Kind.REMOTE_LEO,
+        (
+            "Lagging replicas for partition ",
+            "Lagging replicas are ",
+        ),
+        "DEBUG",
+        False,
+        Wording(
+            "0.9",
+            "0.10",
+            rf"^{PARTITION_OLD}Lagging replicas for partition ",
+            "0.10.2.2 Partition:432",
+            "Partition [orders,0] on broker 1: Lagging replicas for partition [orders,0] are 2,3",
+        ),
+        Wording(
+            "0.11",
+            "2.3",
+            rf"^(?:{PARTITION_OLD}|\[Partition [^\]]+\] )Lagging replicas are ",
+            "1.1.1 Partition:552",
+            "[Partition orders-0 broker=1] Lagging replicas are 2,3",
+        ),
+    ),
+    routine(
+        "P-52",
+        Kind.LOG_LOADED,
+        " Skipping future replica creation",
+        "INFO",
+        True,
+        Wording(
+            "2.4",
+            None,
+            rf"^{PARTITION}Current log directory .* is same as requested log dir ",
+            "2.4.1 Partition:285",
+            (
+                "[Partition orders-0 broker=1] Current log directory /d2 is same as requested log dir /d2. "
+                "Skipping future replica creation."
+            ),
+            "real",
+        ),
+    ),
+    routine(
+        "R-05a",
+        Kind.HW,
+        "Updated HW of replica to ",
+        "TRACE",
+        False,
+        Wording("2.4", "2.5", r"^Updated HW of replica to ", "2.4.1 Replica:99", "Updated HW of replica to 42"),
+    ),
+    routine(
+        "F-21a",
+        Kind.EPOCH_REQUEST,
+        (
+            "Build leaderEpoch request ",
+            "Sending offset for leader epoch request ",
+            "Received leaderEpoch response ",
+        ),
+        "DEBUG",
+        False,
+        Wording(
+            "0.11",
+            "2.0",
+            rf"^(?:{FETCHER_OLD}|\[ReplicaFetcher [^\]]+\] )Build leaderEpoch request ",
+            "0.11.0.2 ReplicaFetcherThread:292, 1.1.1 ReplicaFetcherThread",
+            (
+                "[ReplicaFetcherThread-0-2]: Build leaderEpoch request Map(orders-0 -> 2) for broker "
+                "BrokerEndPoint(2,h,9092)"
+            ),
+            "real",
+        ),
+        Wording(
+            "2.1",
+            None,
+            rf"^{FETCHER}Sending offset for leader epoch request ",
+            "2.4.1 ReplicaFetcherThread:307, 3.6.2 RemoteLeaderEndPoint:155",
+            (
+                "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Sending offset for leader epoch "
+                "request OffsetsForLeaderEpochRequest(data=OffsetForLeaderEpochRequestData(replicaId=2, "
+                "topics=[]))"
+            ),
+        ),
+        Wording(
+            "2.1",
+            None,
+            rf"^{FETCHER}Received leaderEpoch response ",
+            "2.4.1 ReplicaFetcherThread:312, 3.6.2 RemoteLeaderEndPoint:160",
+            (
+                "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Received leaderEpoch response "
+                "ClientResponse(receivedTimeMs=7)"
+            ),
+        ),
+    ),
+    routine(
+        "F-31",
+        Kind.FETCH_FAILED,
+        " from the leader for partition ",
+        "WARN",
+        True,
+        Wording(
+            "2.5",
+            None,
+            (
+                rf"^{FETCHER}Received (?:UNKNOWN_TOPIC_OR_PARTITION|UNKNOWN_TOPIC_ID|INCONSISTENT_TOPIC_ID) "
+                r"from the leader for partition "
+            ),
+            "3.6.2 AbstractFetcherThread:421",
+            (
+                "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Received UNKNOWN_TOPIC_OR_PARTITION "
+                "from the leader for partition orders-0. This error may be returned transiently when the "
+                "partition is being created or deleted, but it is not expected to persist."
+            ),
+            "real",
+        ),
+    ),
+    routine(
+        "F-32",
+        Kind.FETCH_RESET,
+        "Received error OFFSET_MOVED_TO_TIERED_STORAGE",
+        "DEBUG",
+        False,
+        Wording(
+            "3.5",
+            None,
+            rf"^{FETCHER}Received error OFFSET_MOVED_TO_TIERED_STORAGE",
+            "3.6.2 AbstractFetcherThread:410",
+            (
+                "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Received error "
+                "OFFSET_MOVED_TO_TIERED_STORAGE, at fetch offset: 42, topic-partition: orders-0"
+            ),
+        ),
+    ),
+    routine(
+        "F-33a",
+        Kind.EPOCH_ASSIGNED,
+        "Updated the epoch cache from remote tier till offset: ",
+        "DEBUG",
+        False,
+        Wording(
+            "3.6",
+            None,
+            r"^(?:\[[^\]]+\]:? )?Updated the epoch cache from remote tier till offset: ",
+            "3.6.2 ReplicaFetcherTierStateMachine:239, 3.8.0 TierStateMachine:255",
+            "Updated the epoch cache from remote tier till offset: 40 with size: 2 for orders-0",
+        ),
+    ),
+    routine(
+        "FM-6",
+        Kind.FETCHER_ADDED,
+        "Beginning/resuming copy of partition ",
+        "INFO",
+        True,
+        Wording(
+            "2.3",
+            None,
+            r"^Beginning/resuming copy of partition ",
+            "3.6.2 LocalLeaderEndPoint:196",
+            (
+                "Beginning/resuming copy of partition orders-0 from offset 0. Including this partition, "
+                "there are 1 remaining partitions to copy by this thread."
+            ),
+            "real",
+        ),
+    ),
+    routine(
+        "RM-4a",
+        Kind.REMOTE_LEO,
+        "While recording the replica LEO, the partition ",
+        "WARN",
+        True,
+        Wording(
+            "0.9",
+            "3.2",
+            rf"^{REPLICA_MANAGER}While recording the replica LEO, the partition ",
+            "0.10.2.2 ReplicaManager, 2.4.1 ReplicaManager:1584",
+            (
+                "[Replica Manager on Broker 1]: While recording the replica LEO, the partition [orders,0] "
+                "hasn't been created."
+            ),
+        ),
+    ),
+    routine(
+        "RM-6a",
+        Kind.DIR_FAILED,
+        "Stopped serving replicas in dir ",
+        "WARN",
+        True,
+        Wording(
+            "1.0",
+            None,
+            rf"^{REPLICA_MANAGER}Stopped serving replicas in dir ",
+            "2.4.1 ReplicaManager:1629",
+            "[ReplicaManager broker=1] Stopped serving replicas in dir /d2",
+            "real",
+        ),
+    ),
+    routine(
+        "RM-8",
+        Kind.APPEND,
+        "Fetching log segment for partition ",
+        "TRACE",
+        False,
+        Wording(
+            "0.10",
+            None,
+            rf"^{REPLICA_MANAGER}Fetching log segment for partition ",
+            "2.4.1 ReplicaManager:972",
+            (
+                "[ReplicaManager broker=1] Fetching log segment for partition orders-0, offset 42, "
+                "partition fetch size 1048576, remaining response limit 10485760, ignoring "
+                "response/partition size limits"
+            ),
+        ),
+    ),
+    routine(
+        "RM-9",
+        Kind.SHUTDOWN_COMPLETE,
+        "hut down completely",
+        "INFO",
+        True,
+        Wording(
+            "0.9",
+            None,
+            r"^\[[^\]]+\][:,]? [Ss]hut down completely",
+            "0.10.2.2 ReplicaManager, 3.6.2 ReplicaManager:2383",
+            "[Replica Manager on Broker 2]: Shut down completely",
+            "real",
+        ),
+    ),
+    routine(
+        "RM-10",
+        Kind.APPEND,
+        (
+            "Error processing append operation on partition ",
+            "Error processing fetch with max size ",
+            "Error processing fetch operation on partition ",
+        ),
+        "ERROR",
+        True,
+        Wording(
+            "0.9",
+            None,
+            rf"^{REPLICA_MANAGER}Error processing append operation on partition ",
+            "2.4.1 ReplicaManager:787",
+            "[ReplicaManager broker=1] Error processing append operation on partition orders-0",
+        ),
+        Wording(
+            "2.4",
+            None,
+            rf"^{REPLICA_MANAGER}Error processing fetch with max size ",
+            "2.4.1 ReplicaManager:1061",
+            (
+                "[ReplicaManager broker=1] Error processing fetch with max size 1048576 from replica [2] "
+                "on partition orders-0: PartitionData(fetchOffset=42, logStartOffset=0, maxBytes=1048576, "
+                "currentLeaderEpoch=Optional[5])"
+            ),
+        ),
+        Wording(
+            "0.9",
+            "2.3",
+            rf"^{REPLICA_MANAGER}Error processing fetch operation on partition ",
+            "0.10.2.2 ReplicaManager",
+            "[Replica Manager on Broker 1]: Error processing fetch operation on partition [orders,0] offset 42",
+        ),
+    ),
+    routine(
+        "S-28",
+        Kind.TRANSITION,
+        (
+            "Finished LeaderAndIsr request in ",
+            "Stopped fetchers as part of LeaderAndIsr request ",
+        ),
+        "INFO",
+        True,
+        Wording(
+            "2.7",
+            "3.9",
+            rf"^{BROKER}Finished LeaderAndIsr request in ",
+            "3.6.2 ReplicaManager:1947",
+            "[Broker id=2] Finished LeaderAndIsr request in 114ms correlationId 1 from controller 9 for 1 partitions",
+            "real",
+        ),
+        Wording(
+            "2.6",
+            "3.9",
+            rf"^{BROKER}Stopped fetchers as part of LeaderAndIsr request ",
+            "3.6.2 ReplicaManager",
+            (
+                "[Broker id=2] Stopped fetchers as part of LeaderAndIsr request correlationId 3 from "
+                "controller 9 epoch 1 as part of the become-leader transition for 1 partitions"
+            ),
+            "real",
+        ),
+    ),
+    routine(
+        "S-32a",
+        Kind.TRANSITION,
+        (
+            "eceived StopReplica request ",
+            "Handling StopReplica request correlationId ",
+        ),
+        "TRACE",
+        True,
+        Wording(
+            "2.6",
+            "3.9",
+            rf"^{BROKER}Received StopReplica request ",
+            "2.8.2 ReplicaManager",
+            (
+                "[Broker id=1] Received StopReplica request StopReplicaPartitionState(partitionIndex=0, "
+                "leaderEpoch=3, deletePartition=true) correlation id 6 from controller 9 epoch 1 for "
+                "partition orders-0"
+            ),
+        ),
+        Wording(
+            "2.6",
+            "3.9",
+            rf"^{BROKER}Handling StopReplica request correlationId ",
+            "3.6.2 ReplicaManager:478",
+            "[Broker id=1] Handling StopReplica request correlationId 6 from controller 9 for 1 partitions",
+            "real",
+        ),
+    ),
+    routine(
+        "S-40a",
+        Kind.TRANSITION,
+        (
+            " partition(s) to local leaders",
+            " partition(s) to local followers",
+            "Started fetchers as part of become-follower for ",
+            " fetchers as part of controlled shutdown for ",
+            " partition(s).",
+        ),
+        "INFO",
+        True,
+        Wording(
+            "3.0",
+            None,
+            rf"^{BROKER}Transitioning [0-9]+ partition\(s\) to local leaders",
+            "3.6.2 ReplicaManager:2600",
+            "[Broker id=1] Transitioning 1 partition(s) to local leaders.",
+            "real",
+        ),
+        Wording(
+            "3.0",
+            None,
+            rf"^{BROKER}Transitioning [0-9]+ partition\(s\) to local followers",
+            "3.6.2 ReplicaManager:2630",
+            "[Broker id=2] Transitioning 1 partition(s) to local followers.",
+            "real",
+        ),
+        Wording(
+            "3.0",
+            None,
+            rf"^{BROKER}Started fetchers as part of become-follower for ",
+            "3.6.2 ReplicaManager:2717",
+            "[Broker id=1] Started fetchers as part of become-follower for 1 partitions",
+            "real",
+        ),
+        Wording(
+            "3.3",
+            None,
+            rf"^{BROKER}Stopped fetchers as part of controlled shutdown for ",
+            "3.6.2 ReplicaManager:2682",
+            "[Broker id=2] Stopped fetchers as part of controlled shutdown for 3 partitions",
+            "real",
+        ),
+        Wording(
+            "3.0",
+            None,
+            rf"^{BROKER}Deleting [0-9]+ partition",
+            "3.6.2 ReplicaManager:2526",
+            "[Broker id=1] Deleting 1 partition(s).",
+            "real",
+        ),
+    ),
+)
