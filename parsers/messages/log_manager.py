@@ -300,10 +300,10 @@ MESSAGES: tuple[Message, ...] = (
                 ),
             ),
             Variant(
-                since="1.1",
+                since="0.10",
                 until=None,
                 regex=rf"^Log for partition {TP} is renamed to (?P<log_dir>[^ ]*)[/\\][^ /\\]+ and is ",
-                source_ref="2.4.1 LogManager:929",
+                source_ref="0.10.2.2 LogManager, 2.4.1 LogManager:929",
                 fixed={"detail": "renamed"},
                 examples=(
                     Example(
