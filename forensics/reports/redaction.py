@@ -53,6 +53,8 @@ _CLIENTS = re.compile(
     r"""\b(clientId|client\.id|clientName|principal|groupId|group\.id|transactionalId|transactional\.id|user)"""
     r"""("?\s*[=:]\s*"?)((?:User:)?[^\s,;"'()\[\]{}]+)"""
 )
+# "Initialized transactionalId payments-1 with producerId 2000"
+_CALLED = re.compile(r"""\b(clientId|groupId|transactionalId)(\s+)((?!is\b|was\b|with\b)[^\s,;"'()\[\]{}=:]+)""")
 _PEOPLE = re.compile(r"\bUser:[^\s,;\"'()\[\]{}]+")
 _ENDPOINTS = re.compile(r"listeners|zookeeper\.connect|bootstrap|quorum\.voters|host")
 
@@ -103,7 +105,8 @@ class Redactor:
         """Any text, foreign or the tool's own."""
         if not text:
             return text
-        text = _CLIENTS.sub(lambda m: m[1] + m[2] + self._client(m[3]), text)
+        for pattern in (_CLIENTS, _CALLED):
+            text = pattern.sub(lambda m: m[1] + m[2] + self._client(m[3]), text)
         text = _PEOPLE.sub(lambda m: "User:" + self._client(m[0]), text)
         for pattern in _HOSTS:
             for found in pattern.finditer(text):

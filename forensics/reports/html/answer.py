@@ -58,11 +58,19 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A piece of evidence that would settle something."""
+    """A piece of evidence that would settle something.
+
+    Attributes:
+        what: in words, for the first partition.
+        rules: what it would settle.
+        where: the first partition it would settle.
+        more: how many others want the same of their own.
+    """
 
     what: str
+    rules: tuple[str, ...]
     where: str
-    count: int
+    more: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,7 @@ def answer(result: Result, number_of: dict[int, int]) -> Answer:
     lost = [p for p in result.partitions if _is(p, LOST, Verdict.VIOLATED)]
     forked = [p for p in result.partitions if _is(p, FORKED, Verdict.VIOLATED)]
     open_ = [p for p in result.partitions if _is(p, LOST, Verdict.UNKNOWN) or _is(p, FORKED, Verdict.UNKNOWN)]
-    bad = [p for p in result.partitions if any(_is(p, rule, Verdict.VIOLATED) for rule in (LOST, FORKED))]
+    bad = [p for p in result.partitions if _judged_bad(p)]
     other = [f for f in result.findings if f.rule not in (LOST, FORKED) and f.severity.rank <= Severity.WARNING.rank]
     tone, headline, lead = _headline(result, lost, forked, bad, open_, other)
     loud = [
@@ -128,6 +136,10 @@ def _is(partition: Partition, rule: str, verdict: Verdict) -> bool:
     return judgement is not None and judgement.verdict is verdict
 
 
+def _judged_bad(partition: Partition) -> bool:
+    return any(_is(partition, rule, Verdict.VIOLATED) for rule in (LOST, FORKED))
+
+
 def _time(value: object) -> int | None:
     return round(value.timestamp() * 1_000_000) if hasattr(value, "timestamp") else None
 
@@ -152,9 +164,9 @@ def _headline(
         else:
             words = f"Replicas of {where} hold different committed data"
         first = next(f for f in result.findings if f.rule in (LOST, FORKED))
-        also = ""
-        if open_:
-            also = f" {plural(len(open_), 'other partition')} could not be judged."
+        also, rest = "", len(open_) - sum(_judged_bad(p) for p in open_)
+        if rest:
+            also = f" {plural(rest, 'other partition')} could not be judged."
         lead = sentence(plain(first.summary))
         if len(bad) > 1:
             lead = f"The worst, {plain(first.topic)}-{first.partition}: {plain(first.summary)}."
@@ -169,14 +181,13 @@ def _headline(
             f"No loss and no fork is proven, but the evidence leaves {share} open. What would settle it stands below."
         )
         return "unknown", words, lead
+    every = f"All {plural(total, 'partition')}" if total > 1 else "The one partition in the evidence"
     if other:
         words = "No committed data was lost or forked"
         lead = (
-            f"All {plural(total, 'partition')} came out clean on both questions, but "
-            f"{plural(len(other), 'other finding')} should be looked at."
+            f"{every} came out clean on both questions, but {plural(len(other), 'other finding')} should be looked at."
         )
         return "warn", words, lead
-    every = f"All {plural(total, 'partition')}" if total > 1 else "The one partition in the evidence"
     lead = (
         f"{every} came out clean on both questions: every record that a high watermark covered is still in the log of "
         "its leader, and no two replicas hold different records at one committed offset."
@@ -267,13 +278,20 @@ def _grouped(cards: Sequence[Card]) -> list[Card]:
 
 
 def _settle(partitions: Sequence[Partition]) -> list[Missing]:
-    wanted: dict[str, list[str]] = {}
+    """What is missing, said once for all partitions that miss the same of their own: what settles most comes first."""
+    first: dict[str, tuple[str, str]] = {}
+    rules: dict[str, dict[str, None]] = {}
+    where: dict[str, set[tuple[str, int]]] = {}
+    uses: dict[str, int] = {}
     for partition in partitions:
+        history = partition.history
         for rule, judgement in partition.judgements.items():
             if judgement.verdict is Verdict.UNKNOWN:
                 for item in judgement.missing:
-                    wanted.setdefault(item, []).append(
-                        f"{rule} of {named(partition.history.name, partition.history.incarnation)}"
-                    )
-    ordered = sorted(wanted.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    return [Missing(plain(what), uses[0], len(uses)) for what, uses in ordered]
+                    key = item.replace(history.name, "*")
+                    first.setdefault(key, (item, named(history.name, history.incarnation)))
+                    rules.setdefault(key, {})[rule] = None
+                    where.setdefault(key, set()).add((history.name, history.incarnation))
+                    uses[key] = uses.get(key, 0) + 1
+    ordered = sorted(first, key=lambda key: (-uses[key], first[key]))
+    return [Missing(plain(first[key][0]), tuple(rules[key]), first[key][1], len(where[key]) - 1) for key in ordered]

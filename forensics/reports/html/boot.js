@@ -74,7 +74,10 @@ const report = {
   button.hidden = false;
   const write = () => {
     const local = report.zone !== "UTC";
-    button.textContent = local ? "Times: " + here : "Times: UTC";
+    const what = document.createElement("span");
+    what.className = "what";
+    what.textContent = "Times: ";
+    button.replaceChildren(what, local ? here : "UTC");
     button.setAttribute("aria-pressed", String(local));
     button.title = local ? "Show times in UTC" : "Show times in your zone, " + here;
     report.writeTimes();

@@ -4,8 +4,8 @@
   const grid = document.getElementById("grid");
   if (!grid) return;
   const STEP = 100;
-  const WORDS = { v: ["✕", "violated"], u: ["?", "unknown"], c: ["·", "clean"] };
-  const RANK = { v: 0, u: 1, c: 2 };
+  const WORDS = { v: ["✕", "violated"], w: ["!", "warning"], n: ["i", "noted"], u: ["?", "unknown"], c: ["·", "clean"] };
+  const RANK = { v: 0, w: 1, u: 2, n: 3, c: 4 };
   const rows = report.data.map.map(([name, letters, panel], place) => ({ name, letters, panel, place, key: name.toLowerCase() }));
   const body = grid.tBodies[0];
   const find = document.getElementById("find"), show = document.getElementById("show");
@@ -18,7 +18,7 @@
     const tr = document.createElement("tr");
     const th = document.createElement("th");
     th.scope = "row";
-    th.className = "name";
+    th.className = row.name.length > 24 ? "name long" : "name";
     if (row.panel >= 0) {
       const link = document.createElement("a");
       link.href = "#panel-" + row.panel;

@@ -9,16 +9,20 @@ import polars as pl
 from forensics import __version__
 from forensics.case import Case
 from forensics.case.coverage import coverage
-from forensics.reports.html.wording import human_bytes, micros, named, number, plain, shortener
+from forensics.reports.html.wording import human_bytes, micros, named, number, plain, plural, shortener
 from forensics.result import Result
 from forensics.rules import RULES
-from forensics.rules.finding import Verdict
+from forensics.rules.finding import Judgement, Severity, Verdict
 from parsers.schema import Kind
 
 MAPPED, WRITTEN, COVERED, LISTED, NOTED = 5_000, 60, 240, 400, 40
 """Partitions in the map, of them written as HTML, rows of coverage, of inputs and of notices."""
 
-LETTERS = {Verdict.VIOLATED: "v", Verdict.UNKNOWN: "u", Verdict.CLEAN: "c"}
+VIOLATED, WARNED, NOTED_ONLY, UNKNOWN, CLEAN = LETTERS = "vwnuc"
+"""Cells of the map: violated, a warning, good to know, unknown, clean."""
+
+WAITS = "P-21"
+"""The message of a leader that waits for its ISR before it answers a producer (Partition.checkEnoughReplicas...)."""
 
 SETTINGS = (
     "unclean.leader.election.enable",
@@ -50,10 +54,18 @@ class RuleColumn:
     id: str
     title: str
     severity: str
-    violated: int
-    unknown: int
-    clean: int
+    counts: dict[str, int]
     doc: str
+
+    @property
+    def told(self) -> str:
+        """Its counts in words."""
+        words = {
+            VIOLATED: "violated", WARNED: "with a warning", NOTED_ONLY: "noted", UNKNOWN: "unknown", CLEAN: "clean"
+        }  # fmt: skip
+        return ", ".join(
+            f"{number(self.counts[letter])} {word}" for letter, word in words.items() if self.counts[letter]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +79,11 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """One broker and kind of file."""
+    """One broker and kind of file with lines, or all of its kinds without: ``kind`` then lists them."""
 
     broker: str
     kind: str
-    files: int
-    size: str
+    files: str
     lines: int
     understood: int
     relevant: int
@@ -136,6 +147,7 @@ class Method:
     notices: tuple[Notice, ...]
     notices_count: int
     unknown_files: int
+    changes: tuple[tuple[str, str], ...]
 
 
 def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
@@ -145,50 +157,71 @@ def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
         result: a finished scan.
         number_of: panel of each drawn partition, by its position in the result.
     """
-    columns = []
-    for rule in RULES:
-        counts = dict.fromkeys(Verdict, 0)
-        for partition in result.partitions:
-            judgement = partition.judgements.get(rule.id)
-            counts[judgement.verdict if judgement is not None else Verdict.UNKNOWN] += 1
-        columns.append(
-            RuleColumn(
-                rule.id,
-                rule.title.capitalize(),
-                rule.severity.value,
-                counts[Verdict.VIOLATED],
-                counts[Verdict.UNKNOWN],
-                counts[Verdict.CLEAN],
-                rule.doc.strip(),
-            )
+    letters = [
+        "".join(_letter(partition.judgements.get(rule.id)) for rule in RULES if rule.id not in result.changes.disabled)
+        for partition in result.partitions
+    ]
+    asked = [rule for rule in RULES if rule.id not in result.changes.disabled]
+    columns = [
+        RuleColumn(
+            rule.id,
+            rule.title.capitalize(),
+            result.changes.severities.get(rule.id, rule.severity).value,
+            {letter: sum(row[place] == letter for row in letters) for letter in LETTERS},
+            rule.doc.strip(),
         )
+        for place, rule in enumerate(asked)
+    ]
     rows = []
     for position, partition in enumerate(result.partitions[:MAPPED]):
-        letters = "".join(
-            LETTERS[partition.judgements[rule.id].verdict] if rule.id in partition.judgements else "u" for rule in RULES
-        )
         name = named(partition.history.name, partition.history.incarnation)
-        rows.append(MapRow(name, letters, number_of.get(position, -1)))
+        rows.append(MapRow(name, letters[position], number_of.get(position, -1)))
     return Map(tuple(columns), tuple(rows), len(result.partitions))
+
+
+def _letter(judgement: Judgement | None) -> str:
+    """The verdict, and of a violation how much it matters: what is good to know is no reason for red."""
+    if judgement is None or judgement.verdict is Verdict.UNKNOWN:
+        return UNKNOWN
+    worst = min((finding.severity.rank for finding in judgement.findings), default=None)
+    if worst is None:
+        return VIOLATED if judgement.verdict is Verdict.VIOLATED else CLEAN
+    if worst <= Severity.ERROR.rank:
+        return VIOLATED
+    return WARNED if worst == Severity.WARNING.rank else NOTED_ONLY
 
 
 def covered(case: Case) -> Coverage:
     """What each broker's files cover in time."""
     frame = coverage(case).filter(pl.col("kind") != "unknown")
     first, last = micros(frame.get_column("first_time").min()), micros(frame.get_column("last_time").max())  # type: ignore[arg-type]
-    rows = []
+    rows: list[Cover] = []
     span = max((last or 0) - (first or 0), 1)
-    for row in frame.head(COVERED).iter_rows(named=True):
+    brokers = frame.get_column("broker").unique(maintain_order=True).to_list()
+    for broker in brokers:
+        mine = frame.filter(pl.col("broker").eq_missing(broker))
+        name = str(broker) if broker is not None else "?"
+        rows += _timed(mine.filter(pl.col("first_time").is_not_null()), name, first, span)
+        still = mine.filter(pl.col("first_time").is_null())
+        if not still.is_empty():
+            kinds = [f"{n} {kind}" for kind, n in still.select("kind", "files").iter_rows()]
+            size = human_bytes(int(still.get_column("bytes").sum() or 0))
+            rows.append(Cover(name, ", ".join(kinds), size, 0, 0, 0, None, None, 0, 0))
+    return Coverage(tuple(rows[:COVERED]), max(len(rows) - COVERED, 0), first, last)
+
+
+def _timed(frame: pl.DataFrame, broker: str, first: int | None, span: int) -> list[Cover]:
+    rows = []
+    for row in frame.iter_rows(named=True):
         start, end = micros(row["first_time"]), micros(row["last_time"])
         left = width = 0.0
         if start is not None and end is not None and first is not None:
             left, width = 100 * (start - first) / span, 100 * (end - start) / span
         rows.append(
             Cover(
-                broker=str(row["broker"]) if row["broker"] is not None else "?",
+                broker=broker,
                 kind=row["kind"],
-                files=row["files"],
-                size=human_bytes(row["bytes"] or 0),
+                files=f"{plural(row['files'], 'file')}, {human_bytes(row['bytes'] or 0)}",
                 lines=row["lines"] or 0,
                 understood=row["understood"] or 0,
                 relevant=row["relevant"] or 0,
@@ -198,7 +231,7 @@ def covered(case: Case) -> Coverage:
                 width=round(max(width, 0.6), 2),
             )
         )
-    return Coverage(tuple(rows), max(frame.height - COVERED, 0), first, last)
+    return rows
 
 
 def settings(case: Case) -> tuple[Setting, ...]:
@@ -217,7 +250,17 @@ def settings(case: Case) -> tuple[Setting, ...]:
     ]
     if values:
         made.append(Setting("dynamic settings", tuple(values)))
-    return tuple(made)
+    return (*made, _acks(case))
+
+
+def _acks(case: Case) -> Setting:
+    """Which acknowledgements producers asked for: leaders wait for their ISR with acks=all alone."""
+    waits = case.observations.filter(pl.col("message") == WAITS).get_column("topic").drop_nulls().unique().sort()
+    if waits.is_empty():
+        return Setting("acks of producers", (("not stated", "no line in the evidence tells what producers asked for"),))
+    shown = ", ".join(plain(topic) for topic in waits.to_list()[:8])
+    more = f" and {plural(waits.len() - 8, 'more topic')}" if waits.len() > 8 else ""
+    return Setting("acks of producers", (("all", f"seen for {shown}{more}: a leader waited for its ISR"),))
 
 
 def _grouped(by_broker: dict[int, str]) -> tuple[tuple[str, str], ...]:
@@ -273,7 +316,23 @@ def method(result: Result) -> Method:
         notices=tuple(notices),
         notices_count=case.notices.height,
         unknown_files=case.sources.filter(pl.col("format") == "unknown").height,
+        changes=_changes(result),
     )
+
+
+def _changes(result: Result) -> tuple[tuple[str, str], ...]:
+    """What the reader's own settings changed between the rules and this page."""
+    changes = result.changes
+    severities = (f"{rule} is {severity.value}" for rule, severity in changes.severities.items())
+    lines = (
+        ("Configuration", changes.config or ""),
+        ("Severities changed", ", ".join(severities)),
+        ("Rules not asked", ", ".join(changes.disabled)),
+        ("Only topics like", ", ".join(changes.topics)),
+        ("Topics left out", ", ".join(changes.skipped_topics)),
+        ("Known before", changes.baseline or ""),
+    )
+    return tuple((what, plain(text)) for what, text in lines if text)
 
 
 def _hash(case: Case, source: int) -> str:

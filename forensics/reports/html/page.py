@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -15,7 +15,7 @@ import jinja2
 from forensics import __version__
 from forensics.reports.html import answer, figures, lanes, moments, overview, story, wording
 from forensics.result import Partition, Result
-from forensics.rules.finding import Severity
+from forensics.rules.finding import Severity, Verdict
 
 LARGEST = 5_000_000
 """Bytes of a page, whatever the evidence."""
@@ -46,7 +46,7 @@ class Panel:
 
 def render(result: Result) -> str:
     """The whole page. What a baseline hides elsewhere is in it: it tells what happened, not what is new."""
-    result = result.whole()
+    result = _worst_first(result.whole())
     for drawn in (PANELS, 4, 1, 0):
         page = _page(result, drawn)
         if len(page.encode("utf-8")) <= LARGEST:
@@ -98,6 +98,19 @@ def _page(result: Result, drawn: int) -> str:
     return _environment().get_template("page.html.jinja").render(context)
 
 
+def _worst_first(result: Result) -> Result:
+    """Partitions as a reader of the page wants them: what was found, then what is open, then what is calm."""
+    return replace(result, partitions=sorted(result.partitions, key=_urgency))
+
+
+def _urgency(partition: Partition) -> tuple[int, int]:
+    worst, open_ = partition.worst, partition.verdicts(Verdict.UNKNOWN)
+    if worst <= Severity.WARNING.rank:
+        return worst, 0
+    asked = sum(rule in open_ for rule in (answer.LOST, answer.FORKED))
+    return len(Severity) + (0 if asked else 1 if open_ else 2), -asked
+
+
 # -- panels -----------------------------------------------------------------------------------------------------------
 
 
@@ -108,14 +121,16 @@ def _panels(result: Result, drawn: int) -> tuple[list[Panel], dict[int, int]]:
     spent = 0
     short = wording.shortener(result.inputs)
     charts = []
-    for partition in result.partitions[:drawn]:
+    chosen = _chosen(result)[:drawn]
+    for position in chosen:
+        partition = result.partitions[position]
         chart, frame = lanes.chart(result.case, partition, short)
         interesting = [offset for band in chart.bands for offset in (band.first, band.end)]
         brokers = [lane.replica for lane in chart.lanes]
         charts.append((chart, moments.log_view(partition.history, frame, brokers, interesting)))
     lanes.cite(result.case, (chart for chart, _ in charts), result.quote)
-    for position, (partition, (chart, view)) in enumerate(zip(result.partitions, charts, strict=False)):
-        panel = _panel(partition, chart, view, len(panels))
+    for position, (chart, view) in zip(chosen, charts, strict=True):
+        panel = _panel(result.partitions[position], chart, view, len(panels))
         size = len(panel.chart) + len(panel.logs)
         if panels and spent + size > PANEL_BYTES:
             break
@@ -123,6 +138,18 @@ def _panels(result: Result, drawn: int) -> tuple[list[Panel], dict[int, int]]:
         number_of[position] = panel.number
         panels.append(panel)
     return panels, number_of
+
+
+def _chosen(result: Result) -> list[int]:
+    """Positions of the partitions to draw: worst first, and of many alike one of each kind before the second of any."""
+    seen: dict[tuple[object, ...], int] = {}
+    order = []
+    for position, partition in enumerate(result.partitions):
+        findings = [f for j in partition.judgements.values() for f in j.findings if f.severity is not Severity.INFO]
+        kind = (partition.worst, *sorted({(f.rule, f.cause or "") for f in findings}))
+        seen[kind] = seen.get(kind, -1) + 1
+        order.append((_urgency(partition), seen[kind], position))
+    return [position for _, _, position in sorted(order)]
 
 
 def _panel(partition: Partition, drawn: lanes.Chart, view: moments.LogView | None, place: int) -> Panel:
@@ -138,7 +165,9 @@ def _panel(partition: Partition, drawn: lanes.Chart, view: moments.LogView | Non
         "bound": drawn.bound,
     }
     worst = partition.worst
-    what = list(Severity)[worst].value if worst < len(Severity) else "clean"
+    what = list(Severity)[worst].value if worst <= Severity.WARNING.rank else "clean"
+    if what == "clean" and partition.verdicts(Verdict.UNKNOWN):
+        what = "open"
     states = tuple(state for lane in drawn.lanes for state in lane.states)
     return Panel(
         number=place,
@@ -201,6 +230,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "number": wording.number,
+        "brief": wording.brief,
         "plural": wording.plural,
         "iso": wording.iso,
         "clock": wording.clock,

@@ -96,6 +96,13 @@ def stories(result: Result, number_of: dict[int, int]) -> Stories:
     }
     loud = [f for f in result.findings if f.severity is not Severity.INFO]
     quiet = [f for f in result.findings if f.severity is Severity.INFO]
+    # The same befell many partitions: one of each kind of finding before the second of any.
+    seen: dict[tuple[str, str | None], int] = {}
+    turn = {}
+    for finding in loud:
+        kind = (finding.rule, finding.cause)
+        turn[id(finding)] = seen[kind] = seen.get(kind, -1) + 1
+    loud.sort(key=lambda finding: (finding.severity.rank, turn[id(finding)]))
     told = []
     short = shortener(result.inputs)
     for position, finding in enumerate(loud[:STORIES]):

@@ -26,6 +26,21 @@ def number(value: int) -> str:
     return f"{value:,}".replace(",", THIN)
 
 
+def brief(value: int) -> str:
+    """A count for a narrow place.
+
+    >>> brief(999), brief(2_000), brief(12_345)
+    ('999', '2k', '12k')
+    """
+    return (
+        str(value)
+        if value < 1_000
+        else f"{value / 1_000:.1f}".removesuffix(".0") + "k"
+        if value < 10_000
+        else (f"{value // 1_000}k")
+    )
+
+
 def offsets(ranges: Sequence[Range]) -> str:
     """Half-open ranges of offsets, at most four of them.
 

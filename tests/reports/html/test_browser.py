@@ -125,7 +125,7 @@ def test_it_opens_for_everyone_without_complaint_or_request(
         assert page.locator(".panel:not([hidden]) .chart .main-svg").count() >= 1
         drawn = "document.querySelector('.panel:not([hidden]) .chart')._fullData.filter(t => t.visible === true).length"
         assert page.evaluate(drawn) >= 3
-        assert page.locator(".panel:not([hidden]) .bars svg rect.piece").count() >= 1
+        assert page.locator(".panel:not([hidden]) .bars svg text.who").count() >= 1
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, "nothing sticks out"
         assert "Share" not in page.locator("main").inner_text(), "plotly's button that sends the figure out"
         assert page.locator(".modebar-btn").count() == 0
