@@ -209,7 +209,9 @@ def tune(result: Result, tuning: Tuning) -> Result:
         for partition in result.partitions
         if _wanted(partition.history.topic, tuning)
     ]
-    partitions.sort(key=lambda p: (p.worst, p.history.topic, p.history.partition, p.history.incarnation))
+    partitions.sort(
+        key=lambda p: (p.worst, p.history.cluster or "", p.history.topic, p.history.partition, p.history.incarnation)
+    )
     told = sorted(
         (f for p in partitions for judgement in p.judgements.values() for f in judgement.findings),
         key=lambda one: one.order,

@@ -12,6 +12,7 @@ from forensics.case.brokers import Broker, brokers
 from forensics.case.metadata import agree
 from forensics.case.order import cluster_numbers, in_order, latest, rank, to_utc, with_runs, witnessed
 from forensics.case.owners import owners
+from forensics.case.skew import skew as estimate
 from forensics.case.topics import named
 from forensics.case.twins import leave_dumps_of_segments
 from parsers.read import FileReading
@@ -97,6 +98,15 @@ class Case:
         """Brokers of which a data directory was handed in."""
         told = self.sources.filter(pl.col("format").is_in(["segment", "dump-log", "metadata-log", "offset-checkpoint"]))
         return frozenset(told.get_column("broker").drop_nulls().unique().to_list())
+
+    @functools.cached_property
+    def skew(self) -> pl.DataFrame:
+        """How far the brokers' clocks are apart; schema ``skew.SKEW``. Nothing but presentation may use it."""
+        found = []
+        for part in self.parts:
+            names = part.sources.get_column("cluster").drop_nulls().unique().to_list()
+            found.append(estimate(part.observations, names[0] if names else None))
+        return pl.concat(found)
 
     def path(self, source: int) -> str:
         """Path of a source."""

@@ -57,6 +57,19 @@ def document(result: Result) -> dict[str, Any]:
         "findings": [finding_document(finding) for finding in result.findings],
         "notices": _notices(result),
         "tuning": _tuning(result),
+        "clocks": [
+            {
+                "cluster": row["cluster"],
+                "broker": row["broker"],
+                "reference": row["reference"],
+                "ahead_us": row["estimate"],
+                "low_us": row["low"],
+                "high_us": row["high"],
+                "pairs": row["pairs"],
+                "consistent": row["consistent"],
+            }
+            for row in case.skew.iter_rows(named=True)
+        ],
     }
 
 

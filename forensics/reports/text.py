@@ -18,6 +18,7 @@ import polars as pl
 
 from forensics.case.coverage import coverage
 from forensics.replay.lineage import size
+from forensics.reports.remarks import apart, changed
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID
@@ -64,7 +65,7 @@ def render(result: Result, *, width: int | None = None) -> str:
     page.wishes()
     page.coverage()
     page.totals()
-    page.changes()
+    page.remarks()
     return "".join(f"{plain(line).rstrip()}\n" for line in page.lines)
 
 
@@ -387,29 +388,10 @@ class _Page:
         if notices > EXAMPLES:
             self.lines.append(f"  ... and {notices - EXAMPLES:,} more: --format json counts them by file")
 
-    def changes(self) -> None:
-        """What the user's settings changed: nothing is left out in silence."""
-        for text in changed(self.result):
+    def remarks(self) -> None:
+        """Clocks that are far apart, and what the user's settings changed: nothing is left out in silence."""
+        for text in (*apart(self.result), *changed(self.result)):
             self.put("", text, indent=2)
-
-
-def changed(result: Result) -> list[str]:
-    """What a user's settings changed in a result, a sentence each; empty where they changed nothing."""
-    changes, known = result.changes, len(result.known)
-    said = []
-    if changes.disabled:
-        said.append(f"not asked: {', '.join(changes.disabled)}")
-    if changes.severities:
-        said.append("severity set: " + ", ".join(f"{rule} {level.value}" for rule, level in changes.severities.items()))
-    if changes.topics:
-        said.append(f"only topics like {', '.join(changes.topics)}")
-    if changes.skipped_topics:
-        said.append(f"without topics like {', '.join(changes.skipped_topics)}")
-    texts = [f"configured by {changes.config or 'options'}: {'; '.join(said)}"] if said else []
-    if changes.baseline is not None:
-        gone = f"; {changes.gone:,} of it not found any more" if changes.gone else ""
-        texts.append(f"{known:,} known finding{'' if known == 1 else 's'} hidden by baseline {changes.baseline}{gone}")
-    return texts
 
 
 def name_of(finding: Finding) -> str:

@@ -1,0 +1,355 @@
+"""How far the brokers' clocks are apart, estimated from causes and effects that two brokers logged.
+
+An effect follows its cause, so a cause at broker A and its effect at broker B bound the difference of their clocks from
+one side: B's clock minus A's is at most the effect's time minus the cause's. Pairs in both directions bound it from
+both sides, and pairs with other brokers bound it through them. Where effects follow at once, the least difference in
+each direction is nearly the way of one message, and the estimate lies in the middle, as in NTP (RFC 5905, section 8).
+
+Shown, and for presentation alone: order between brokers comes from epochs, offsets and partition epochs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polars as pl
+
+from parsers.schema import Kind
+
+SKEW: dict[str, pl.DataType] = {
+    "cluster": pl.String(),
+    "broker": pl.Int32(),
+    "reference": pl.Int32(),  # the broker with the most pairs, most often a controller
+    "estimate": pl.Int64(),  # microseconds that the broker's clock is ahead of the reference's; below 0: behind
+    "low": pl.Int64(),  # least it can be, null where no pair says
+    "high": pl.Int64(),
+    "pairs": pl.Int64(),  # pairs of cause and effect in which the broker takes part
+    "consistent": pl.Boolean(),  # false: the bounds contradict each other, so a clock was set or runs at another speed
+}
+"""One row a broker but the reference."""
+
+_METADATA = ("metadata-log", "metadata-snapshot")
+_AFTERWARDS = ("P-40", "P-41")  # say that an ISR change was handed over, when it may have been answered already
+_FAR = 1_000_000  # microseconds
+_HOPS = 4  # brokers that a bound may pass through
+
+Pairs = pl.DataFrame
+"""Columns cause, effect (brokers) and delay (microseconds by their clocks)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One kind of cause and effect.
+
+    Attributes:
+        name: what causes what.
+        pairs: finds them.
+        prompt: the effect follows at once, within milliseconds on a healthy network.
+        strict: the line of the cause is printed before the effect can happen; else the two are only near each other.
+    """
+
+    name: str
+    pairs: Callable[[pl.DataFrame], Pairs]
+    prompt: bool
+    strict: bool = True
+
+
+def skew(observations: pl.DataFrame, cluster: str | None = None) -> pl.DataFrame:
+    """Estimate the skew of every broker that shares a pair with others.
+
+    Args:
+        observations: of a case of one cluster.
+        cluster: its name.
+
+    Returns:
+        Schema ``SKEW``, ordered by broker; empty where no two brokers logged a cause and its effect.
+    """
+    rows = _wanted(observations)
+    found = []
+    for link in LINKS:
+        pairs = link.pairs(rows).filter(pl.col("cause") != pl.col("effect"))
+        found.append(pairs.with_columns(pl.lit(link.prompt).alias("prompt"), pl.lit(link.strict).alias("strict")))
+    every = pl.concat(found).drop_nulls()
+    if every.is_empty():
+        return pl.DataFrame(schema=SKEW)
+    both = pl.concat([every.select("cause"), every.select(pl.col("effect").alias("cause"))])
+    counts = dict(both.group_by("cause").len().iter_rows())
+    reference = min(counts, key=lambda broker: (-counts[broker], broker))
+    strict = _least(every.filter(pl.col("strict")))
+    guess = _guesses(_least(every.filter(pl.col("prompt"))), strict)
+    # Where most clocks agree and that of the reference does not, it is the one that is off.
+    told = {broker: _walk(guess, counts, reference, broker) for broker in sorted(counts)}
+    apart = {broker: ahead for broker, ahead in told.items() if ahead is not None}
+    middle = sorted(apart.values())[len(apart) // 2]
+    if abs(middle) > _FAR:
+        reference = min(apart, key=lambda broker: (abs(apart[broker] - middle), -counts[broker], broker))
+    highs = _reach(strict, reference)
+    lows = _reach({(b, a): delay for (a, b), delay in strict.items()}, reference)
+    out = []
+    for broker in sorted(counts.keys() - {reference}):
+        high, low = highs.get(broker), lows.get(broker)
+        low = -low if low is not None else None
+        ahead = _walk(guess, counts, reference, broker)
+        consistent = low is None or high is None or low <= high
+        if not consistent:
+            low, high = high, low
+        elif ahead is not None:
+            ahead = max(ahead, low) if low is not None else ahead
+            ahead = min(ahead, high) if high is not None else ahead
+        out.append((cluster, broker, reference, ahead, low, high, counts[broker], consistent))
+    return pl.DataFrame(out, schema=SKEW, orient="row")
+
+
+# -- from pairs to one number a broker ------------------------------------------------------------------------------
+
+Edges = dict[tuple[int, int], int]
+"""(broker of the cause, broker of the effect) to the least delay."""
+
+
+def _least(pairs: pl.DataFrame) -> Edges:
+    least = pairs.group_by("cause", "effect").agg(pl.col("delay").min()).sort("cause", "effect")
+    return {(a, b): delay for a, b, delay in least.iter_rows()}
+
+
+def _reach(edges: Edges, start: int) -> dict[int, int]:
+    """The least sum of delays from one broker to each, over at most so many hops (bounds add up along a way)."""
+    best = {start: 0}
+    for _ in range(_HOPS):
+        for (a, b), delay in sorted(edges.items()):
+            if a in best and b != start and best[a] + delay < best.get(b, 2**62):
+                best[b] = best[a] + delay
+    return best
+
+
+def _guesses(prompt: Edges, strict: Edges) -> Edges:
+    """How far the second clock is ahead of the first, for every two brokers with a pair."""
+    guess: Edges = {}
+    for a, b in {(min(pair), max(pair)) for pair in (*prompt, *strict)}:
+        there, back = prompt.get((a, b)), prompt.get((b, a))
+        if there is None and back is None:
+            there, back = strict.get((a, b)), strict.get((b, a))
+        if there is not None and back is not None:
+            ahead = (there - back) // 2
+        elif there is not None:
+            ahead = there
+        else:
+            ahead = -(back or 0)
+        guess[a, b], guess[b, a] = ahead, -ahead
+    return guess
+
+
+def _walk(guess: Edges, counts: dict[int, int], start: int, end: int) -> int | None:
+    """The guess along the shortest way, over the brokers with the most pairs."""
+    at = {start: 0}
+    edge = [start]
+    while edge and end not in at:
+        further: list[int] = []
+        for broker in sorted(edge, key=lambda b: (-counts[b], b)):
+            for (a, b), ahead in sorted(guess.items()):
+                if a == broker and b not in at:
+                    at[b] = at[broker] + ahead
+                    further.append(b)
+        edge = further
+    return at.get(end)
+
+
+# -- causes and effects ---------------------------------------------------------------------------------------------
+
+_PLACE = ["topic", "partition"]
+_DECIDING = (Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.PARTITION_CREATED)
+_OWN_ROLE = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
+_PROPOSED = (Kind.ISR_SHRINK, Kind.ISR_EXPAND)
+_READ = (
+    *_DECIDING,
+    *_OWN_ROLE,
+    *_PROPOSED,
+    Kind.PARTITION_CHANGED,
+    Kind.ISR_COMMIT,
+    Kind.METADATA_CACHED,
+    Kind.BROKER_REGISTERED,
+    Kind.PROCESS_START,
+    Kind.CONTROLLER_ACTIVE,
+)
+
+
+def _is(*kinds: Kind) -> pl.Expr:
+    return pl.col("kind").is_in([kind.value for kind in kinds])
+
+
+def _set(name: str) -> pl.Expr:
+    """An ISR without its order."""
+    return pl.col(name).str.split(",").list.sort().list.join(",")
+
+
+_OWN = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
+
+
+def _wanted(observations: pl.DataFrame) -> pl.DataFrame:
+    """Dated rows that may be a cause or an effect, without topics that were deleted and created again.
+
+    Epochs of such a topic begin again, so a statement of one life would be taken for one of another.
+    """
+    rows = observations.filter(
+        _is(*_READ) & pl.col("time").is_not_null() & pl.col("broker").is_not_null()
+    ).with_columns(pl.col("time").cast(pl.Int64).alias("at"), _set("isr"), _set("isr_before"))
+    # A batch of the metadata log has the time of the controller that led; a snapshot restates at a time of its own.
+    active = rows.filter(_is(Kind.CONTROLLER_ACTIVE) & ~pl.col("message").is_in(_METADATA)).get_column("broker")
+    one = set(active.to_list())
+    foreign = pl.col("broker").is_in(sorted(one)).not_() if len(one) == 1 else pl.lit(True)
+    rows = rows.filter(~pl.col("message").is_in(_AFTERWARDS))
+    rows = rows.filter(~(pl.col("message").is_in(_METADATA) & foreign) & (pl.col("message") != _METADATA[1]))
+    ids = observations.filter(pl.col("topic_id").is_not_null()).select("topic", "topic_id").unique()
+    several = ids.group_by("topic").len().filter(pl.col("len") > 1).select("topic")
+    place = ["broker", *_PLACE]
+    gone = pl.when(_is(Kind.LOG_DELETED, Kind.TOPIC_REMOVED)).then(True).forward_fill().over(place)
+    anew = (
+        observations.filter(_is(*_READ, Kind.LOG_DELETED, Kind.TOPIC_REMOVED) & pl.col("topic").is_not_null())
+        .sort(*place, "row")
+        .with_columns(gone.alias("gone"))
+        .filter(pl.col("gone") & (pl.col("leader_epoch") == 0))
+        .select("topic")
+    )
+    again = pl.concat([several, anew.join(ids, on="topic", how="anti")]).unique()
+    return rows.join(again, on="topic", how="anti", maintain_order="left")
+
+
+def _pairs(cause: pl.DataFrame, effect: pl.DataFrame, keys: list[str]) -> Pairs:
+    """The first cause and the first effect of each broker with the same key."""
+    first = cause.drop_nulls(keys).group_by(*keys, "broker").agg(pl.col("at").min())
+    then = effect.drop_nulls(keys).group_by(*keys, "broker").agg(pl.col("at").min())
+    both = first.join(then, on=keys, how="inner", suffix="_effect")
+    return both.select(
+        pl.col("broker").alias("cause"),
+        pl.col("broker_effect").alias("effect"),
+        (pl.col("at_effect") - pl.col("at")).alias("delay"),
+    )
+
+
+def _sent(rows: pl.DataFrame) -> Pairs:
+    """A LeaderAndIsr request as its controller sent it, and as its receiver tells (state-change.log to 2.x)."""
+    sent = rows.filter(_is(Kind.LEADER_AND_ISR) & ~_OWN).with_columns(pl.col("replica").alias("receiver"))
+    received = rows.filter(_is(Kind.LEADER_AND_ISR) & _OWN).with_columns(pl.col("broker").alias("receiver"))
+    return _pairs(sent, received, [*_PLACE, "leader_epoch", "isr", "receiver"])
+
+
+def _decided(rows: pl.DataFrame, *, alone: bool) -> Pairs:
+    """A leader epoch as its controller began it, and the first that another broker says of it.
+
+    Args:
+        rows: dated.
+        alone: only what one broker says to have decided; else what several replayed, as a quorum of controllers does:
+            one of them decided, the others followed.
+    """
+    keys = [*_PLACE, "leader_epoch"]
+    decided = rows.filter(_is(*_DECIDING) | (_is(Kind.PARTITION_CHANGED) & pl.col("leader").is_not_null()))
+    count = pl.col("broker").n_unique().over(keys)
+    heard = rows.filter(_is(*_OWN_ROLE, Kind.METADATA_CACHED) & _OWN)
+    return _pairs(decided.filter((count == 1) if alone else (count > 1)), heard, keys)
+
+
+def _elected(rows: pl.DataFrame) -> Pairs:
+    return _decided(rows, alone=True)
+
+
+def _replayed(rows: pl.DataFrame) -> Pairs:
+    return _decided(rows, alone=False)
+
+
+def _proposals(rows: pl.DataFrame) -> pl.DataFrame:
+    """ISR changes of leaders: as proposed and, by the next line of the same partition, as committed."""
+    lines = rows.filter(_is(*_PROPOSED) | (_is(Kind.ISR_COMMIT) & pl.col("leader").is_null()))
+    after = {name: pl.col(name).shift(-1).over("broker", *_PLACE) for name in ("kind", "isr", "partition_epoch", "at")}
+    return (
+        lines.with_columns(
+            [expression.alias(f"next_{name}") for name, expression in after.items()],
+        )
+        .filter(
+            _is(*_PROPOSED) & (pl.col("next_kind") == Kind.ISR_COMMIT.value) & (pl.col("next_isr") == pl.col("isr"))
+        )
+        .with_columns(pl.col("next_partition_epoch").alias("partition_epoch"))
+    )
+
+
+def _recorded(rows: pl.DataFrame) -> pl.DataFrame:
+    """ISR changes as a controller recorded them (AlterPartition, KIP-497)."""
+    committed = _is(Kind.ISR_COMMIT) & pl.col("leader").is_not_null()
+    return rows.filter((_is(Kind.PARTITION_CHANGED) | committed) & pl.col("partition_epoch").is_not_null())
+
+
+def _isr_asked(rows: pl.DataFrame) -> Pairs:
+    return _pairs(_proposals(rows), _recorded(rows), [*_PLACE, "partition_epoch", "isr"])
+
+
+def _isr_answered(rows: pl.DataFrame) -> Pairs:
+    committed = rows.filter(_is(Kind.ISR_COMMIT) & pl.col("leader").is_null())
+    return _pairs(_recorded(rows), committed, [*_PLACE, "partition_epoch", "isr"])
+
+
+def _of_epoch(rows: pl.DataFrame) -> pl.DataFrame:
+    """ISR changes of leaders with the leader epoch in which they were proposed."""
+    lines = rows.filter((_is(*_OWN_ROLE) & _OWN) | _is(*_PROPOSED)).sort("broker", *_PLACE, "row")
+    role = pl.when(_is(*_OWN_ROLE)).then(pl.col("leader_epoch"))
+    return lines.with_columns(role.forward_fill().over("broker", *_PLACE).alias("leader_epoch")).filter(_is(*_PROPOSED))
+
+
+def _isr_heard(rows: pl.DataFrame) -> Pairs:
+    """An ISR that a leader proposed once, and others that hear of it (through ZooKeeper, before KIP-497)."""
+    keys = [*_PLACE, "leader_epoch", "isr"]
+    proposed = _of_epoch(rows).drop_nulls(keys)
+    once = proposed.group_by(keys).len().filter(pl.col("len") == 1)
+    begun = rows.filter(_is(*_DECIDING, *_OWN_ROLE)).select(keys).unique()
+    heard = rows.filter(_is(Kind.METADATA_CACHED))
+    return _pairs(proposed.join(once, on=keys, how="semi").join(begun, on=keys, how="anti"), heard, keys)
+
+
+def _registered(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Registrations as brokers and as controllers tell them, with what pairs them in ``registration``.
+
+    KRaft numbers each registration by its broker epoch. Through ZooKeeper the controller gives no number: they pair by
+    their order, where both sides count as many.
+    """
+    lines = rows.filter(_is(Kind.BROKER_REGISTERED, Kind.PROCESS_START)).sort("broker", "row")
+    starts = pl.when(_is(Kind.PROCESS_START)).then(pl.col("at")).forward_fill().over("broker", "run").alias("started")
+    lines = lines.with_columns(starts).filter(_is(Kind.BROKER_REGISTERED) & ~pl.col("message").is_in(_METADATA))
+    own = lines.filter(pl.col("replica") == pl.col("broker"))
+    other = lines.filter(pl.col("replica") != pl.col("broker"))
+    epoch = pl.format("epoch {}", "offset")
+    numbered = other.get_column("offset").is_not_null().any()
+    if numbered:
+        return own.with_columns(epoch.alias("registration")), other.with_columns(epoch.alias("registration"))
+    turn = (pl.int_range(pl.len()).over("replica")).cast(pl.String)
+    many = pl.len().over("replica").cast(pl.String)
+    order = (pl.lit("turn ") + turn + " of " + many).alias("registration")
+    several = other.get_column("broker").n_unique() > 1  # which of two controllers told first is not known
+    return own.with_columns(order), other.with_columns(order).clear() if several else other.with_columns(order)
+
+
+def _started(rows: pl.DataFrame) -> Pairs:
+    own, other = _registered(rows)
+    return _pairs(own.with_columns(pl.col("started").alias("at")), other, ["replica", "registration"])
+
+
+def _announced(rows: pl.DataFrame) -> Pairs:
+    own, other = _registered(rows)
+    return _pairs(own, other.filter(pl.col("offset").is_null()), ["replica", "registration"])
+
+
+def _admitted(rows: pl.DataFrame) -> Pairs:
+    own, other = _registered(rows)
+    return _pairs(other.filter(pl.col("offset").is_not_null()), own, ["replica", "registration"])
+
+
+LINKS: tuple[Link, ...] = (
+    Link("a LeaderAndIsr request is sent and received", _sent, prompt=True),
+    Link("a leader is elected and others hear of it", _elected, prompt=True),
+    Link("an election is replayed by several controllers and others hear of it", _replayed, prompt=True, strict=False),
+    Link("a leader asks to change the ISR and the controller records it", _isr_asked, prompt=True),
+    Link("the controller records an ISR and its leader is answered", _isr_answered, prompt=True),
+    Link("a leader changes the ISR and others hear of it", _isr_heard, prompt=False),
+    Link("a broker starts and the controller registers it", _started, prompt=False),
+    Link("the controller registers a broker and tells it", _admitted, prompt=True),
+    # The line follows the registration, which the controller may hear of first.
+    Link("a broker registers and the controller hears of it", _announced, prompt=True, strict=False),
+)
+"""Every kind of pair, with whose help a skew is estimated."""

@@ -1,0 +1,56 @@
+"""Sentences about a scan as a whole, for every report that speaks to people."""
+
+from __future__ import annotations
+
+from forensics.result import Result
+
+APART = 1_000_000  # microseconds between clocks that are worth a sentence
+ZONE = 15 * 60 * 1_000_000  # time zones differ by multiples of it
+
+
+def changed(result: Result) -> list[str]:
+    """What a user's settings changed in a result, a sentence each; empty where they changed nothing."""
+    changes, known = result.changes, len(result.known)
+    said = []
+    if changes.disabled:
+        said.append(f"not asked: {', '.join(changes.disabled)}")
+    if changes.severities:
+        said.append("severity set: " + ", ".join(f"{rule} {level.value}" for rule, level in changes.severities.items()))
+    if changes.topics:
+        said.append(f"only topics like {', '.join(changes.topics)}")
+    if changes.skipped_topics:
+        said.append(f"without topics like {', '.join(changes.skipped_topics)}")
+    texts = [f"configured by {changes.config or 'options'}: {'; '.join(said)}"] if said else []
+    if changes.baseline is not None:
+        gone = f"; {changes.gone:,} of it not found any more" if changes.gone else ""
+        texts.append(f"{known:,} known finding{'' if known == 1 else 's'} hidden by baseline {changes.baseline}{gone}")
+    return texts
+
+
+def apart(result: Result) -> list[str]:
+    """A sentence for each broker whose clock is far from the others', with the option that lines its times up."""
+    said = []
+    for row in result.case.skew.iter_rows(named=True):
+        broker, other, ahead = row["broker"], row["reference"], row["estimate"]
+        pairs = f"{row['pairs']:,} pair{'' if row['pairs'] == 1 else 's'} of cause and effect"
+        bounds = [
+            f"{word} {bound / 1e6:+,g} s"
+            for word, bound in (("at least", row["low"]), ("at most", row["high"]))
+            if bound is not None
+        ]
+        if not row["consistent"]:
+            said.append(
+                f"clocks: brokers {broker} and {other} do not keep one distance ({', '.join((*bounds, pairs))}): "
+                "a clock was set, or they run at different speeds"
+            )
+        elif ahead is not None and abs(ahead) >= APART:
+            where = "ahead of" if ahead > 0 else "behind"
+            shift = result.case.reading.skew.get(broker, 0) - ahead
+            zones = round(ahead / ZONE)
+            zone = ", as if its times were of another time zone" if zones and abs(ahead - ZONE * zones) < APART else ""
+            said.append(
+                f"clocks: broker {broker} is {abs(ahead) / 1e6:,g} s {where} broker {other}{zone} "
+                f"({', '.join((*bounds, pairs))}); no verdict depends on it; --skew {broker}={shift / 1e6:+.3f}s lines "
+                "its times up"
+            )
+    return said
