@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 
@@ -20,6 +21,8 @@ class Broker:
         version: Kafka version it printed, e.g. "3.9.1", or None.
         settings: settings that matter, last printed or from ``server.properties``.
         starts: times at which its processes began, microseconds since 1970 UTC.
+        server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
+            whatever the files are called.
     """
 
     id: int
@@ -27,6 +30,8 @@ class Broker:
     version: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
+    server_log: bool = False
+    state_log: bool = False
 
     def number(self, *keys: str) -> tuple[int, int] | None:
         """A setting that holds a version, as (major, minor); the first of the keys that is set."""
@@ -111,4 +116,27 @@ def brokers(
     for number, time in starts.with_columns(pl.col("time").cast(pl.Int64)).iter_rows():
         if number in found and time is not None:
             found[number].starts.append(time)
+    for number, message in _spoken(observations).iter_rows():
+        if number in found:
+            _heard(found[number], message)
     return dict(sorted(found.items()))
+
+
+_SERVER_LOG = re.compile(r"(?:[EFLMPRV]|FM|RM)-")
+"""Entries of the message catalogue that a stock broker prints to server.log: its log layer, its fetchers, its process."""
+_STATE_LOG = re.compile(r"S-")
+"""Entries that it prints to state-change.log: the roles it was told and took."""
+
+
+def _spoken(observations: pl.DataFrame) -> pl.DataFrame:
+    spoken = observations.filter(pl.col("line").is_not_null() & pl.col("broker").is_not_null())
+    return spoken.select("broker", pl.col("message").cast(pl.String)).unique().sort("broker", "message")
+
+
+def _heard(broker: Broker, message: str | None) -> None:
+    if message == TRACE:
+        # A trace states everything there is to state.
+        broker.server_log = broker.state_log = True
+    elif message is not None:
+        broker.server_log = broker.server_log or bool(_SERVER_LOG.match(message))
+        broker.state_log = broker.state_log or bool(_STATE_LOG.match(message))

@@ -12,9 +12,11 @@ from forensics.case.brokers import Broker, brokers
 from forensics.case.metadata import agree
 from forensics.case.order import cluster_numbers, in_order, latest, rank, to_utc, with_runs, witnessed
 from forensics.case.owners import owners
+from forensics.case.printers import attributed, several
 from forensics.case.skew import skew as estimate
 from forensics.case.topics import named
 from forensics.case.twins import leave_dumps_of_segments
+from parsers.file_reading import note
 from parsers.read import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, empty
 from parsers.sources import Source
@@ -257,16 +259,34 @@ def _brokers(
             settings.setdefault(broker, {}).update(found.properties)
     clusters = {broker: name for number in mine if (broker := owner[number]) is not None}
     rows = observations if alone else observations.filter(pl.col("source").is_in(mine))
-    for broker in _told_in_traces(files, rows):
+    for broker in _told_in_shared(files, owner, rows):
         clusters.setdefault(broker, name)
-    return list(brokers(rows, settings, clusters).values())
+    found = brokers(rows, settings, clusters)
+    for broker in _heard_in_part(files, owner, rows):
+        found[broker].server_log = False
+    return list(found.values())
 
 
-def _told_in_traces(files: Sequence[tuple[Source, FileReading]], observations: pl.DataFrame) -> list[int]:
-    """Brokers that state something in a trace: no file is theirs, each line says whose it is."""
-    traces = [number for number, (_, found) in enumerate(files) if found.format == "trace"]
-    told = observations.filter(pl.col("source").is_in(traces)) if traces else observations.clear()
+def _told_in_shared(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], observations: pl.DataFrame
+) -> list[int]:
+    """Brokers that state something in a file that is no one's: a trace, a log that several brokers wrote."""
+    shared = [n for n, (_, found) in enumerate(files) if owner[n] is None and found.format in ("trace", "broker-log")]
+    told = observations.filter(pl.col("source").is_in(shared)) if shared else observations.clear()
     return sorted(told.get_column("broker").drop_nulls().unique().to_list())
+
+
+def _heard_in_part(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], observations: pl.DataFrame
+) -> list[int]:
+    """Brokers some of whose lines nobody can tell from another's: what their log layer did is not all there."""
+    shared = [n for n, (_, found) in enumerate(files) if owner[n] is None and found.format == "broker-log"]
+    if not shared:
+        return []
+    rows = observations.filter(pl.col("source").is_in(shared))
+    mixed = rows.filter(pl.col("broker").is_null()).get_column("source").unique()
+    told = rows.filter(pl.col("source").is_in(mixed.implode())).get_column("broker")
+    return sorted(told.drop_nulls().unique().to_list())
 
 
 def _utc(time: int | None, zone: str | None, reading: Reading, broker: int | None) -> object:
@@ -297,7 +317,7 @@ def _observations(
             pl.lit(found.format == "trace").alias("_trace"),
             latest(pl.col("time")).alias("_when"),
         )
-        parts.append(part)
+        parts.append(_of_several(part, found) if broker is None and found.format == "broker-log" else part)
     if not parts:
         schema = dict(OBSERVATIONS) | {
             "source": pl.UInt32(),
@@ -313,6 +333,17 @@ def _observations(
         found.observations = found.observations.clear()  # one copy of a large case is enough
     rows = in_order(witnessed(rows, reading.skew)).with_row_index("row")
     return with_runs(rows).drop("_owner", "_rank", "_when", "_cluster", "_trace")
+
+
+def _of_several(rows: pl.DataFrame, found: FileReading) -> pl.DataFrame:
+    """The rows of a log of several brokers, each with the broker that printed it, as far as that is sure."""
+    if not several(rows):
+        return rows
+    rows = attributed(rows)
+    if mute := rows.get_column("witness").null_count():
+        why = f"lines of several brokers are mixed here: {mute} that do not name theirs are left out"
+        found.notices = pl.concat([found.notices, note(f"{why}; give each broker's log by itself")])
+    return rows
 
 
 def _batches(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
+from forensics.case.printers import several
 from parsers.read import FileReading
 from parsers.schema import Kind
 from parsers.sources import Source
@@ -23,6 +24,7 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
     log prints of its own broker, ``server.properties`` beside it, another log in the same folder, the folder's name.
     """
     own = [_own_word(reading) for _, reading in files]
+    shared = [_shared(reading) for _, reading in files]
     meta: dict[str, tuple[int | None, str | None]] = {}
     config: dict[str, set[int]] = {}
     spoken: dict[str, set[int]] = {}
@@ -38,7 +40,7 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
             spoken.setdefault(folder, set()).add(word)
     brokers: list[int | None] = []
     clusters: list[str | None] = []
-    for (source, reading), word in zip(files, own, strict=True):
+    for (source, reading), word, everyones in zip(files, own, shared, strict=True):
         above = [str(folder) for folder in PurePosixPath(source.path).parents]
         broker, cluster = next((meta[folder] for folder in above if folder in meta), (None, None))
         if reading.format == "server-properties":
@@ -53,7 +55,7 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
             broker = _nearest(above, spoken)
         if broker is None:
             broker = next((int(m[1]) for f in above if (m := _FOLDER.search(PurePosixPath(f).name))), None)
-        brokers.append(broker)
+        brokers.append(None if everyones else broker)
         clusters.append(cluster)
     return brokers, _spread(files, brokers, clusters)
 
@@ -97,7 +99,7 @@ def _id(properties: dict[str, str]) -> int | None:
 def _own_word(reading: FileReading) -> int | None:
     """The broker whose output a log is: the id in its lines' prefixes, or in its dump of the configuration."""
     rows = reading.observations
-    if reading.format != "broker-log" or rows.is_empty():
+    if reading.format != "broker-log" or rows.is_empty() or several(rows):
         return None
     dumped = rows.filter(pl.col("kind") == Kind.BROKER_CONFIG.value).get_column("detail").to_list()
     votes: Counter[int] = Counter()
@@ -111,10 +113,15 @@ def _own_word(reading: FileReading) -> int | None:
     return int(printed.value_counts(sort=True).row(0)[0]) if printed.len() else None
 
 
+def _shared(reading: FileReading) -> bool:
+    """Whether a log holds the lines of several brokers: then it is no one's."""
+    return reading.format == "broker-log" and not reading.observations.is_empty() and several(reading.observations)
+
+
 def _own_cluster(reading: FileReading) -> str | None:
-    """The cluster whose id a log prints; None where it prints none, or several."""
+    """The cluster whose id a log prints, or a trace states; None where it prints none, or several."""
     rows = reading.observations
-    if reading.format != "broker-log" or rows.is_empty():
+    if reading.format not in ("broker-log", "trace") or rows.is_empty():
         return None
     told = rows.filter(pl.col("kind") == Kind.BROKER_CLUSTER.value).get_column("detail").drop_nulls().unique()
     return str(told[0]) if told.len() == 1 else None

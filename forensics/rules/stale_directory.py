@@ -61,6 +61,8 @@ def judge(history: History, case: Case) -> Judgement:
             )
         )
     missing = missing_data(history, case)
+    if not history.disks and not missing:
+        missing = [f"data directories of {history.name}"]  # nobody is known to hold it, and none is at hand
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(missing))
 
