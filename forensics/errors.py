@@ -25,3 +25,11 @@ class BadConfiguration(ForensicsError):
 
 class BadBaseline(ForensicsError):
     """A baseline is not what a scan wrote."""
+
+
+class NoSpark(ForensicsError):
+    """Spark cannot be started here."""
+
+
+class UnusableOutput(ForensicsError):
+    """A folder that should hold the tables of a batch holds something else, or nothing."""

@@ -98,15 +98,22 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
     """Order everything and attach the evidence behind each fact."""
     findings = [finding for _, judgements in judged for judgement in judgements for finding in judgement.findings]
     evidence = _evidence(case, {ref for finding in findings for ref in finding.refs})
-    partitions = []
-    for history, judgements in judged:
-        complete = {
-            judgement.rule: replace(
-                judgement, findings=tuple(_prove(finding, evidence) for finding in judgement.findings)
-            )
-            for judgement in judgements
-        }
-        partitions.append(Partition(history, complete))
+    proven = [
+        (
+            history,
+            [
+                replace(judgement, findings=tuple(_prove(finding, evidence) for finding in judgement.findings))
+                for judgement in judgements
+            ],
+        )
+        for history, judgements in judged
+    ]
+    return ordered(inputs, case, proven)
+
+
+def ordered(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Sequence[Judgement]]]) -> Result:
+    """A result of judgements whose findings have their evidence."""
+    partitions = [Partition(history, {judgement.rule: judgement for judgement in found}) for history, found in judged]
     partitions.sort(
         key=lambda p: (p.worst, p.history.cluster or "", p.history.topic, p.history.partition, p.history.incarnation)
     )
@@ -119,6 +126,17 @@ def _prove(finding: Finding, evidence: dict[Ref, Evidence]) -> Finding:
 
 
 def _evidence(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
+    where = located(case, refs)
+    texts = quotes.quote(case, where.values())
+    hashes = {source: _hash(case, source) for source in {place.source for place in where.values()}}
+    return {
+        ref: Evidence(case.path(p.source), hashes[p.source], p.line, p.byte, texts.get(p, ""), ref.note)
+        for ref, p in where.items()
+    }
+
+
+def located(case: Case, refs: set[Ref]) -> dict[Ref, Place]:
+    """Where each piece of evidence stands."""
     rows = quotes.places(case, (ref.row for ref in refs if ref.row is not None))
     where: dict[Ref, Place] = {}
     for ref in refs:
@@ -127,12 +145,7 @@ def _evidence(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
                 where[ref] = rows[ref.row]
         elif ref.source is not None:
             where[ref] = Place(ref.source, None, ref.byte)
-    texts = quotes.quote(case, where.values())
-    hashes = {source: _hash(case, source) for source in {place.source for place in where.values()}}
-    return {
-        ref: Evidence(case.path(p.source), hashes[p.source], p.line, p.byte, texts.get(p, ""), ref.note)
-        for ref, p in where.items()
-    }
+    return where
 
 
 def _hash(case: Case, source: int) -> str | None:

@@ -7,7 +7,7 @@ that finds another format inside passes the file on; what nobody takes is listed
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import polars as pl
 
-from parsers import take_data, take_metadata, take_text
+from parsers import take_data, take_metadata, take_text, text_log
 from parsers.errors import NotThisFormat
 from parsers.file_reading import FileReading, Taker, note
 from parsers.formats.offset_checkpoint import FILES as CHECKPOINT_FILES
@@ -74,6 +74,42 @@ def read(source: Source) -> FileReading:
         return FileReading(ARCHIVE, notices=note(*source.notes))
     watch = _Watch(source)
     return watch.told(_taken(watch.source))
+
+
+def read_parts(source: Source) -> Iterator[FileReading]:
+    """Read one file by itself, a large log in parts that follow each other; never raises for what is in it.
+
+    A part of format ``unreadable`` ends a file that could not be read to its end: nothing before it counts.
+    """
+    if source.problem or source.container:
+        yield read(source)
+        return
+    watch = _Watch(source)
+    before: FileReading | None = None
+    for part in _parts(watch.source):
+        if before is not None:
+            yield before
+        before = part
+    if before is not None:
+        yield watch.told(before)
+
+
+def _parts(source: Source) -> Iterator[FileReading]:
+    try:
+        head = source.head()
+        for taker in TAKERS:
+            if not taker.claims(source, head):
+                continue
+            with contextlib.suppress(NotThisFormat):
+                if taker.format == text_log.NAME:
+                    yield from text_log.parts(source)
+                else:
+                    yield taker.read(source, head)
+                return
+    except OSError as error:
+        yield FileReading(UNREADABLE, notices=note(f"cannot be read: {error.strerror or error}"))
+        return
+    yield FileReading(UNKNOWN, notices=_stranger(source, head))
 
 
 class _Watch:

@@ -11,6 +11,20 @@ from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from parsers.schema import Kind
 from parsers.take_metadata import TOPIC as METADATA_TOPIC
 
+__all__ = [
+    "METADATA_TOPIC",
+    "ORDER",
+    "cluster_numbers",
+    "does_something",
+    "in_order",
+    "latest",
+    "rank",
+    "to_utc",
+    "utc",
+    "with_runs",
+    "witnessed",
+]
+
 ORDER = ("_cluster", "broker", "_when", "_rank", "source", "line", "byte")
 """Columns by which observations are ordered, nulls last; what is equal in all keeps the order of its file."""
 
@@ -28,12 +42,15 @@ def cluster_numbers(clusters: Sequence[str | None]) -> dict[str | None, int]:
     return {name: at for at, name in enumerate(sorted(set(clusters), key=lambda name: (name is None, name)))}
 
 
+def utc(time: pl.Expr, zone: str) -> pl.Expr:
+    """A printed time as UTC; null where the zone has no such time."""
+    ZoneInfo(zone)  # an unknown zone fails here, by name
+    return time.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null").dt.convert_time_zone("UTC")
+
+
 def to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
     """The frame with its printed ``time`` as UTC."""
-    ZoneInfo(zone)  # an unknown zone fails here, by name
-    return frame.with_columns(
-        pl.col("time").dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null").dt.convert_time_zone("UTC")
-    )
+    return frame.with_columns(utc(pl.col("time"), zone))
 
 
 def latest(time: pl.Expr) -> pl.Expr:

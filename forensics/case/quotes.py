@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import polars as pl
 
 from forensics.case.case import Case
 from parsers.lines import MAX_LINE_BYTES
+from parsers.sources import Source
 
 LONGEST = 400
 
@@ -46,25 +47,39 @@ def quote(case: Case, wanted: Iterable[Place]) -> dict[Place, str]:
     for source, here in sorted(by_source.items()):
         lines = {place.line: place for place in here if place.line is not None}
         if lines:
-            texts.update(_lines(case, source, lines))
+            found = line_texts(case.files[source], lines)
+            texts.update({lines[line]: text for line, text in found.items()})
         bytes_ = [place for place in here if place.line is None and place.byte is not None]
         if bytes_:
             texts.update(_batches(case, source, bytes_))
     return texts
 
 
-def _lines(case: Case, source: int, wanted: dict[int, Place]) -> dict[Place, str]:
+def batch_texts(case: Case, wanted: Iterable[Place]) -> dict[Place, str]:
+    """The text at places of batches."""
+    by_source: dict[int, list[Place]] = {}
+    for place in set(wanted):
+        if place.line is None and place.byte is not None:
+            by_source.setdefault(place.source, []).append(place)
+    return {
+        place: text
+        for source, here in sorted(by_source.items())
+        for place, text in _batches(case, source, here).items()
+    }
+
+
+def line_texts(source: Source, wanted: Collection[int]) -> dict[int, str]:
+    """The text of lines of one file, which is read up to the last of them."""
     last = max(wanted)
-    texts: dict[Place, str] = {}
+    texts: dict[int, str] = {}
     try:
-        with case.files[source].open() as stream:
+        with source.open() as stream:
             for number in range(1, last + 1):
                 line = stream.readline(MAX_LINE_BYTES)
                 if not line:
                     break
-                place = wanted.get(number)
-                if place is not None:
-                    texts[place] = line.decode("utf-8", errors="replace").rstrip("\r\n")[:LONGEST]
+                if number in wanted:
+                    texts[number] = line.decode("utf-8", errors="replace").rstrip("\r\n")[:LONGEST]
     except OSError:
         return texts  # the file was there when it was read; what cannot be quoted is still named by line
     return texts

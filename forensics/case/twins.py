@@ -7,7 +7,7 @@ often equal byte by byte, so a folder of data counts as a copy only where it bel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 import polars as pl
@@ -19,11 +19,26 @@ from parsers.sources import Source
 COPY = "copy"
 
 
-def copies(sources: Sequence[Source]) -> dict[int, int]:
-    """Sources that say nothing new: their positions, and the position of the one that stands for each."""
+Head = Callable[[Source], bytes]
+"""Gives the first bytes of a source, or what stands for them; nothing where it has none or they are no text."""
+
+
+def copies(
+    sources: Sequence[Source],
+    *,
+    head: Head | None = None,
+    is_text: Callable[[Source, bytes], bool] = take_text.is_text,
+) -> dict[int, int]:
+    """Sources that say nothing new: their positions, and the position of the one that stands for each.
+
+    Args:
+        sources: all sources of the case.
+        head: how to get at first bytes, where they were looked at before.
+        is_text: how to tell a log, given source and head.
+    """
     whole = [n for n, source in enumerate(sources) if not source.problem and not source.container]
     found = _folders(sources, whole)
-    found |= _logs(sources, [n for n in whole if n not in found])
+    found |= _logs(sources, [n for n in whole if n not in found], head or _head, is_text)
     return found
 
 
@@ -47,18 +62,20 @@ def leave_dumps_of_segments(files: Sequence[tuple[Source, FileReading]], owner: 
             found.notices = pl.concat([found.notices, said])
 
 
-def _logs(sources: Sequence[Source], among: Sequence[int]) -> dict[int, int]:
+def _logs(
+    sources: Sequence[Source], among: Sequence[int], head_of: Head, is_text: Callable[[Source, bytes], bool]
+) -> dict[int, int]:
     by_head: dict[bytes, list[int]] = {}
     for number in among:
         source = sources[number]
         if source.parent.endswith("-checkpoint") or source.name.endswith((".properties", ".checkpoint")):
             continue
-        head = _head(source)
+        head = head_of(source)
         if head and b"\0" not in head:
             by_head.setdefault(head, []).append(number)
     found: dict[int, int] = {}
     for head, numbers in by_head.items():
-        if len(numbers) < 2 or not take_text.is_text(sources[numbers[0]], head):
+        if len(numbers) < 2 or not is_text(sources[numbers[0]], head):
             continue
         first: dict[str, int] = {}
         for number in numbers:

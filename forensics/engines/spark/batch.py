@@ -1,0 +1,559 @@
+"""The batch over an archive: list, read, put together, replay, judge, write. The answers are those of a scan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from forensics import tables
+from forensics.case import Reading
+from forensics.case.order import METADATA_TOPIC
+from forensics.engines import codec
+from forensics.engines.spark import answers
+from forensics.engines.spark import context as contexts
+from forensics.engines.spark.context import FACTS, NO_UNIT, Context, Facts
+from forensics.engines.spark.deriving import BUSY, TABLES, Derive, busy_columns, columns
+from forensics.engines.spark.frames import collected, in_tasks, made, mapped
+from forensics.engines.spark.judging import GROUPED, JUDGED, KEY, SORTED, SOURCE, Judge
+from forensics.engines.spark.listing import SPLIT, File, Look, listed
+from forensics.engines.spark.output import Output, judge_version, parser_version
+from forensics.engines.spark.plan import Piece, Plan, Unit, planned
+from forensics.engines.spark.reading import opened
+from forensics.engines.spark.rows import RAW, ddl
+from forensics.engines.spark.work import LOOKED, QUOTED, LookInto, Quote, Read
+from forensics.errors import NothingUnderstood, UnreadableInput
+from forensics.replay.partitions import PROGRESS
+from forensics.result import Result, ordered
+from forensics.rules.finding import Judgement
+from parsers import read
+from parsers.schema import Kind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Say = Callable[[str], None]
+"""Told how far a batch is, in sentences."""
+
+Text = Callable[[Result], str]
+
+_HASHED_TOGETHER: Final = 256 << 20
+_WAVE: Final = 512
+"""Read tasks after which what was read is kept for good, should the run be killed."""
+_ROWS_TOGETHER: Final = 250_000
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user may choose.
+
+    Attributes:
+        reading: zone and skew of printed times.
+        topics: patterns; only topics that match one are judged. None means all.
+        split: bytes of a read task, about.
+        partitions: tasks of the replay; as many as the rows call for without it.
+        format: of the tables observations, batches and notices, as Spark names it.
+        texts: further files to write beside the tables, by name.
+    """
+
+    reading: Reading = field(default_factory=Reading)
+    topics: tuple[str, ...] = ()
+    split: int = SPLIT
+    partitions: int | None = None
+    format: str = "parquet"
+    texts: Mapping[str, Text] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Listing:
+    """What is in the archive, and where its rows are.
+
+    Attributes:
+        files: files as they lie there.
+        digests: hash of each.
+        looks: sources in each.
+        units: unit of each source.
+    """
+
+    files: list[File]
+    digests: list[str | None]
+    looks: list[list[Look]]
+    units: list[list[int]] = field(default_factory=list)
+
+    @property
+    def flat(self) -> list[Look]:
+        """All sources in order."""
+        return [look for looks in self.looks for look in looks]
+
+    @property
+    def flat_units(self) -> list[int]:
+        """Unit of each source in order."""
+        return [unit for units in self.units for unit in units]
+
+
+class Batch:
+    """One run.
+
+    Args:
+        spark: the session.
+        paths: the archive.
+        output: where the tables are.
+        options: what the user chose.
+        say: told how far it is.
+    """
+
+    def __init__(
+        self, spark: SparkSession, paths: Sequence[str], output: Output, options: Options, say: Say = lambda _: None
+    ) -> None:
+        self.spark = spark
+        self.paths = paths
+        self.output = output
+        self.options = options
+        self.say = say
+        self.key = f"{parser_version()} {options.reading.zone}"
+        self.manifest = output.manifest()
+        self.generation = (self.manifest or {"generation": 0})["generation"] + 1
+
+    # -- listing ------------------------------------------------------------------------------------------------------
+
+    def listed(self) -> Listing:
+        """Say what is in the archive; only what changed since the last run is opened."""
+        try:
+            files = listed(self.paths)
+        except FileNotFoundError as error:
+            raise UnreadableInput(
+                f"{error}: no such file or directory; give a folder with logs or data of brokers"
+            ) from None
+        known = self._known()
+        digests: list[str | None] = [None] * len(files)
+        looks: list[list[Look]] = [[] for _ in files]
+        new = []
+        for order, file in enumerate(files):
+            before = known.get((file.path, file.real, file.size, file.changed, file.problem))
+            if before is None:
+                new.append((order, file))
+            else:
+                digests[order] = before[0]
+                looks[order] = [Look.of(row) for row in json.loads(before[1])]
+        tasks: list[list[str]] = []
+        weight = _HASHED_TOGETHER
+        for order, file in sorted(new, key=lambda one: -one[1].size):
+            if weight + file.size > _HASHED_TOGETHER:
+                tasks.append([])
+                weight = 0
+            tasks[-1].append(json.dumps([order, file.path, file.real, file.size, file.changed, file.problem]))
+            weight += file.size + (1 << 18)
+        if new:
+            total = sum(file.size for _, file in new)
+            self.say(f"looking into {len(new):,} new files of {len(files):,}, {total / 1e6:,.1f} MB")
+            found = collected(mapped(in_tasks(self.spark, tasks), LookInto(), LOOKED))
+            for order, digest, told in found.iter_rows():
+                digests[order] = digest
+                looks[order] = [Look.of(row) for row in json.loads(told)]
+        return Listing(files, digests, looks)
+
+    def _known(self) -> dict[tuple[str, str, int, int, str], tuple[str | None, str]]:
+        if self.manifest is None or self.manifest["parser"] != parser_version():
+            return {}
+        rows = self.output.read_table(self.manifest["generation"], "files")
+        names = ("path", "real", "size", "changed", "problem")
+        return {tuple(row[:5]): (row[5], row[6]) for row in rows.select(*names, "sha256", "looks").iter_rows()}
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def plan(self, listing: Listing, copied: Mapping[int, int], facts: Mapping[int, Facts]) -> Plan:
+        """Find the rows of every source, and plan the reading of those that were not read yet.
+
+        Args:
+            listing: the archive; its units are filled in, new ones for what is to be read.
+            copied: positions of copies.
+            facts: of what was read before, by unit.
+        """
+        had = {one.identity: unit for unit, one in facts.items() if not one.again}
+        whole = {one.identity for one in facts.values() if one.again}
+        new: list[Unit] = []
+        first = self.output.next_run() << 32
+        identities = self._identities(listing, copied)
+        listing.units = []
+        position = 0
+        for file, looks in zip(listing.files, listing.looks, strict=True):
+            units = []
+            for look in looks:
+                unit = NO_UNIT
+                if (identity := identities.get(position)) is not None:
+                    unit = had.get(identity, NO_UNIT)
+                    if unit == NO_UNIT:
+                        unit = first + len(new)
+                        new.append(Unit(unit, file, look, identity))
+                units.append(unit)
+                position += 1
+            listing.units.append(units)
+        in_one_go = [unit.number for unit in new if unit.identity in whole]
+        return planned(new, split=self.options.split, whole=in_one_go)
+
+    def _identities(self, listing: Listing, copied: Mapping[int, int]) -> dict[int, str]:
+        """What the rows of each source that is read depend on, by its position."""
+        whose = [
+            (file.path, digest, look)
+            for file, digest, looks in zip(listing.files, listing.digests, listing.looks, strict=True)
+            for look in looks
+        ]
+        wanted = [
+            position
+            for position, (_, _, look) in enumerate(whose)
+            if position not in copied and not look.problem and not look.container
+        ]
+        found = {}
+        # The files of a metadata log go on from each other: the rows of one depend on all.
+        for group in read.units([whose[position][2].source() for position in wanted]):
+            members = [wanted[number] for number in group]
+            together = [[whose[n][0], whose[n][1], whose[n][2].index] for n in members]
+            for place, position in enumerate(members):
+                found[position] = sha256(json.dumps([place, together]).encode()).hexdigest()
+        return found
+
+    def read(self, plan: Plan) -> None:
+        """Carry a plan out, and keep what was read."""
+        zone = self.options.reading.zone
+        run = self.output.next_run()
+        done, total = 0, sum(piece.weight for piece in plan.pieces)
+        for start in range(0, len(plan.tasks), _WAVE):
+            tasks = [[piece.row() for piece in task] for task in plan.tasks[start : start + _WAVE]]
+            rows = mapped(in_tasks(self.spark, tasks), Read(zone), RAW)
+            rows.write.mode("overwrite").partitionBy("table").parquet(str(self.output.reads(run)))
+            self.output.keep_run(run, self.key)
+            done += sum(piece.weight for task in plan.tasks[start : start + _WAVE] for piece in task)
+            self.say(f"read {done / 1e6:,.1f} of {total / 1e6:,.1f} MB")
+            run += 1
+
+    def facts(self) -> dict[int, Facts]:
+        """Facts of all that was read by now, by unit."""
+        runs = self.output.runs(self.key)
+        if not runs:
+            return {}
+        return contexts.merged(collected(self._raw(runs, "facts", FACTS)))
+
+    def _raw(self, runs: Sequence[int], table: str, names: Sequence[str]) -> DataFrame:
+        """Raw rows of a table."""
+        schema = ddl({name: RAW[name] for name in names})
+        folders = [folder for run in runs if (folder := self.output.reads(run) / f"table={table}").is_dir()]
+        if not folders:
+            return self.spark.createDataFrame([], schema)
+        return self.spark.read.schema(schema).parquet(*[str(folder) for folder in folders])
+
+    # -- tables -------------------------------------------------------------------------------------------------------
+
+    def context(self, listing: Listing, copied: Mapping[int, int], facts: Mapping[int, Facts]) -> Context:
+        """What concerns many partitions."""
+        made_ = contexts.draft(listing.flat, listing.flat_units, facts, copied, self.options.reading)
+        runs = sorted({unit >> 32 for unit in listing.flat_units if unit != NO_UNIT})
+        busy = pl.DataFrame(schema=BUSY)
+        if made_.starts.height:
+            raw = self._raw(runs, "observations", busy_columns())
+            derive = Derive.of(made_, made_.starts)
+            busy = collected(mapped(raw, derive.busy, BUSY).distinct())
+        return contexts.settled(made_, busy)
+
+    def write_tables(self, listing: Listing, context: Context) -> None:
+        """Write observations, batches and notices."""
+        runs = sorted({unit >> 32 for unit in listing.flat_units if unit != NO_UNIT})
+        derive = Derive.of(context, context.lines.filter("starts_run"))
+        for name, work in (
+            ("observations", derive.observations),
+            ("batches", derive.batches),
+            ("notices", derive.notices),
+        ):
+            raw = self._raw(runs, name, columns(name))
+            rows = mapped(raw, work, TABLES[name])
+            if name == "notices" and context.notices.height:
+                rows = rows.unionByName(made(self.spark, self._more_notices(context), TABLES[name]))
+            self._written(name, rows)
+
+    def _more_notices(self, context: Context) -> pl.DataFrame:
+        sources = context.sources.select(
+            pl.col("id").alias("source"), "path", "cluster", "broker", "topic", "partition"
+        )
+        found = context.notices.join(sources, on="source", how="left", maintain_order="left")
+        return found.with_columns(pl.lit(_LAST_SPLIT, pl.Int32).alias("split"))
+
+    def _written(self, name: str, rows: DataFrame) -> None:
+        from pyspark.sql import functions as F
+
+        target = str(self.output.tables(self.generation) / name)
+        by = ["cluster"]
+        if name == "observations":
+            rows = rows.withColumn("time", F.timestamp_micros("time")).withColumn(
+                "ordered", F.timestamp_micros("ordered")
+            )
+            rows = rows.withColumn("date", F.to_date("time"))
+            by.append("date")
+        # A column to partition by, and the same among the others: the name of a folder loses what it may not hold.
+        rows = rows.withColumn("in_cluster", F.coalesce("cluster", F.lit("none")))
+        by[0] = "in_cluster"
+        rows.write.mode("overwrite").format(self.options.format).partitionBy(*by).save(target)
+
+    def table(self, name: str) -> DataFrame:
+        """A table of this generation, with plain types."""
+        from pyspark.sql import functions as F
+
+        reader = self.spark.read.format(self.options.format)
+        if self.options.format == "parquet":  # an empty table has no file that tells its columns
+            reader = reader.schema(_written_schema(name))
+        rows = reader.load(str(self.output.tables(self.generation) / name))
+        if name == "observations":
+            rows = rows.withColumn("time", F.unix_micros("time")).withColumn("ordered", F.unix_micros("ordered"))
+        return rows.select(*TABLES[name])
+
+    # -- replay and rules ---------------------------------------------------------------------------------------------
+
+    def grouped(self, context: Context) -> DataFrame:
+        """Rows of all tables about partitions."""
+        from pyspark.sql import functions as F
+
+        of_partitions = F.col("topic").isNotNull() & (F.col("topic") != METADATA_TOPIC)
+        sources = context.sources.filter(
+            pl.col("topic").is_not_null() & (pl.col("topic") != METADATA_TOPIC)
+        ).with_columns(pl.lit(SOURCE, pl.Int32).alias("tag"))
+        parts = [made(self.spark, sources, {name: GROUPED[name] for name in sources.columns})]
+        for tag, name in enumerate(("observations", "batches", "notices"), start=SOURCE + 1):
+            rows = self.table(name).filter(of_partitions)
+            if name == "observations":
+                rows = rows.filter(F.col("broker").isNotNull())
+            parts.append(rows.withColumn("tag", F.lit(tag)))
+        rows = reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), parts)
+        return rows.select(*[F.col(name).cast(_SQL[type(dtype)]) for name, dtype in GROUPED.items()])
+
+    def judge(self, context: Context, rows: int) -> pl.DataFrame:
+        """Replay and judge every partition whose rows, or what is known of its brokers, changed.
+
+        Args:
+            context: what concerns many partitions.
+            rows: how many rows there are, about.
+
+        Returns:
+            Columns of ``JUDGED`` and ``digest``; evidence without hashes and lines.
+        """
+        from pyspark.sql import functions as F
+
+        judge = Judge.of(context, self.options.topics)
+        grouped = self.grouped(context)
+        digests = self._digests(grouped, judge)
+        before = self._judged_before().join(digests, on=[*KEY, "digest"], how="semi", nulls_equal=True)
+        touched = digests.join(before.select(*KEY).unique(), on=list(KEY), how="anti", nulls_equal=True)
+        self.say(f"judging {touched.height:,} partitions of {digests.height:,}")
+        if touched.is_empty():
+            return before
+        if before.height:
+            keys = F.broadcast(made(self.spark, touched.select(*KEY), {name: GROUPED[name] for name in KEY}))
+            keys = keys.select(*[F.col(name).alias(f"_{name}") for name in KEY])
+            same = [F.col(name).eqNullSafe(F.col(f"_{name}")) for name in KEY]
+            grouped = grouped.join(keys, same, "leftsemi")
+        count = self.options.partitions or max(4, -(-rows // _ROWS_TOGETHER))
+        order = [F.col(name).asc_nulls_last() for name in SORTED]
+        work = grouped.repartition(count, *KEY).sortWithinPartitions(*order)
+        found = collected(mapped(work, judge, JUDGED)).join(digests, on=list(KEY), how="left", nulls_equal=True)
+        return pl.concat([before.select(found.columns), found])
+
+    def _digests(self, grouped: DataFrame, judge: Judge) -> pl.DataFrame:
+        """What the answer for each partition depends on, as a hash."""
+        from pyspark.sql import functions as F
+
+        values = [F.col(name) for name in GROUPED if name not in ("id", "source", "notices")]
+        rows = grouped.withColumn("_one", F.xxhash64(*values)).withColumn("_two", F.xxhash64(F.lit(1), *values))
+        found = collected(
+            rows.groupBy(*KEY).agg(
+                F.count("*").alias("n"), F.bit_xor("_one").alias("one"), F.bit_xor("_two").alias("two")
+            )
+        )
+        brokers = [(b.id, b.cluster, b.version, sorted(b.settings.items())) for b in judge.everyone]
+        common = sha256(
+            repr(
+                (judge_version(), brokers, sorted(judge.with_data.items(), key=repr), judge.topics, judge.reading)
+            ).encode()
+        ).hexdigest()
+        return found.select(*KEY, pl.format("{}:{}:{}:{}", "n", "one", "two", pl.lit(common)).alias("digest"))
+
+    def _judged_before(self) -> pl.DataFrame:
+        if self.manifest is None:
+            return pl.DataFrame(schema={**JUDGED, "digest": pl.String()})
+        return self.output.read_table(self.manifest["generation"], "partitions")
+
+    # -- for reports --------------------------------------------------------------------------------------------------
+
+    def events(self) -> DataFrame:
+        """Observations but for those that state progress."""
+        from pyspark.sql import functions as F
+
+        moving = [kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO)]
+        return self.table("observations").filter(~F.col("kind").isin(moving))
+
+    def spans(self, context: Context) -> pl.DataFrame:
+        """First and last time of what each broker states in files that are no broker's own."""
+        from pyspark.sql import functions as F
+
+        shared = context.sources.filter(pl.col("broker").is_null()).get_column("id").to_list()
+        if not shared:
+            return pl.DataFrame(schema=answers.SPANS)
+        numbers = made(self.spark, pl.DataFrame({"source": shared}), {"source": pl.Int32()})
+        rows = self.table("observations").filter(F.col("broker").isNotNull()).join(F.broadcast(numbers), "source")
+        return collected(
+            rows.groupBy("source", "broker").agg(F.min("time").alias("first"), F.max("time").alias("last"))
+        )
+
+    # -- evidence -----------------------------------------------------------------------------------------------------
+
+    def quoted(self, listing: Listing, rows: pl.DataFrame) -> list[tuple[str, str, list[Judgement]]]:
+        """The judgements with what stands at the places they cite, read again from the files.
+
+        Returns:
+            History and judgements as JSON, and the judgements.
+        """
+        judged = [codec.decode_judgements(text) for text in rows.get_column("judgements").to_list()]
+        lines, batches = answers.cited(judged)
+        texts, hashes = self._lines(listing, lines)
+        texts.update(self._batches(batches))
+        done = answers.completed(judged, texts, hashes)
+        told = ["[" + ",".join(codec.encode(j) for j in found) + "]" for found in done]
+        return [*zip(rows.get_column("history").to_list(), told, done, strict=True)]
+
+    def _lines(self, listing: Listing, wanted: Mapping[str, set[int]]) -> tuple[answers.Texts, dict[str, str | None]]:
+        if not wanted:
+            return {}, {}
+        tasks: dict[str, list[str]] = {}
+        for file, looks, units in zip(listing.files, listing.looks, listing.units, strict=True):
+            for look, unit in zip(looks, units, strict=True):
+                if look.path in wanted:
+                    piece = Piece((Unit(unit, file, look),)).row()
+                    tasks.setdefault(file.path, []).append(json.dumps([piece, sorted(wanted[look.path])]))
+        found = collected(mapped(in_tasks(self.spark, list(tasks.values())), Quote(), QUOTED))
+        texts: answers.Texts = {}
+        hashes: dict[str, str | None] = {}
+        for path, line, text, digest in found.iter_rows():
+            hashes[path] = digest
+            if line:
+                texts[path, line, None] = text
+        return texts, hashes
+
+    def _batches(self, wanted: Mapping[str, set[int]]) -> answers.Texts:
+        """Texts of batches that are not among the rows of the partition, as those of the metadata log."""
+        from pyspark.sql import functions as F
+
+        if not wanted:
+            return {}
+        return answers.batch_quotes(collected(self.table("batches").filter(F.col("path").isin(sorted(wanted)))), wanted)
+
+
+_LAST_SPLIT: Final = (1 << 31) - 1
+_SQL: Final = {pl.String: "string", pl.Int32: "int", pl.Int64: "bigint", pl.Boolean: "boolean"}
+
+
+def _written_schema(name: str) -> str:
+    """Columns of a table as they are written."""
+    columns_ = ddl(TABLES[name])
+    if name == "observations":
+        for time in ("time", "ordered"):
+            columns_ = columns_.replace(f"`{time}` bigint", f"`{time}` timestamp")
+    return columns_
+
+
+def batch(
+    spark: SparkSession, paths: Sequence[str], folder: str, options: Options | None = None, say: Say = lambda _: None
+) -> Result:
+    """Judge an archive, and write all tables; of an archive judged before, only what changed is read and judged.
+
+    Args:
+        spark: the session.
+        paths: files and directories of evidence; only ever read.
+        folder: where the tables are written.
+        options: what else can be chosen.
+        say: told how far it is.
+
+    Raises:
+        UnreadableInput: a path does not exist.
+        UnusableOutput: the folder holds something else.
+        UnwritableOutput: the folder cannot be written.
+        NothingUnderstood: nothing in the archive is a broker's.
+    """
+    output = Output(Path(folder).absolute())
+    options = options or Options()
+    run = Batch(spark, paths, output, options, say)
+    listing = run.listed()
+    copied = contexts.twins(listing.flat, _opener(listing))
+    facts = run.facts()
+    while (plan := run.plan(listing, copied, facts)).tasks:
+        run.read(plan)
+        facts = run.facts()
+    context = run.context(listing, copied, facts)
+    mine = [facts[unit] for unit in listing.flat_units if unit != NO_UNIT]
+    rows = sum(one.observations + one.batches for one in mine)
+    if not rows:
+        looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
+        raise NothingUnderstood(
+            f"nothing in {', '.join(paths)} was understood ({len(listing.flat)} files); looked for: {looked}"
+        )
+    output.clear(run.generation)
+    run.write_tables(listing, context)
+    found = run.judge(context, rows)
+    done = run.quoted(listing, found)
+    case = answers.summary(
+        context, listing.flat, collected(run.events()), run.spans(context), collected(run.table("notices"))
+    )
+    result = ordered(paths, case, [(codec.decode_history(history), judged) for history, _, judged in done])
+    _commit(run, listing, context, result, found, [told for _, told, _ in done])
+    return result
+
+
+def _opener(listing: Listing) -> Callable[[int], Any]:
+    whose = [(file, look) for file, looks in zip(listing.files, listing.looks, strict=True) for look in looks]
+    return lambda number: opened(Unit(NO_UNIT, *whose[number]))
+
+
+def _commit(
+    run: Batch, listing: Listing, context: Context, result: Result, judged: pl.DataFrame, told: list[str]
+) -> None:
+    output, generation = run.output, run.generation
+    small = {table.name: table for table in tables.TABLES}
+    files = pl.DataFrame(
+        [
+            (f.path, f.real, f.size, f.changed, f.problem, digest, json.dumps([look.row() for look in looks]))
+            for f, digest, looks in zip(listing.files, listing.digests, listing.looks, strict=True)
+        ],
+        schema=["path", "real", "size", "changed", "problem", "sha256", "looks"],
+        orient="row",
+    )
+    output.write_table(generation, "files", files)
+    output.write_table(generation, "partitions", judged.with_columns(pl.Series("judgements", told, pl.String)))
+    hashes = {look.path: look.digest for look in listing.flat}
+    sources = context.sources.with_columns(
+        pl.col("path").replace_strict(list(hashes), list(hashes.values()), return_dtype=pl.String).alias("sha256")
+    )
+    output.write_table(generation, "sources", _cast(sources, small["sources"]))
+    for name in ("findings", "verdicts"):
+        output.write_table(generation, name, _cast(small[name].rows(result), small[name]))
+    for name, text in run.options.texts.items():
+        output.write(generation, name, text(result))
+    brokers = [codec.encode(broker) for broker in context.brokers]
+    output.commit(
+        {
+            "generation": generation,
+            "parser": parser_version(),
+            "judge": judge_version(),
+            "inputs": list(run.paths),
+            "tables": run.options.format,
+            "zone": run.options.reading.zone,
+            "skew": sorted(run.options.reading.skew.items()),
+            "topics": list(run.options.topics),
+            "brokers": brokers,
+        },
+        live={unit >> 32 for unit in listing.flat_units if unit != NO_UNIT},
+    )
+
+
+def _cast(frame: pl.DataFrame, table: tables.Table) -> pl.DataFrame:
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in table.schema.items())

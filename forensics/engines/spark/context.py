@@ -1,0 +1,478 @@
+"""What concerns many partitions, put together on the driver from the facts of all files: owners, order, brokers, runs.
+
+It is small: a row for each file, the lines that speak of a whole broker, and the batch headers of the metadata log.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, BinaryIO, Final
+
+import polars as pl
+
+from forensics.case import Reading
+from forensics.case.brokers import Broker
+from forensics.case.case import brokers_of, listed, situated
+from forensics.case.metadata import FORMATS as METADATA_FORMATS
+from forensics.case.order import (
+    METADATA_TOPIC,
+    ORDER,
+    cluster_numbers,
+    does_something,
+    in_order,
+    rank,
+    utc,
+    with_runs,
+    witnessed,
+)
+from forensics.case.twins import as_copy, copies
+from forensics.engines.spark.listing import Look
+from forensics.engines.spark.reading import AGAIN, HEADER
+from forensics.engines.spark.rows import unpacked
+from parsers import read
+from parsers.file_reading import UTC, FileReading, joined
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, conform, empty
+from parsers.sources import Source
+from parsers.take_text import is_text
+
+FACTS: Final = ("unit", "split", "header", "context", "names", "keys")
+
+NO_UNIT: Final = -1
+
+
+@dataclass(slots=True)
+class Facts:
+    """What was read of one source, without its rows.
+
+    Attributes:
+        reading: the merged header.
+        identity: as of the unit.
+        observations, batches, notices: how many rows there are.
+        splits: for each range in order: lines before it, and greatest time printed before it.
+        again: it has to be read in one go.
+        witnesses: how often each broker is named as the one that prints.
+        spoken: of rows that are lines: broker named, or None, and id of the message.
+        metadata_hw: greatest high watermark of the metadata quorum that is printed.
+        context: rows without a topic, with ``seq``, ``split`` and ``when``.
+        names: topic ids with names, and of a metadata log the bytes of all its rows.
+        keys: what tells batches of a metadata log apart.
+    """
+
+    reading: FileReading
+    identity: str = ""
+    observations: int = 0
+    batches: int = 0
+    notices: int = 0
+    splits: tuple[tuple[int, int | None], ...] = ()
+    again: bool = False
+    witnesses: Mapping[int, int] | None = None
+    spoken: frozenset[tuple[int | None, str | None]] = frozenset()
+    metadata_hw: int | None = None
+    context: pl.DataFrame | None = None
+    names: pl.DataFrame | None = None
+    keys: pl.DataFrame | None = None
+
+
+def merged(rows: pl.DataFrame) -> dict[int, Facts]:
+    """Facts by unit, from the rows of all its ranges."""
+    by_unit: dict[int, list[dict[str, Any]]] = {}
+    for row in rows.sort("unit", "split").iter_rows(named=True):
+        by_unit.setdefault(row["unit"], []).append(row)
+    return {unit: _merged(found) for unit, found in by_unit.items()}
+
+
+def _merged(rows: list[dict[str, Any]]) -> Facts:
+    headers = [json.loads(row["header"]) for row in rows]
+    reading = joined([FileReading(**{name: header[name] for name in HEADER}) for header in headers])
+    facts = Facts(reading, headers[0]["identity"], again=any(header["format"] == AGAIN for header in headers))
+    if any(header["format"] == read.UNREADABLE for header in headers):
+        facts.reading = FileReading(read.UNREADABLE)
+    splits: list[tuple[int, int | None]] = []
+    lines, when = 0, None
+    context, names, keys = [], [], []
+    witnesses: dict[int, int] = {}
+    for row, header in zip(rows, headers, strict=True):
+        splits.append((lines, when))
+        facts.observations += header["observations"]
+        facts.batches += header["batches"]
+        facts.notices += header["notices"]
+        for witness, count in header["witnesses"]:
+            witnesses[witness] = witnesses.get(witness, 0) + count
+        if header["metadata_hw"] is not None:
+            facts.metadata_hw = max(facts.metadata_hw or 0, header["metadata_hw"])
+        if row["context"] is not None:
+            found = unpacked(row["context"])
+            context.append(
+                found.with_columns(
+                    pl.col("line") + lines,
+                    pl.lit(row["split"], pl.Int32).alias("split"),
+                    pl.max_horizontal("when", pl.lit(when, pl.Int64)).alias("when"),
+                )
+            )
+        names += [unpacked(row["names"])] if row["names"] is not None else []
+        keys += [unpacked(row["keys"])] if row["keys"] is not None else []
+        lines += header["lines"]
+        if header["when"] is not None:
+            when = header["when"] if when is None else max(when, header["when"])
+    facts.splits, facts.witnesses = tuple(splits), witnesses
+    facts.spoken = frozenset((broker, message) for header in headers for broker, message in header["spoken"])
+    facts.context = pl.concat(context) if context else None
+    facts.names = pl.concat(names) if names else None
+    facts.keys = pl.concat(keys) if keys else None
+    return facts
+
+
+# -- what was handed in twice -----------------------------------------------------------------------------------------
+
+
+def twins(looks: Sequence[Look], opened: Callable[[int], Source]) -> dict[int, int]:
+    """Sources that say nothing new, as ``forensics.case.twins.copies``.
+
+    Args:
+        looks: all sources.
+        opened: gives one ready to be read, by its position.
+    """
+    sources = [look.source(partial(_open, opened, number)) for number, look in enumerate(looks)]
+    numbers = {id(source): number for number, source in enumerate(sources)}
+
+    def text(source: Source, _head: bytes) -> bool:
+        real = opened(numbers[id(source)])
+        return is_text(real, real.head())
+
+    return copies(sources, head=lambda source: looks[numbers[id(source)]].head.encode(), is_text=text)
+
+
+def _open(opened: Callable[[int], Source], number: int) -> BinaryIO:
+    return opened(number).open()
+
+
+# -- the whole --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Context:
+    """What every task of replay needs to know.
+
+    Attributes:
+        reading: how printed times are read.
+        sources: one row a source, schema ``SOURCES``.
+        attributes: by unit and split: number of the source, owner, cluster, zone, what of its rows counts.
+        kept: unit and byte: rows of metadata logs that count.
+        names: topic ids with names.
+        lines: rows without a topic, in order, with ``_cluster``, ``broker`` and ``starts_run``.
+        brokers: every broker of every cluster.
+        clusters: number of each cluster.
+        notices: what putting together had to say, with ``source`` and ``seq``.
+    """
+
+    reading: Reading
+    sources: pl.DataFrame
+    attributes: pl.DataFrame
+    kept: pl.DataFrame
+    names: pl.DataFrame
+    lines: pl.DataFrame
+    brokers: tuple[Broker, ...]
+    clusters: dict[str | None, int]
+    notices: pl.DataFrame
+
+
+@dataclass(slots=True)
+class Draft:
+    """A context whose runs are not known yet, as that takes a look at all rows.
+
+    Attributes:
+        files: sources with readings that have no rows.
+        owner, cluster: of each.
+        reading, sources, attributes, kept, names, lines, notices: as of the context.
+        spoken: once for each file, broker and message: ``source``, ``broker``, ``message``, ``line``.
+    """
+
+    files: list[tuple[Source, FileReading]]
+    owner: list[int | None]
+    cluster: list[str | None]
+    reading: Reading
+    sources: pl.DataFrame
+    attributes: pl.DataFrame
+    kept: pl.DataFrame
+    names: pl.DataFrame
+    lines: pl.DataFrame
+    notices: pl.DataFrame
+    spoken: pl.DataFrame
+
+    @property
+    def starts(self) -> pl.DataFrame:
+        """Lines that tell of the start of a process, in order."""
+        return self.lines.filter(pl.col("kind") == Kind.PROCESS_START.value)
+
+
+def draft(
+    looks: Sequence[Look],
+    units: Sequence[int],
+    facts: Mapping[int, Facts],
+    copied: Mapping[int, int],
+    reading: Reading,
+) -> Draft:
+    """Put together what does not take a look at all rows.
+
+    Args:
+        looks: all sources, in the order of the archive.
+        units: the unit in which each was read, or NO_UNIT.
+        facts: by unit.
+        copied: positions of copies, with those of their originals.
+        reading: how printed times are read.
+    """
+    files: list[tuple[Source, FileReading]] = []
+    sources = [look.source() for look in looks]
+    for number, unit in enumerate(units):
+        if number in copied:
+            stub = as_copy(sources[copied[number]])
+        elif unit == NO_UNIT:
+            stub = read.read(sources[number])  # an archive, or a file with a problem: neither is opened
+        else:
+            stub = _stub(facts[unit])
+        files.append((sources[number], stub))
+    before = [found.notices.height for _, found in files]
+    owner, cluster = situated(files)
+    clusters = cluster_numbers(cluster)
+    attributes: list[dict[str, Any]] = []
+    kept: list[pl.DataFrame] = []
+    names: list[pl.DataFrame] = []
+    lines: list[pl.DataFrame] = []
+    notices: list[pl.DataFrame] = []
+    for number, ((source, found), unit) in enumerate(zip(files, units, strict=True)):
+        told = 0 if unit == NO_UNIT else before[number]
+        if found.notices.height > told:
+            more = found.notices.slice(told).with_row_index("seq", offset=told)
+            notices.append(more.with_columns(pl.lit(number, pl.UInt32).alias("source"), pl.col("seq").cast(pl.Int64)))
+        if unit == NO_UNIT:
+            continue
+        one = facts[unit]
+        of_metadata = found.format in METADATA_FORMATS
+        zone = found.zone or reading.zone
+        for split, (lines_before, when) in enumerate(one.splits):
+            attributes.append(
+                {
+                    "unit": unit,
+                    "split": split,
+                    "source": number,
+                    "_owner": owner[number],
+                    "_cluster": clusters[cluster[number]],
+                    "_rank": rank(source.name),
+                    "_trace": found.format == "trace",
+                    "_zone": zone,
+                    "_lines": lines_before,
+                    "_when_before": when,
+                    "_rows": found.format != read.UNREADABLE,
+                    "_batches": not (found.format == "dump-log" and found.batches.is_empty()),
+                    "_bytes": of_metadata,
+                    "_topic": found.topic,
+                    "_partition": found.partition,
+                    "path": source.path,
+                    "cluster": cluster[number],
+                }
+            )
+        bytes_kept = found.observations.select("byte").unique() if of_metadata else None
+        if bytes_kept is not None:
+            kept.append(bytes_kept.select(pl.lit(unit, pl.Int64).alias("unit"), "byte"))
+        if one.names is not None:
+            named = one.names if bytes_kept is None else one.names.join(bytes_kept, on="byte", how="semi")
+            names.append(named.filter(pl.col("topic_id").is_not_null()).select("topic_id", "topic"))
+        for rows in [one.context] if one.context is not None else []:
+            if found.format == read.UNREADABLE:
+                continue
+            mine = rows if bytes_kept is None else rows.join(bytes_kept, on="byte", how="semi", nulls_equal=True)
+            lines.append(mine.with_columns(pl.lit(unit, pl.Int64).alias("unit")))
+    table = pl.DataFrame(attributes, schema=ATTRIBUTES)
+    found_names = (
+        pl.concat(names).unique() if names else pl.DataFrame(schema={"topic_id": pl.String, "topic": pl.String})
+    )
+    found_names = found_names.sort("topic_id", "topic").unique("topic_id", keep="first", maintain_order=True)
+    all_lines = pl.concat(lines) if lines else empty(CONTEXT_ROWS)
+    return Draft(
+        files,
+        owner,
+        cluster,
+        reading,
+        listed(files, owner, cluster, reading),
+        table,
+        pl.concat(kept) if kept else pl.DataFrame(schema={"unit": pl.Int64, "byte": pl.Int64}),
+        found_names,
+        in_order(placed(all_lines, table, reading, whole=True)),
+        pl.concat(notices) if notices else empty(EXTRA),
+        pl.DataFrame(
+            [
+                (number, owner[number] if broker is None else broker, message, 1)
+                for number, unit in enumerate(units)
+                if unit != NO_UNIT and files[number][1].format != read.UNREADABLE
+                for broker, message in sorted(facts[unit].spoken, key=repr)
+            ],
+            schema=SPOKEN,
+            orient="row",
+        ),
+    )
+
+
+ATTRIBUTES: Final[dict[str, pl.DataType]] = {
+    "unit": pl.Int64(),
+    "split": pl.Int32(),
+    "source": pl.UInt32(),
+    "_owner": pl.Int32(),
+    "_cluster": pl.Int32(),
+    "_rank": pl.Int32(),
+    "_trace": pl.Boolean(),
+    "_zone": pl.String(),
+    "_lines": pl.Int64(),
+    "_when_before": pl.Int64(),
+    "_rows": pl.Boolean(),
+    "_batches": pl.Boolean(),
+    "_bytes": pl.Boolean(),
+    "_topic": pl.String(),
+    "_partition": pl.Int32(),
+    "path": pl.String(),
+    "cluster": pl.String(),
+}
+
+CONTEXT_ROWS: Final[dict[str, pl.DataType]] = {
+    "seq": pl.Int64(),
+    **OBSERVATIONS,
+    "when": pl.Int64(),
+    "split": pl.Int32(),
+    "unit": pl.Int64(),
+}
+SPOKEN: Final = {"source": pl.UInt32(), "broker": pl.Int32(), "message": pl.String(), "line": pl.Int64()}
+EXTRA: Final[dict[str, pl.DataType]] = {"seq": pl.Int64(), **NOTICES, "source": pl.UInt32()}
+
+
+def _stub(facts: Facts) -> FileReading:
+    """A reading without rows that says what owners, copies of the metadata log and the list of sources ask."""
+    whole = FileReading(**{name: getattr(facts.reading, name) for name in HEADER})
+    parts = []
+    if whole.format in METADATA_FORMATS:
+        if facts.names is not None:
+            parts.append(_rows(byte=facts.names.get_column("byte").unique()))
+        if facts.keys is not None:
+            whole.batches = pl.concat([empty(BATCHES), facts.keys], how="diagonal")
+    else:
+        if facts.context is not None:
+            parts.append(facts.context.select(*OBSERVATIONS))
+        # The one that is named most often counts: so many rows that their order by number is the same.
+        counts = facts.witnesses or {}
+        ranks = {count: place for place, count in enumerate(sorted(set(counts.values())), start=1)}
+        for witness, count in sorted(counts.items()):
+            parts.append(_rows(witness=pl.Series([witness] * ranks[count], dtype=pl.Int32)))
+        if facts.metadata_hw is not None:
+            hw = _rows(hw=pl.Series([facts.metadata_hw], dtype=pl.Int64))
+            kind = pl.lit(Kind.HW.value, OBSERVATIONS["kind"]).alias("kind")
+            parts.append(hw.with_columns(kind, pl.lit(METADATA_TOPIC).alias("topic")))
+        if whole.format == "dump-log" and facts.batches:
+            whole.batches = pl.concat([empty(BATCHES), pl.DataFrame({"byte": [0]})], how="diagonal")
+    if parts:
+        whole.observations = pl.concat(parts)
+    if facts.notices:
+        whole.notices = pl.DataFrame({"byte": pl.repeat(None, facts.notices, dtype=pl.Int64, eager=True)}).select(
+            pl.lit(None, dtype).alias(name) if name != "byte" else "byte" for name, dtype in NOTICES.items()
+        )
+    return whole
+
+
+def _rows(**columns: pl.Series) -> pl.DataFrame:
+    """Observations of which only these columns are known."""
+    return conform(pl.DataFrame(columns), OBSERVATIONS)
+
+
+# -- rows in their place ----------------------------------------------------------------------------------------------
+
+
+def placed(rows: pl.DataFrame, attributes: pl.DataFrame, reading: Reading, *, whole: bool = False) -> pl.DataFrame:
+    """Observations with what is known of their file: source, owner, order, time in UTC, and who states them.
+
+    Args:
+        rows: observations with ``unit``, ``split``, ``seq`` and ``when``.
+        attributes: of the units; rows of others are left out.
+        reading: how printed times are read.
+        whole: lines and ``when`` are those of the whole file, not of a range.
+    """
+    rows = rows.join(attributes, on=["unit", "split"], how="inner", maintain_order="left").filter("_rows")
+    if not whole:
+        rows = rows.with_columns(
+            pl.col("line") + pl.col("_lines"), pl.max_horizontal("when", "_when_before").alias("when")
+        )
+    printed = pl.col("time"), pl.col("when").cast(pl.Datetime("us")).alias("_when")
+    zones = sorted(rows.get_column("_zone").unique().to_list()) or [UTC]
+    rows = rows.with_columns(
+        pl.coalesce(pl.when(pl.col("_zone") == zone).then(utc(time, zone)) for zone in zones).alias(name)
+        for time, name in zip(printed, ("time", "_when"), strict=True)
+    )
+    return witnessed(rows, reading.skew)
+
+
+def settled(made: Draft, busy: pl.DataFrame) -> Context:
+    """The context, once it is known between which lines of a start a broker did something.
+
+    Args:
+        made: all else.
+        busy: ``_cluster``, ``broker`` and ``gap``: so many lines of a start stand before the broker's doing.
+    """
+    mine = ["_cluster", "broker"]
+    starts = made.starts.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(mine).alias("gap"))
+    did = busy.select(
+        *mine, "gap", pl.lit("did").alias("topic"), pl.lit(1, pl.Int64).alias("line"), pl.lit(False).alias("_start")
+    )
+    marked = pl.concat(
+        [starts.with_columns(pl.lit(True).alias("_start"), pl.lit(None, pl.String).alias("topic")), did], how="diagonal"
+    )
+    marked = with_runs(marked.sort(*mine, "gap", pl.col("_start").not_(), nulls_last=True, maintain_order=True))
+    first = marked.filter("starts_run").select("source", "split", "seq")
+    lines = made.lines.join(
+        first.with_columns(pl.lit(True).alias("starts_run")),
+        on=["source", "split", "seq"],
+        how="left",
+        maintain_order="left",
+    ).with_columns(pl.col("starts_run").fill_null(False))
+    told = pl.concat([lines, made.spoken], how="diagonal").with_columns(pl.col("starts_run").fill_null(False))
+    brokers = brokers_of(made.files, made.owner, made.cluster, told)
+    return Context(
+        made.reading,
+        made.sources,
+        made.attributes,
+        made.kept,
+        made.names,
+        lines,
+        brokers,
+        cluster_numbers(made.cluster),
+        made.notices,
+    )
+
+
+_POSITION: Final = (*ORDER, "split", "seq")
+
+
+def gaps(rows: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
+    """For each row, how many of the starts of its broker stand before it.
+
+    Args:
+        rows: placed observations.
+        starts: placed observations, fewer.
+
+    Returns:
+        The rows in order, with ``gap``.
+    """
+    both = pl.concat(
+        [
+            rows.with_columns(pl.lit(False).alias("_start")),
+            starts.select(*_POSITION).with_columns(pl.lit(True).alias("_start")),
+        ],
+        how="diagonal",
+    )
+    # A start stands before itself: as a row it comes after its mark.
+    both = both.sort(*_POSITION, pl.col("_start").not_(), nulls_last=True, maintain_order=True)
+    counted = pl.col("_start").cast(pl.Int64).cum_sum().over("_cluster", "broker").alias("gap")
+    return both.with_columns(counted).filter(~pl.col("_start")).drop("_start")
+
+
+def busy(rows: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
+    """Between which of the starts brokers did something."""
+    return gaps(rows.filter(does_something()), starts).select("_cluster", "broker", "gap").unique()

@@ -1,0 +1,238 @@
+"""What a replay task does: rows of whole partitions in, sorted; what replay and rules make of each partition out.
+
+The functions are those of the local engine. Partitions are taken together as long as they are small, because an
+expression costs the same for one as for a thousand; one that is too large for memory is thinned as its rows come by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+import polars as pl
+
+from forensics.case import Case, Reading
+from forensics.case.brokers import Broker
+from forensics.case.case import SOURCES
+from forensics.case.order import METADATA_TOPIC
+from forensics.case.quotes import batch_texts
+from forensics.engines import codec
+from forensics.engines.spark.context import Context
+from forensics.engines.spark.deriving import TABLES
+from forensics.engines.spark.rows import batches, chunks, packed, plain, restored, unpacked
+from forensics.engines.spark.thinning import thinned
+from forensics.replay.history import History, Ref
+from forensics.replay.partitions import histories
+from forensics.result import located
+from forensics.rules import RULES
+from forensics.rules.finding import Evidence, Finding, Judgement
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
+
+SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
+"""Values of the column ``tag``: which table a row is of."""
+
+KEY: Final = ("cluster", "topic", "partition")
+SORTED: Final = (*KEY, "tag", "broker", "ordered", "rank", "source", "line", "byte", "split", "seq")
+
+GROUPED: Final[dict[str, pl.DataType]] = {
+    "tag": pl.Int32(),
+    **plain(SOURCES),
+    **TABLES["observations"],
+    **TABLES["batches"],
+    **TABLES["notices"],
+}
+"""Rows of all tables about partitions, as they are sorted and brought together."""
+GROUPED["source"] = pl.Int32()
+for _name in ("first_time", "last_time"):
+    GROUPED[_name] = pl.Int64()
+
+JUDGED: Final[dict[str, pl.DataType]] = {
+    "cluster": pl.String(),
+    "topic": pl.String(),
+    "partition": pl.Int32(),
+    "incarnation": pl.Int32(),
+    "history": pl.String(),
+    "judgements": pl.String(),
+}
+"""One row a life of a partition, with what replay and rules found as JSON."""
+
+_TOGETHER: Final = 200_000
+_MOST: Final = 500_000
+"""Rows of one partition that are kept as they are; beyond it they are thinned."""
+
+_NEVER_CITED: Final = ("irrelevant", "unknown", "archive", "copy", "unreadable")
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The work of a replay task. Everything it needs travels with it.
+
+    Attributes:
+        reading: how printed times are read.
+        sources: those that belong to no one partition, packed.
+        everyone: all brokers.
+        clusters: how many the case has.
+        with_data: brokers whose data directory is at hand, by cluster.
+        topics: patterns; only topics that match one are judged. None means all.
+    """
+
+    reading: Reading
+    sources: bytes
+    everyone: tuple[Broker, ...]
+    clusters: int
+    with_data: Mapping[str | None, frozenset[int]]
+    topics: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(context: Context, topics: tuple[str, ...] = ()) -> Judge:
+        """From what the driver knows."""
+        sources = context.sources
+        of_many = pl.col("topic").is_null() | (pl.col("topic") == METADATA_TOPIC)
+        wide = sources.filter(of_many & ~pl.col("format").is_in(_NEVER_CITED))
+        clusters = sources.get_column("cluster").drop_nulls().n_unique()
+        names = sources.get_column("cluster").unique().to_list() if clusters > 1 else [None]
+        shell = Case(sources, pl.DataFrame(), pl.DataFrame(), pl.DataFrame(), {}, context.reading)
+        with_data = {}
+        for name in names:
+            mine = sources if clusters < 2 else sources.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String)))
+            with_data[name] = replace(shell, sources=mine).with_data
+        return Judge(context.reading, packed(wide), context.brokers, clusters, with_data, topics)
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        """Judge partitions whose rows come one after another, each one's rows in order.
+
+        Args:
+            incoming: Arrow batches of schema ``GROUPED``, sorted by ``SORTED``.
+
+        Returns:
+            Arrow batches of schema ``JUDGED``.
+        """
+        for rows in whole_partitions(chunks(incoming, rows=100_000)):
+            yield from batches(pl.DataFrame(list(self.judged(rows)), schema=JUDGED, orient="row"), JUDGED)
+
+    def judged(self, rows: pl.DataFrame) -> Iterator[tuple[object, ...]]:
+        """Histories and judgements of all partitions among the rows."""
+        for name in sorted(rows.get_column("cluster").unique().to_list(), key=lambda name: (name is None, name)):
+            mine = rows.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String)))
+            case = self.case(mine, name)
+            for history in histories(case):
+                if self.topics and not any(fnmatchcase(history.topic, pattern) for pattern in self.topics):
+                    continue
+                judgements = _proven(case, [rule.judge(history, case) for rule in RULES])
+                told = "[" + ",".join(codec.encode(judgement) for judgement in judgements) + "]"
+                yield (
+                    name,
+                    history.topic,
+                    history.partition,
+                    history.incarnation,
+                    codec.encode(_lasting(history)),
+                    told,
+                )
+
+    def case(self, rows: pl.DataFrame, cluster: str | None) -> Case:
+        """A case of some partitions of one cluster, with what concerns all of them."""
+        part = cluster if self.clusters > 1 else None
+        wide = unpacked(self.sources)
+        everyone = self.everyone
+        if self.clusters > 1:
+            wide = wide.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String)))
+            everyone = tuple(broker for broker in everyone if broker.cluster == cluster)
+        own = restored(_of(rows, SOURCE).select(*SOURCES), SOURCES)
+        case = Case(
+            pl.concat([wide, own]).sort("id"),
+            observations_of(_of(rows, OBSERVATION)),
+            table_of(_of(rows, BATCH), "batches", BATCHES),
+            table_of(_of(rows, NOTICE), "notices", NOTICES),
+            {broker.id: broker for broker in everyone},
+            self.reading,
+            everyone=everyone,
+        )
+        case.__dict__["with_data"] = self.with_data[part]
+        return case
+
+
+def _of(rows: pl.DataFrame, tag: int) -> pl.DataFrame:
+    return rows.filter(pl.col("tag") == tag)
+
+
+def observations_of(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the table ``observations`` as a case has them: in order and numbered."""
+    position = ["cluster", "broker", "ordered", "rank", "source", "line", "byte", "split", "seq"]
+    rows = rows.sort(position, nulls_last=True, maintain_order=True).with_row_index("row")
+    rows = restored(rows, OBSERVATIONS | {"source": pl.UInt32()})
+    rows = rows.with_columns(pl.col("time").dt.replace_time_zone("UTC"))
+    return rows.select("row", *OBSERVATIONS, "source", "broker", "run", "starts_run")
+
+
+def table_of(rows: pl.DataFrame, table: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Rows of a table as a case has them: in the order of its files."""
+    more = ("source", "broker", "topic", "partition") if table == "batches" else ("source",)
+    rows = rows.sort("source", "split", "seq", nulls_last=True, maintain_order=True)
+    return restored(rows.select(*schema, *more), {**schema, "source": pl.UInt32()})
+
+
+def whole_partitions(
+    incoming: Iterable[pl.DataFrame], *, together: int = _TOGETHER, most: int = _MOST
+) -> Iterator[pl.DataFrame]:
+    """Rows of partitions that are complete, many small ones at a time.
+
+    A partition of more rows than ``most`` is thinned while it comes; it is given by itself.
+    """
+    held: list[pl.DataFrame] = []
+    count = 0
+    for rows in incoming:
+        held.append(rows)
+        count += rows.height
+        if count < together:
+            continue
+        everything = pl.concat(held)
+        last = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).last()) for name in KEY])
+        done, going_on = everything.filter(~last), everything.filter(last)
+        if done.height:
+            yield done
+        if going_on.height > most:
+            observed = pl.col("tag") == OBSERVATION
+            going_on = pl.concat(
+                [
+                    going_on.filter(pl.col("tag") < OBSERVATION),
+                    thinned(going_on.filter(observed)),
+                    going_on.filter(pl.col("tag") > OBSERVATION),
+                ]
+            )
+        held, count = [going_on], min(going_on.height, together // 2)
+    if held:
+        yield pl.concat(held)
+
+
+def _lasting(history: History) -> History:
+    history.answers.clear()
+    return history
+
+
+def _proven(case: Case, judgements: list[Judgement]) -> list[Judgement]:
+    """Judgements whose findings name the places that prove them; what stands there in text files is yet to be read."""
+    refs = {ref for judgement in judgements for finding in judgement.findings for ref in finding.refs}
+    if not refs:
+        return judgements
+    evidence = evidence_of(case, refs)
+    return [
+        replace(judgement, findings=tuple(_with(finding, evidence) for finding in judgement.findings))
+        for judgement in judgements
+    ]
+
+
+def _with(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
+    return replace(finding, evidence=tuple(evidence[ref] for ref in finding.refs if ref in evidence))
+
+
+def evidence_of(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
+    """The place behind each piece of evidence, without hash and without the text of lines."""
+    where = located(case, refs)
+    texts = batch_texts(case, where.values())
+    paths = dict(case.sources.select("id", "path").iter_rows())
+    return {
+        ref: Evidence(paths[place.source], None, place.line, place.byte, texts.get(place, ""), ref.note)
+        for ref, place in where.items()
+    }

@@ -1,0 +1,168 @@
+"""What is in an archive, before anything is parsed: files as they lie there, then what is inside each of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from parsers import text_log
+from parsers.containers import expand
+from parsers.formats.request_log import MARK as REQUEST
+from parsers.read import TAKERS
+from parsers.sources import Place, Source
+from parsers.walk import files
+
+SPLIT: Final = 64 << 20
+"""Bytes of a read task, about; a multiple of what a text is read by."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file as it lies in the archive.
+
+    Attributes:
+        path: as shown.
+        real: where it is opened; "" where it cannot be.
+        size: bytes.
+        changed: nanoseconds since 1970 at which it was last written.
+        problem: why it cannot be read, or "".
+    """
+
+    path: str
+    real: str
+    size: int
+    changed: int
+    problem: str = ""
+
+    def source(self) -> Source:
+        """To be read."""
+        place = Place(self.real, 0, self.size) if self.real and not self.problem else None
+        return Source(self.path, self.size, opener(self.real), self.problem, place=place)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One source: a file, or a member of one.
+
+    Attributes:
+        file: path of the file it is, or is in.
+        index: position in it.
+        path, size, problem, called, container, notes, stored, place, archive, offset, digest: as of ``Source``.
+        head: hash of its first bytes; "" where it has none or they are no text.
+        splits: whether it may be read by ranges of its bytes.
+    """
+
+    file: str
+    index: int
+    path: str
+    size: int
+    problem: str
+    called: str
+    container: str
+    notes: tuple[str, ...]
+    stored: str
+    place: Place | None
+    archive: str
+    offset: int
+    digest: str | None
+    head: str
+    splits: bool
+
+    def row(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+    @staticmethod
+    def of(row: dict[str, Any]) -> Look:
+        """From plain values."""
+        place = row["place"]
+        return Look(**{**row, "notes": tuple(row["notes"]), "place": None if place is None else Place(*place)})
+
+    def source(self, open_: Callable[[], BinaryIO] | None = None) -> Source:
+        """To be read; without ``open_`` only where it has a place of its own."""
+        return Source(
+            self.path,
+            self.size,
+            open_ or (self.place.open if self.place is not None else opener("")),
+            self.problem,
+            self.called,
+            self.container,
+            self.notes,
+            self.stored,
+            self.place,
+            self.archive,
+            self.offset,
+            digest=self.digest,
+        )
+
+
+def opener(real: str) -> Callable[[], BinaryIO]:
+    """Opens a file by its path."""
+    return lambda: Path(real).open("rb")
+
+
+def listed(paths: Sequence[str]) -> list[File]:
+    """Every file below the paths; none is opened.
+
+    Raises:
+        FileNotFoundError: a path does not exist.
+    """
+    found = []
+    for source in files(paths):
+        real = source.place.file if source.place is not None else ""
+        changed = Path(real).stat().st_mtime_ns if real else 0
+        found.append(File(source.path, real, source.size, changed, source.problem))
+    return found
+
+
+def hashed(file: File) -> str | None:
+    """Hash of a file's bytes; None where they cannot be read."""
+    if file.problem:
+        return None
+    try:
+        with Path(file.real).open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def looked(file: File, digest: str | None) -> Iterator[Look]:
+    """The sources in a file, in the order of a walk."""
+    whole = file.source()
+    for index, source in enumerate(expand(whole)):
+        plain = source.place is not None and source.place == whole.place and not source.container
+        if plain and digest is not None:
+            source = replace(source, digest=digest)
+        yield Look(
+            file.path,
+            index,
+            source.path,
+            source.size,
+            source.problem,
+            source.called,
+            source.container,
+            source.notes,
+            source.stored,
+            source.place,
+            source.archive,
+            source.offset,
+            source.digest,
+            *_seen(source),
+        )
+
+
+def _seen(source: Source) -> tuple[str, bool]:
+    if source.problem or source.container:
+        return "", False
+    try:
+        head = source.head()
+    except OSError:
+        return "", False
+    splits = False
+    if source.place is not None and source.size >= 2 * SPLIT and REQUEST.encode() not in head:
+        taker = next((taker for taker in TAKERS if taker.claims(source, head)), None)
+        splits = taker is not None and taker.format == text_log.NAME
+    return (hashlib.sha256(head).hexdigest() if head and b"\0" not in head else ""), splits

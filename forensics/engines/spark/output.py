@@ -1,0 +1,172 @@
+"""The folder of a batch: what was read, tables generation by generation, and the manifest that says which one counts.
+
+Everything is written beside what is there; the manifest is replaced last, by a rename. So a run that is killed leaves
+what was there before, and what it had read is found again by the next one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from forensics import __version__
+from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
+
+FORMAT: Final = "forensics.batch/1"
+MANIFEST: Final = "manifest.json"
+_READS: Final = "reads"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A folder for the tables of a batch.
+
+    Attributes:
+        folder: its path.
+    """
+
+    folder: Path
+
+    def manifest(self) -> dict[str, Any] | None:
+        """What the last run that came to its end left; None before the first.
+
+        Raises:
+            UnusableOutput: the folder holds something else.
+        """
+        path = self.folder / MANIFEST
+        try:
+            said = json.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            others = sorted(entry.name for entry in self.folder.iterdir()) if self.folder.is_dir() else []
+            strange = [name for name in others if name != _READS and not name.startswith(("tables-", "."))]
+            if strange:
+                raise UnusableOutput(
+                    f"{self.folder}: holds {strange[0]}, which no batch wrote; name a new folder: nothing is ever "
+                    "written over"
+                ) from None
+            return None
+        except (OSError, ValueError) as error:
+            raise UnusableOutput(f"{path}: cannot be read ({error}); name another folder") from None
+        if not isinstance(said, dict) or said.get("format") != FORMAT:
+            raise UnusableOutput(f"{path}: is not of {FORMAT}; name another folder")
+        return said
+
+    def tables(self, generation: int) -> Path:
+        """Where the tables of a generation lie."""
+        return self.folder / f"tables-{generation:06}"
+
+    def reads(self, run: int) -> Path:
+        """Where the rows that a run read lie."""
+        return self.folder / _READS / f"{run:06}"
+
+    def runs(self, key: str) -> list[int]:
+        """Runs whose rows are whole and were read by the same parser in the same way."""
+        found = []
+        for path in sorted((self.folder / _READS).glob("*.json")):
+            if path.stem.isdigit() and json.loads(path.read_text("utf-8")).get("key") == key:
+                found.append(int(path.stem))
+        return found
+
+    def next_run(self) -> int:
+        """A number that no run has had."""
+        names = [path.name.partition(".")[0] for path in (self.folder / _READS).glob("*")]
+        return max((int(name) for name in names if name.isdigit()), default=0) + 1
+
+    def keep_run(self, run: int, key: str) -> None:
+        """Say that all rows of a run are there."""
+        self._write(self.folder / _READS / f"{run:06}.json", json.dumps({"key": key}))
+
+    def write(self, generation: int, name: str, text: str) -> None:
+        """Write a text beside the tables of a generation that does not count yet."""
+        self._write(self.tables(generation) / name, text)
+
+    def write_table(self, generation: int, name: str, frame: pl.DataFrame) -> None:
+        """Write a small table of a generation that does not count yet."""
+        folder = self.tables(generation) / name
+        folder.mkdir(parents=True, exist_ok=True)
+        frame.write_parquet(folder / "part-00000.parquet", compression="zstd")
+
+    def read_table(self, generation: int, name: str) -> pl.DataFrame:
+        """A small table."""
+        return pl.read_parquet(self.tables(generation) / name / "*.parquet", hive_partitioning=False)
+
+    def clear(self, generation: int) -> None:
+        """Remove what a killed run left of a generation."""
+        shutil.rmtree(self.tables(generation), ignore_errors=True)
+
+    def commit(self, manifest: dict[str, Any], *, live: set[int]) -> None:
+        """Let a generation count, and remove what nobody needs any more.
+
+        Args:
+            manifest: what the next run and reports have to know.
+            live: runs whose rows are still used.
+        """
+        self._write(self.folder / MANIFEST, json.dumps({"format": FORMAT, **manifest}, indent=1) + "\n")
+        kept = self.tables(manifest["generation"]).name
+        for path in self.folder.glob("tables-*"):
+            if path.name != kept:
+                shutil.rmtree(path, ignore_errors=True)
+        for path in sorted((self.folder / _READS).glob("*")):
+            name = path.name.partition(".")[0]
+            if name.isdigit() and int(name) not in live:
+                path.unlink() if path.is_file() else shutil.rmtree(path, ignore_errors=True)
+
+    def open(self) -> dict[str, Any]:
+        """The manifest of a folder that is to be read.
+
+        Raises:
+            UnreadableInput: there is no such folder.
+            UnusableOutput: no batch came to its end there.
+        """
+        if not self.folder.is_dir():
+            raise UnreadableInput(f"{self.folder}: no such folder; give one that `forensics batch -o` wrote")
+        said = self.manifest()
+        if said is None:
+            raise UnusableOutput(f"{self.folder}: no batch came to its end here; run forensics batch -o {self.folder}")
+        return said
+
+    def _write(self, path: Path, text: str) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside = path.with_name(f".{path.name}.{os.getpid()}")
+            beside.write_text(text, "utf-8")
+            beside.replace(path)
+        except OSError as error:
+            raise UnwritableOutput(f"{path}: {error.strerror}; name a folder that can be written") from None
+
+
+def parser_version() -> str:
+    """What reads: rows read by another are not used again."""
+    return _version("parsers", "forensics.engines.spark")
+
+
+def judge_version() -> str:
+    """What judges: answers of another are not used again."""
+    return _version("forensics")
+
+
+def _version(*packages: str) -> str:
+    digest = sha256()
+    for package in packages:
+        for name, data in sorted(_code(resources.files(package), package)):
+            digest.update(f"{name}\0{len(data)}\0".encode() + data)
+    return f"{__version__}+{digest.hexdigest()[:16]}"
+
+
+def _code(folder: Traversable, name: str) -> list[tuple[str, bytes]]:
+    found = []
+    for entry in folder.iterdir():
+        if entry.is_dir() and entry.name != "__pycache__":
+            found += _code(entry, f"{name}/{entry.name}")
+        elif entry.name.endswith(".py"):
+            found.append((f"{name}/{entry.name}", entry.read_bytes()))
+    return found

@@ -1,0 +1,151 @@
+"""Which task reads what: small files together, large plain logs by ranges, all else in one piece."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from forensics.engines.spark.listing import SPLIT, File, Look
+from parsers import read
+from parsers.text_log import Range, ranges
+
+EXPANDS: Final = 8
+"""How much larger a compressed log is taken to be than what is stored."""
+GIANT: Final = 4 * SPLIT
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One source to be read.
+
+    Attributes:
+        number: its number.
+        file: where it lies.
+        look: what is known of it.
+        identity: what its rows depend on: where they are equal, they need not be read again.
+    """
+
+    number: int
+    file: File
+    look: Look
+    identity: str = ""
+
+    @property
+    def weight(self) -> int:
+        """Bytes to be worked through, about."""
+        return self.look.size * (EXPANDS if self.look.stored and not self.look.archive else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What is read together: one source, a range of one, or a directory whose files go on from each other.
+
+    Attributes:
+        units: the sources.
+        split: number of the range.
+        range: the range, or None for all.
+    """
+
+    units: tuple[Unit, ...]
+    split: int = 0
+    range: Range | None = None
+
+    @property
+    def weight(self) -> int:
+        """Bytes to be worked through, about."""
+        if self.range is not None:
+            size = self.units[0].look.size
+            return (size if self.range.end is None else self.range.end) - self.range.begin
+        return sum(unit.weight for unit in self.units)
+
+    def row(self) -> str:
+        """As text, for a task."""
+        return json.dumps(
+            {
+                "units": [[u.number, u.file.path, u.file.real, u.look.row(), u.identity] for u in self.units],
+                "split": self.split,
+                "range": None if self.range is None else [self.range.begin, self.range.end],
+            }
+        )
+
+    @staticmethod
+    def of(text: str) -> Piece:
+        """From the text of ``row``."""
+        said: dict[str, Any] = json.loads(text)
+        units = []
+        for number, path, real, look, identity in said["units"]:
+            units.append(Unit(number, File(path, real, 0, 0), Look.of(look), identity))
+        span = said["range"]
+        return Piece(tuple(units), said["split"], None if span is None else Range(*span))
+
+
+@dataclass(slots=True)
+class Plan:
+    """Tasks, each a list of pieces, and what a user should know of them."""
+
+    tasks: list[list[Piece]] = field(default_factory=list)
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """All pieces."""
+        return [piece for task in self.tasks for piece in task]
+
+    @property
+    def splits(self) -> dict[str, int]:
+        """Files read by ranges, and in how many."""
+        found: dict[str, int] = {}
+        for piece in self.pieces:
+            if piece.range is not None:
+                path = piece.units[0].look.path
+                found[path] = found.get(path, 0) + 1
+        return found
+
+    @property
+    def giants(self) -> list[Piece]:
+        """Large pieces that one task must read."""
+        return sorted(
+            (piece for piece in self.pieces if piece.range is None and piece.weight > GIANT),
+            key=lambda piece: -piece.weight,
+        )
+
+
+def planned(units: Sequence[Unit], *, split: int = SPLIT, whole: Iterable[int] = ()) -> Plan:
+    """Tasks for the units.
+
+    Args:
+        units: sources to be read, in the order of the archive.
+        split: bytes of a task, about.
+        whole: numbers of units that cannot be read by ranges.
+    """
+    unsplittable = set(whole)
+    pieces: list[Piece] = []
+    together: list[list[Piece]] = []
+    forwards: dict[str, list[Piece]] = {}
+    sources = [unit.look.source() for unit in units]
+    for group in read.units(sources):
+        members = tuple(units[position] for position in group)
+        first = members[0]
+        if first.look.splits and first.number not in unsplittable and first.look.size >= 2 * split:
+            for number, span in enumerate(ranges(first.look.size, split)):
+                together.append([Piece(members, number, span)])
+        elif first.look.archive:
+            # A compressed archive is passed through once, whoever asks for how much of it.
+            forwards.setdefault(first.file.path, []).append(Piece(members))
+        else:
+            pieces.append(Piece(members))
+    together += forwards.values()
+    task: list[Piece] = []
+    weight = 0
+    for piece in pieces:
+        if task and weight + piece.weight > split:
+            together.append(task)
+            task, weight = [], 0
+        task.append(piece)
+        weight += piece.weight
+    if task:
+        together.append(task)
+    # Long tasks first: what starts last should not be what takes longest.
+    together.sort(key=lambda task: -sum(piece.weight for piece in task))
+    return Plan(together)

@@ -1,0 +1,246 @@
+"""What a read task does: its pieces in, rows of all tables and one row of facts a piece out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import polars as pl
+
+from forensics.case.metadata import FORMATS as METADATA_FORMATS
+from forensics.case.order import METADATA_TOPIC, latest, to_utc
+from forensics.engines.spark.listing import File
+from forensics.engines.spark.plan import Piece, Unit
+from forensics.engines.spark.rows import RAW, narrowed, packed
+from parsers import read, text_log
+from parsers.containers import expand
+from parsers.errors import NotByRanges, NotThisFormat
+from parsers.file_reading import UTC, FileReading, joined, note
+from parsers.schema import Kind
+from parsers.sources import Source
+
+AGAIN: Final = "again"
+"""Format of a range whose file has to be read in one go."""
+
+HEADER: Final = (
+    "format",
+    "properties",
+    "topic",
+    "partition",
+    "directory_state",
+    "lines",
+    "events",
+    "relevant",
+    "understood",
+    "first_time",
+    "last_time",
+    "base_offset",
+    "log_end",
+    "valid_bytes",
+    "magic",
+    "frame",
+    "zone",
+)
+"""Fields of a reading that are no tables."""
+
+KEYS: Final = ("byte", "base_offset", "last_offset", "leader_epoch", "crc")
+
+
+def rows(pieces: Iterable[str], zone: str) -> Iterator[pl.DataFrame]:
+    """Read pieces.
+
+    Args:
+        pieces: as ``Piece.row`` writes them.
+        zone: zone of printed times that name none.
+
+    Returns:
+        Frames of schema ``RAW``.
+    """
+    for text in pieces:
+        piece = Piece.of(text)
+        if piece.range is not None:
+            yield from _of_range(piece, zone)
+        elif len(piece.units) > 1:
+            sources = [opened(unit) for unit in piece.units]
+            for unit, reading in zip(piece.units, read.read_unit(sources), strict=True):
+                yield from _told(unit, piece.split, [reading], zone)
+        else:
+            unit = piece.units[0]
+            yield from _told(unit, piece.split, read.read_parts(opened(unit)), zone)
+
+
+def opened(unit: Unit) -> Source:
+    """The source of a unit, ready to be read."""
+    look = unit.look
+    if look.place is not None or look.problem or look.container:
+        return look.source()
+    return look.source(_Member(unit.file.path, unit.file.real, look.path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """Opens a source that lies in another file."""
+
+    path: str
+    real: str
+    member: str
+
+    def __call__(self) -> BinaryIO:
+        found = _members(self.path, self.real).get(self.member)
+        if found is None:
+            raise FileNotFoundError(2, "no longer in its archive")
+        return found.open()
+
+
+@lru_cache(maxsize=2)
+def _members(path: str, real: str) -> dict[str, Source]:
+    file = File(path, real, Path(real).stat().st_size, 0)
+    return {source.path: source for source in expand(file.source())}
+
+
+def _of_range(piece: Piece, zone: str) -> Iterator[pl.DataFrame]:
+    unit = piece.units[0]
+    source = opened(unit)
+    assert source.place is not None
+    assert piece.range is not None
+    try:
+        parts = text_log.parts_of_range(source, source.place, piece.range)
+        yield from _told(unit, piece.split, _or_nothing(parts), zone)
+    except (NotByRanges, NotThisFormat):
+        yield from _told(unit, piece.split, [FileReading(AGAIN)], zone)
+    except OSError as error:
+        said = note(f"cannot be read: {error.strerror or error}")
+        yield from _told(unit, piece.split, [FileReading(read.UNREADABLE, notices=said)], zone)
+
+
+def _or_nothing(parts: Iterable[FileReading]) -> Iterator[FileReading]:
+    """The parts; a range that lies within one long line has none of its own."""
+    found = None
+    for found in parts:
+        yield found
+    if found is None:
+        yield FileReading(text_log.NAME)
+
+
+@dataclass(slots=True)
+class _Facts:
+    """Collects what the driver must know of a piece."""
+
+    whole: FileReading | None = None
+    notices: int = 0
+    batches: int = 0
+    observations: int = 0
+    when: int | None = None
+    witnesses: Counter[int] = field(default_factory=Counter)
+    spoken: set[tuple[int | None, str | None]] = field(default_factory=set)
+    metadata_hw: int | None = None
+    context: list[pl.DataFrame] = field(default_factory=list)
+    names: list[pl.DataFrame] = field(default_factory=list)
+    keys: list[pl.DataFrame] = field(default_factory=list)
+
+
+def _told(unit: Unit, split: int, parts: Iterable[FileReading], zone: str) -> Iterator[pl.DataFrame]:
+    facts = _Facts()
+    for part in parts:
+        yield from _part(unit, split, part, facts, zone)
+    yield _facts(unit, split, facts)
+
+
+def _part(unit: Unit, split: int, part: FileReading, facts: _Facts, zone: str) -> Iterator[pl.DataFrame]:
+    if part.observations.height:
+        rows = _timed(part.observations, facts, UTC if part.zone is not None else zone)
+        rows = rows.with_row_index("seq", offset=facts.observations).with_columns(pl.col("seq").cast(pl.Int64))
+        facts.observations += rows.height
+        _collect(part.format, rows, facts)
+        yield _raw("observations", unit, split, rows)
+    for name, table in (("batches", part.batches), ("notices", part.notices)):
+        if table.height:
+            begin = facts.batches if name == "batches" else facts.notices
+            yield _raw(name, unit, split, table.with_row_index("seq", offset=begin))
+    if part.format in METADATA_FORMATS and part.batches.height:
+        facts.keys.append(part.batches.select(KEYS))
+    facts.batches += part.batches.height
+    facts.notices += part.notices.height
+    header = FileReading(**{name: getattr(part, name) for name in HEADER})
+    facts.whole = header if facts.whole is None else joined([facts.whole, header])
+    if part.format == read.UNREADABLE:
+        facts.whole.format = part.format
+
+
+def _timed(rows: pl.DataFrame, facts: _Facts, zone: str) -> pl.DataFrame:
+    """Add the greatest time printed so far; a time that the zone does not have is none."""
+    time = pl.col("time")
+    if zone != UTC:
+        there = to_utc(rows.select("time"), zone).get_column("time").is_not_null()
+        time = pl.when(there).then(time)
+    rows = rows.with_columns(latest(time).cast(pl.Int64).alias("when"))
+    if facts.when is not None:
+        rows = rows.with_columns(pl.max_horizontal("when", pl.lit(facts.when)).alias("when"))
+    greatest = rows.get_column("when")[-1]
+    facts.when = greatest if greatest is not None else facts.when
+    return rows
+
+
+def _collect(format_name: str, rows: pl.DataFrame, facts: _Facts) -> None:
+    of_metadata = format_name in METADATA_FORMATS
+    facts.context.append(rows.filter(pl.col("topic").is_null()))
+    for witness, count in rows.get_column("witness").drop_nulls().value_counts().iter_rows():
+        facts.witnesses[witness] += count
+    lines = rows.filter(pl.col("line").is_not_null())
+    facts.spoken.update(lines.select("witness", "message").unique().iter_rows())
+    names = rows.filter(pl.col("topic_id").is_not_null() & pl.col("topic").is_not_null())
+    byte = pl.col("byte") if of_metadata else pl.lit(None, pl.Int64).alias("byte")
+    facts.names.append(names.select("topic_id", "topic", byte).unique(maintain_order=True))
+    if of_metadata:
+        facts.names.append(
+            rows.select(
+                pl.lit(None, pl.String).alias("topic_id"), pl.lit(None, pl.String).alias("topic"), "byte"
+            ).unique()
+        )
+    quorum = rows.filter(
+        (pl.col("topic") == METADATA_TOPIC) & pl.col("kind").is_in([Kind.HW.value, Kind.LEADER_HW.value])
+    )
+    greatest = quorum.get_column("hw").max()
+    if isinstance(greatest, int):
+        facts.metadata_hw = max(facts.metadata_hw or 0, greatest)
+
+
+def _raw(table: str, unit: Unit, split: int, rows: pl.DataFrame) -> pl.DataFrame:
+    rows = narrowed(rows, RAW)
+    return rows.with_columns(
+        pl.lit(table).alias("table"),
+        pl.lit(unit.number, pl.Int64).alias("unit"),
+        pl.lit(split, pl.Int32).alias("split"),
+    )
+
+
+def _facts(unit: Unit, split: int, facts: _Facts) -> pl.DataFrame:
+    whole = facts.whole if facts.whole is not None else FileReading(read.UNKNOWN)
+    header: dict[str, Any] = {name: getattr(whole, name) for name in HEADER}
+    header |= {
+        "identity": unit.identity,
+        "observations": facts.observations,
+        "batches": facts.batches,
+        "notices": facts.notices,
+        "when": facts.when,
+        "witnesses": sorted(facts.witnesses.items()),
+        "spoken": sorted(facts.spoken, key=repr),
+        "metadata_hw": facts.metadata_hw,
+    }
+    row = {"header": [json.dumps(header)]}
+    frame = pl.DataFrame(row, schema={"header": pl.String()}).with_columns(
+        *[
+            pl.lit(packed(pl.concat(found)) if found else None, pl.Binary).alias(name)
+            for name, found in (
+                ("context", [part for part in facts.context if part.height]),
+                ("names", facts.names),
+                ("keys", facts.keys),
+            )
+        ]
+    )
+    return _raw("facts", unit, split, frame)

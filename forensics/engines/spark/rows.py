@@ -1,0 +1,134 @@
+"""Rows on their way between Spark and Polars: plain types only, and the types of the tables again on the other side."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import polars as pl
+import pyarrow as pa
+
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
+
+Schema = Mapping[str, Any]
+
+_NARROW: Final = (pl.Int8, pl.Int16, pl.UInt8, pl.UInt16, pl.Int32)
+_WIDE: Final = (pl.UInt32, pl.Int64, pl.Datetime)
+
+
+def plain(schema: Schema) -> dict[str, pl.DataType]:
+    """The schema in types that Spark has: enumerations as text, times as microseconds, no unsigned numbers."""
+    return {name: _plain(dtype) for name, dtype in schema.items()}
+
+
+def _plain(dtype: pl.DataType) -> pl.DataType:
+    if isinstance(dtype, _NARROW):
+        return pl.Int32()
+    if isinstance(dtype, _WIDE):
+        return pl.Int64()
+    if isinstance(dtype, pl.Enum):
+        return pl.String()
+    return dtype
+
+
+RAW: Final[dict[str, pl.DataType]] = {
+    "table": pl.String(),  # observations, batches, notices or facts
+    "unit": pl.Int64(),  # one source as read in one run
+    "split": pl.Int32(),  # its range of bytes, counted from 0
+    "seq": pl.Int64(),  # place in the split
+    "when": pl.Int64(),  # greatest time printed so far in the split
+    **plain(OBSERVATIONS),
+    **plain(BATCHES),
+    **plain(NOTICES),
+    "header": pl.String(),
+    "context": pl.Binary(),
+    "names": pl.Binary(),
+    "keys": pl.Binary(),
+}
+"""Rows that read tasks give, of all tables."""
+
+_DDL: Final = {pl.String: "string", pl.Int32: "int", pl.Int64: "bigint", pl.Boolean: "boolean", pl.Binary: "binary"}
+_ARROW: Final = {
+    pl.String: pa.string(),
+    pl.Int32: pa.int32(),
+    pl.Int64: pa.int64(),
+    pl.Boolean: pa.bool_(),
+    pl.Binary: pa.binary(),
+}
+
+
+def ddl(schema: Schema) -> str:
+    """A plain schema as Spark writes it."""
+    return ", ".join(f"`{name}` {_DDL[type(dtype)]}" for name, dtype in schema.items())
+
+
+def arrow_schema(schema: Schema) -> Any:
+    """A plain schema as Arrow's."""
+    return pa.schema([(name, _ARROW[type(dtype)]) for name, dtype in schema.items()])
+
+
+def narrowed(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """The columns of a plain schema, in its order; what the frame lacks is null."""
+    return frame.select(
+        [
+            _to_plain(name, frame.schema[name], dtype) if name in frame.columns else pl.lit(None, dtype).alias(name)
+            for name, dtype in schema.items()
+        ]
+    )
+
+
+def _to_plain(name: str, given: pl.DataType, wanted: pl.DataType) -> pl.Expr:
+    column = pl.col(name)
+    return column.dt.epoch("us") if isinstance(given, pl.Datetime) else column.cast(wanted)
+
+
+def restored(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """Plain columns in the types of their table; others stay."""
+    return frame.with_columns(
+        pl.col(name).cast(dtype)
+        for name, dtype in schema.items()
+        if name in frame.columns and frame.schema[name] != dtype
+    )
+
+
+def batches(frame: pl.DataFrame, schema: Schema, *, rows: int = 1 << 16) -> Iterator[Any]:
+    """A frame as Arrow batches of a plain schema, for ``mapInArrow``."""
+    if frame.is_empty():
+        return
+    table = narrowed(frame, schema).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(arrow_schema(schema))
+    yield from table.to_batches(max_chunksize=rows)
+
+
+def chunks(incoming: Iterable[Any], *, rows: int = 250_000) -> Iterator[pl.DataFrame]:
+    """Arrow batches as frames of about that many rows: an expression costs the same for ten rows as for thousands."""
+    held: list[Any] = []
+    count = 0
+    for batch in incoming:
+        if batch.num_rows:
+            held.append(batch)
+            count += batch.num_rows
+        if count >= rows:
+            yield frame(held)
+            held, count = [], 0
+    if held:
+        yield frame(held)
+
+
+def frame(found: list[Any]) -> pl.DataFrame:
+    """Arrow batches as one frame."""
+    made = pl.from_arrow(pa.Table.from_batches(found))
+    assert isinstance(made, pl.DataFrame)
+    return made
+
+
+def packed(table: pl.DataFrame) -> bytes:
+    """A small frame as bytes."""
+    out = io.BytesIO()
+    table.write_ipc(out, compression="zstd")
+    return out.getvalue()
+
+
+def unpacked(data: bytes) -> pl.DataFrame:
+    """A frame that was ``packed``."""
+    return pl.read_ipc(io.BytesIO(data))

@@ -1,0 +1,104 @@
+"""The Spark session: the one that is there, or one of our own; a clear sentence where there can be none."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensics.errors import NoSpark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LEAST_JAVA = 17
+
+_DEFAULTS: Mapping[str, str] = {
+    # Nothing here changes an answer; whoever has a session of their own needs none of it.
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.adaptive.enabled": "true",
+    # Spark runs a task on each core; threads of Polars within one would only fight for the same cores.
+    "spark.executorEnv.POLARS_MAX_THREADS": "1",
+}
+
+
+def session(
+    spark: SparkSession | None = None, *, master: str | None = None, conf: Mapping[str, str] | None = None
+) -> SparkSession:
+    """A session to work in.
+
+    Args:
+        spark: one that is already there, classic or Spark Connect; it is used as it is.
+        master: where to run one of our own, e.g. ``local[*]`` or ``spark://host:7077``; without it what the environment
+            says (``spark-submit``, ``SPARK_REMOTE``), else ``local[*]``.
+        conf: more settings of one of our own.
+
+    Raises:
+        NoSpark: PySpark or Java is missing or too old, or the master cannot be reached.
+    """
+    if spark is not None:
+        return spark
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise NoSpark(f"PySpark cannot be imported ({error}); install it: pip install 'pyspark>=4,<5'") from None
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    settings = {**_DEFAULTS, **(conf or {})}
+    remote = os.environ.get("SPARK_REMOTE") or settings.get("spark.remote") or (master or "").startswith("sc://")
+    if not remote:
+        if (why := why_no_java()) is not None:
+            raise NoSpark(why)
+        # Workers on this machine must run the Python that has our libraries.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1" if (master or "local").startswith("local") else "")
+        if not os.environ["SPARK_LOCAL_IP"]:
+            del os.environ["SPARK_LOCAL_IP"]
+    builder = SparkSession.builder.appName("forensics")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    if (master or "").startswith("sc://"):
+        builder = builder.remote(str(master))
+    elif master is not None or not (remote or _submitted()):
+        builder = builder.master(master or "local[*]")
+    try:
+        return builder.getOrCreate()
+    except (PySparkException, RuntimeError, OSError) as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        raise NoSpark(
+            f"Spark cannot be started: {said[0]}; look at the lines above, and at --master and --conf"
+        ) from None
+
+
+def _submitted() -> bool:
+    """Whether spark-submit, or what is like it, has chosen the master."""
+    return (
+        "PYSPARK_GATEWAY_PORT" in os.environ
+        or "MASTER" in os.environ
+        or "--master" in os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    )
+
+
+def why_no_java() -> str | None:
+    """Why no Java that Spark needs can be run here, or None where one can."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    asked = f"install Java {LEAST_JAVA} or newer, or set JAVA_HOME to it"
+    if java is None:
+        return f"no Java found on the PATH, and JAVA_HOME is not set: Spark needs it; {asked}"
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=True, timeout=60).stderr
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"`{java} -version` failed ({error}): Spark needs Java; {asked}"
+    found = re.search(r'version "([0-9]+)', said)
+    if found is not None and int(found[1]) < LEAST_JAVA:
+        return f"{java} is Java {found[1]}: Spark needs {LEAST_JAVA} or newer; {asked}"
+    return None
