@@ -30,6 +30,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
         "forensics.reports",
         "REPORTS",
         {
+            "comparison": "sets replicas on disk side by side, not a result",
             "remarks": "sentences about a whole scan, for several reports",
             "redaction": "takes names out of a result before any report",
             "inspect_text": "says what files are, not a result",

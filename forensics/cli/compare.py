@@ -1,0 +1,45 @@
+"""``forensics compare``."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+
+import click
+
+from forensics.engines import local
+from forensics.errors import UnreadableInput
+from forensics.reports import comparison
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("-p", "--partition", "name", metavar="TOPIC-N", help="Compare this partition only, and show it whole.")
+@click.option("--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
+    """Set replicas against each other as their segments and checkpoints are on disk.
+
+    It compares and does not judge: a tail that was never committed may differ. `forensics scan` judges.
+
+    Exit code: 0 no two replicas hold different records at one offset, 1 some do, 2 nothing could be compared.
+
+    Example: forensics compare incident/ -p orders-0
+    """
+    case = local.take_in(paths)
+    every = comparison.comparisons(case)
+    found = [one for one in every if name is None or one.name == name]
+    if not found:
+        names = sorted({one.name for one in every})
+        if not names:
+            raise UnreadableInput(
+                f"no replica in {', '.join(paths)}: compare needs segments or checkpoints; give the data directories"
+            )
+        near = difflib.get_close_matches(name or "", names, n=5, cutoff=0.3) or names[:5]
+        raise UnreadableInput(f"no partition {name} on disk in the evidence; there is {', '.join(near)}")
+    if format_name == "json":
+        click.echo(json.dumps(comparison.document(case, found), indent=1, ensure_ascii=False))
+    else:
+        click.echo(comparison.render(case, found, full=name is not None), nl=False)
+    if any(one.forks for one in found):
+        sys.exit(1)

@@ -1,0 +1,231 @@
+"""``forensics compare``: what lies on the disks, side by side."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli.conftest import Run
+from tests.conftest import evidence_root
+from tests.incident import Incident, batch
+
+OFFSET = {"type": "integer", "minimum": 0}
+RANGE = {"type": "array", "minItems": 2, "maxItems": 2, "items": OFFSET}
+MAYBE = {"type": ["integer", "null"], "minimum": 0}
+
+
+def thing(**properties: object) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(properties),
+        "properties": properties,
+    }
+
+
+def many(items: object) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+TEXT = {"type": ["string", "null"]}
+CONTRACT = thing(
+    schema={"const": "forensics.compare/1"},
+    partitions=many(
+        thing(
+            cluster=TEXT,
+            topic={"type": "string"},
+            partition=OFFSET,
+            replicas=many(
+                thing(
+                    broker=OFFSET,
+                    directory=TEXT,
+                    log_start_offset=MAYBE,
+                    log_end_offset=MAYBE,
+                    high_watermark_checkpoint=MAYBE,
+                    epochs=many(RANGE),
+                    epoch_checkpoint=many(RANGE),
+                    magic=MAYBE,
+                    batches=OFFSET,
+                    records=OFFSET,
+                    offsets_without_batch=OFFSET,
+                    compacted={"type": "boolean"},
+                    not_in_segments={"anyOf": [RANGE, {"type": "null"}]},
+                    damage=many(thing(text={"type": "string"}, path=TEXT, byte=MAYBE)),
+                    stale_directories=many({"type": "string"}),
+                )
+            ),
+            pairs=many(
+                thing(
+                    brokers=RANGE,
+                    common=RANGE,
+                    differ=many(RANGE),
+                    first={
+                        "anyOf": [
+                            {"type": "null"},
+                            many(
+                                thing(
+                                    broker=OFFSET,
+                                    base_offset=OFFSET,
+                                    last_offset=OFFSET,
+                                    leader_epoch=MAYBE,
+                                    path={"type": "string"},
+                                    byte=OFFSET,
+                                )
+                            ),
+                        ]
+                    },
+                    differ_below_both_high_watermarks=many(RANGE),
+                )
+            ),
+        )
+    ),
+)
+
+
+def compared(run: Run, folder: Path, *options: object, code: int) -> dict[str, Any]:
+    ran = run("compare", folder, "--format", "json", *options)
+    assert (ran.code, ran.err) == (code, "")
+    assert [error.message for error in Draft202012Validator(CONTRACT).iter_errors(ran.document)] == []
+    return ran.document
+
+
+def partition(document: dict[str, Any], name: str = "orders-0") -> dict[str, Any]:
+    return next(one for one in document["partitions"] if f"{one['topic']}-{one['partition']}" == name)
+
+
+def pairs(one: dict[str, Any]) -> dict[tuple[int, int], dict[str, Any]]:
+    return {tuple(pair["brokers"]): pair for pair in one["pairs"]}
+
+
+# -- real clusters ---------------------------------------------------------------------------------
+
+
+def test_a_fork_is_told_with_both_batches(run: Run, sample_traces: Path) -> None:
+    folder = sample_traces / "kip101-0.10.2.2"
+    one = partition(compared(run, folder, code=1))
+    found = pairs(one)
+    assert set(found) == {(1, 2), (1, 3), (2, 3)}
+    assert found[2, 3]["differ"] == []
+    assert found[1, 3]["differ"] == found[1, 3]["differ_below_both_high_watermarks"] == [[50, 80]]
+    assert found[1, 3]["common"] == [0, 95]
+    left, right = found[1, 3]["first"]
+    for side, broker in ((left, 1), (right, 3)):
+        assert (side["broker"], side["base_offset"], side["last_offset"]) == (broker, 50, 50)
+        data = Path(side["path"]).read_bytes()
+        assert struct.unpack_from(">q", data, side["byte"]) == (50,)
+    assert [r["high_watermark_checkpoint"] for r in one["replicas"]] == [94, 94, 95]
+
+
+def test_the_text_says_the_same(run: Run, sample_traces: Path) -> None:
+    ran = run("compare", sample_traces / "kip101-0.10.2.2", "-p", "orders-0")
+    assert ran.code == 1
+    lines = ran.out.splitlines()
+    assert lines[0] == "orders-0   REPLICAS DIFFER"
+    assert lines[1].split()[:3] == ["broker", "log", "start"]
+    assert lines[2].split() == ["1", "0", "95", "94", "95", "."]
+    assert "  brokers 1 and 2 differ at [50, 80) (30 offsets, 30 of them below both high watermarks)" in lines
+    assert any(line.endswith("00000000000000000000.log byte 1,840") for line in lines)
+    assert "  brokers 2 and 3: no difference in [0, 95)" in lines
+
+
+def test_what_is_alike_is_a_line(run: Run, sample_traces: Path) -> None:
+    ran = run("compare", sample_traces / "traps-0.10.2.2")
+    assert ran.code == 0
+    assert "orders-0   3 replicas, no difference in [0, 15)" in ran.out.splitlines()
+    assert "compacted-0   3 replicas, no difference in [0, 240); compacted: brokers 1, 2 and 3" in ran.out.splitlines()
+    whole = run("compare", sample_traces / "traps-0.10.2.2", "-p", "compacted-0").out
+    assert "broker 1: compacted up to 200" in whole
+    assert "brokers 1 and 2: no difference in [0, 240) where both hold the same batch" in whole
+
+
+def test_epochs_stand_beside_the_ends(run: Run, sample_traces: Path) -> None:
+    folder = sample_traces / "unclean-3.9.1"
+    one = partition(compared(run, folder, code=0))
+    assert all(replica["epochs"] == replica["epoch_checkpoint"] == [[0, 0], [2, 30]] for replica in one["replicas"])
+    assert "0 from 0, 2 from 30" in run("compare", folder, "-p", "orders-0").out
+
+
+def test_every_recorded_case_keeps_the_contract(trace: Path, run: Run) -> None:
+    ran = run("compare", trace, "--format", "json")
+    if ran.code == 2:
+        assert "compare needs segments" in ran.err
+        return
+    compared(run, trace, code=ran.code)
+    assert evidence_root() is not None or trace.parent.name == "sample_traces"
+
+
+# -- by hand ---------------------------------------------------------------------------------------
+
+
+def test_a_tail_above_a_high_watermark_is_said_to_be_one(run: Run, tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=2)
+    incident[1].segment([(0, 9, 0), (10, 14, 0)])
+    incident[2].segment([(0, 9, 0), (10, 12, 1)])
+    incident[1].checkpoint(10)
+    incident[2].checkpoint(13)
+    found = pairs(partition(compared(run, tmp_path, code=1)))
+    assert found[1, 2]["differ"] == [[10, 13]]
+    assert found[1, 2]["differ_below_both_high_watermarks"] == []
+    assert "differ at [10, 13) (3 offsets, all above a high watermark of the two)" in run("compare", tmp_path).out
+
+
+def test_offsets_in_no_segment_and_in_no_batch_are_said(run: Run, tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=2)
+    for number in (1, 2):
+        path = incident[number].segment([])
+        path.with_name(f"{20:020}.log").write_bytes(batch(20, 29, 0) + batch(35, 39, 0))
+        path.unlink()
+    (incident[1].data / "log-start-offset-checkpoint").write_text("0\n1\norders 0 5\n")
+    one = partition(compared(run, tmp_path, code=0))
+    first, second = one["replicas"]
+    assert first["not_in_segments"] == [5, 20]
+    assert second["not_in_segments"] is None
+    assert (second["offsets_without_batch"], second["compacted"]) == (5, True)
+    assert (second["batches"], second["records"]) == (2, 15)
+    text = run("compare", tmp_path, "-p", "orders-0").out
+    assert "broker 1: [5, 20) is its own but in no segment here: tiered, or not handed in" in text
+    assert "broker 2: 5 offsets between batches are in none" in text
+
+
+def test_damage_and_another_directory_are_said(run: Run, tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=2)
+    incident[1].segment([(0, 9, 0)])
+    torn = incident[2].segment([(0, 9, 0), (10, 19, 0)])
+    torn.write_bytes(torn.read_bytes()[:-3])
+    incident[1].segment([(0, 4, 0)], directory="old")
+    text = run("compare", tmp_path, "-p", "orders-0").out
+    assert "broker 1: stale directory" in text
+    assert "broker-2/data/orders-0/00000000000000000000.log byte" in text
+
+
+def test_one_replica_alone_is_said_to_be_alone(run: Run, tmp_path: Path) -> None:
+    Incident(tmp_path, brokers=2)[1].segment([(0, 9, 0)])
+    ran = run("compare", tmp_path)
+    assert ran.code == 0
+    assert ran.out == "orders-0   nothing to compare: segments of broker 1 alone\n"
+
+
+# -- what is wrong ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["-p", "order-0"], "no partition order-0 on disk in the evidence; there is orders-0"),
+        (["--format", "xml"], "'xml' is not one of"),
+    ],
+)
+def test_wrong_usage(options: list[str], said: str, run: Run, sample_traces: Path) -> None:
+    ran = run("compare", sample_traces / "kip101-0.10.2.2", *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_logs_alone_cannot_be_compared(run: Run, sample_traces: Path) -> None:
+    ran = run("compare", sample_traces / "kip101-0.10.2.2" / "broker-1" / "logs")
+    assert ran.code == 2
+    assert "compare needs segments or checkpoints" in ran.err
