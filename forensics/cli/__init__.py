@@ -8,11 +8,9 @@ import traceback
 import click
 
 from forensics import __version__
-from forensics.cli.batch import batch
 from forensics.cli.compare import compare
 from forensics.cli.explain import explain, rules
 from forensics.cli.inspect import inspect
-from forensics.cli.report import report
 from forensics.cli.scan import scan
 from forensics.cli.simulate import simulate
 from forensics.cli.timeline import timeline
