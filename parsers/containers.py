@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
+from parsers import shared_output
 from parsers.sources import HEAD_BYTES, Place, Source
 from parsers.streams import (
     MOST_EXPANDED,
@@ -87,7 +88,7 @@ def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Itera
     codec = codec_of(head)
     kind = _archive_of(head)
     if codec is None and kind is None:
-        yield from _dumps(source) if _DUMP.search(head) and b"\0" not in head else (source,)
+        yield from _texts(source, head)
     elif codec is not None:
         if layers == _MOST_LAYERS:
             yield replace(source, problem=f"compressed more than {_MOST_LAYERS} times over; expand it by hand")
@@ -102,6 +103,16 @@ def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Itera
         yield replace(source, container=container, notes=(*source.notes, *problems, *more))
         for member in sorted(found, key=lambda member: _order(member.path)):
             yield from _expand(member, memory, archives + 1, 0)
+
+
+def _texts(source: Source, head: bytes) -> Iterator[Source]:
+    """What is in a text that several tools or processes wrote; or the source."""
+    if _DUMP.search(head) and b"\0" not in head:
+        yield from _dumps(source)
+    elif (mark := shared_output.mark_of(head)) is not None:
+        yield from shared_output.split(source, mark)
+    else:
+        yield source
 
 
 def _expanded(source: Source, codec: Codec) -> Source:

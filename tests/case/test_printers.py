@@ -1,4 +1,4 @@
-"""One file with the logs of several brokers: joined, they are told apart; mixed, nobody is made to say another's words."""
+"""One file with the logs of several brokers: joined, they are told apart; mixed, nobody says another's words."""
 
 from __future__ import annotations
 

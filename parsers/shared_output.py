@@ -1,0 +1,212 @@
+"""What several processes wrote to one output: ``docker compose logs``, ``kubectl logs --prefix``, a syslog.
+
+Each line says by its prefix, or by a member of its JSON object, who wrote it. The text is given as one source a writer,
+with the lines of that writer alone, numbered by themselves.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import BinaryIO, Final
+
+import polars as pl
+
+from parsers import lines
+from parsers.sources import Source
+
+MOST_WRITERS: Final = 1000
+_ZONED: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{8}(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})"
+_DATED: Final = r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}|[0-9]{2} [A-Z][a-z]{2} [0-9]{4}"
+_PROGRAM: Final = r"[^\s:\[]+(?:\[[0-9]+\])?: "
+
+PREFIXES: Final[tuple[str, ...]] = (
+    # [pod/kafka-0/kafka] line: kubectl logs --prefix
+    r"^\[pod/([^\]]+)\] ",
+    # kafka-1  | line: docker compose logs
+    r"^([A-Za-z0-9][A-Za-z0-9_.-]*) +\| ",
+    # kafka-0 kafka [2024-..: stern
+    r"^([a-z0-9][a-z0-9.-]* [a-z0-9][a-z0-9-]*) ",
+    # <30>1 2024-03-01T10:22:41.107+01:00 host kafka 123 - - line: syslog, RFC 5424
+    rf"^<[0-9]+>1 {_ZONED} (\S+) \S+ \S+ \S+ ",
+    # 2024-03-01T10:22:41.107+0000 host kafka[123]: line
+    rf"^{_ZONED} (\S+) {_PROGRAM}",
+    # Mar 01 10:22:41 host kafka[123]: line
+    rf"^(?:<[0-9]+>)?[A-Z][a-z]{{2}} [ 0-9][0-9] [0-9:.]{{8,15}} (\S+) {_PROGRAM}",
+)
+"""Patterns of a prefix; the group is the writer."""
+
+MEMBERS: Final[tuple[tuple[str, ...], ...]] = (
+    ("kubernetes", "pod_name"),
+    ("kubernetes", "pod", "name"),
+    ("kubernetes", "pod"),
+    ("pod_name",),
+    ("pod",),
+    ("container_name",),
+    ("container", "name"),
+    ("host", "name"),
+    ("host", "hostname"),
+    ("hostname",),
+    ("agent", "hostname"),
+    ("_HOSTNAME",),
+    ("host",),
+)
+"""Members of a JSON object that name the writer, the most telling first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How a line tells its writer: by a prefix, or by a member of its object."""
+
+    prefix: str = ""
+    member: tuple[str, ...] = ()
+
+    def writer(self) -> pl.Expr:
+        """The writer of each line of column ``text``."""
+        if self.prefix:
+            return pl.col("text").str.extract(self.prefix)
+        return pl.col("text").str.json_path_match("$" + "".join(f"['{name}']" for name in self.member))
+
+    def others(self, writer: str) -> re.Pattern[bytes]:
+        """A pattern of the lines that are not by a writer, with their line ends."""
+        if self.prefix:
+            before, behind = _halves(self.prefix)
+            theirs = before.removeprefix("^") + re.escape(writer) + behind
+        else:
+            name, value = re.escape(self.member[-1]), re.escape(json.dumps(writer, ensure_ascii=False))
+            theirs = rf'.*"{name}"\s*:\s*{value}'
+        return re.compile(rb"(?m)^(?!" + theirs.encode() + rb").*\n?")
+
+
+def _halves(pattern: str) -> tuple[str, str]:
+    """What stands before and behind the only capturing group of a pattern."""
+    found = re.search(r"(?<!\\)\((?!\?)", pattern)
+    assert found is not None
+    depth, at = 0, found.start()
+    for at in range(found.start(), len(pattern)):
+        if pattern[at - 1] != "\\" and pattern[at] in "()":
+            depth += 1 if pattern[at] == "(" else -1
+            if not depth:
+                break
+    return pattern[: found.start()], pattern[at + 1 :]
+
+
+def mark_of(head: bytes) -> Mark | None:
+    """How the lines of a text tell their writers, from its first bytes; None where they do not."""
+    sample = lines.sample(head)
+    if sample is None or b"\0" in head:
+        return None
+    for prefix in PREFIXES:
+        marked = sample.filter(sample.str.contains(prefix))
+        if 2 * marked.len() > sample.len() and marked.str.replace(prefix, "").str.contains(_DATED).any():
+            return Mark(prefix=prefix)
+    objects = [found for line in sample.head(50).to_list() if (found := _object(line)) is not None]
+    if 2 * len(objects) > min(sample.len(), 50):
+        for member in MEMBERS:
+            if all(isinstance(_at(found, member), str) for found in objects):
+                return Mark(member=member)
+    return None
+
+
+def _object(line: str | None) -> object | None:
+    if not line or not line.startswith("{"):
+        return None
+    try:
+        return json.loads(line)  # type: ignore[no-any-return]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _at(found: object, member: tuple[str, ...]) -> object:
+    for name in member:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+def split(source: Source, mark: Mark) -> Iterator[Source]:
+    """The text by writer; the text as it is where there is one writer alone."""
+    sizes: dict[str, int] = {}
+    nobody = 0
+    try:
+        with source.open() as stream:
+            for block in lines.blocks(stream):
+                counted = (
+                    block.frame()
+                    .select(mark.writer().alias("writer"), (pl.col("text").str.len_bytes() + 1).alias("bytes"))
+                    .group_by("writer", maintain_order=True)
+                    .agg(pl.col("bytes").sum(), pl.len())
+                )
+                for writer, size, count in counted.iter_rows():
+                    if writer is None:
+                        nobody += count
+                    else:
+                        sizes[writer] = sizes.get(writer, 0) + size
+                if len(sizes) > MOST_WRITERS:
+                    break
+    except OSError:
+        sizes = {}
+    if not 1 < len(sizes) <= MOST_WRITERS:
+        yield source
+        return
+    notes = (f"{nobody} lines do not say who wrote them and are left out",) if nobody else ()
+    yield replace(source, container="output of several", notes=(*source.notes, *notes))
+    stored = f"shared output in {source.stored}" if source.stored else "shared output"
+    for writer in sorted(sizes):
+        yield Source(
+            f"{source.path}!/{_shown(writer)}",
+            sizes[writer],
+            _Only(source, mark, writer),
+            stored=stored,
+            archive=source.archive,
+            offset=source.offset,
+        )
+
+
+def _shown(writer: str) -> str:
+    return "".join(c if c.isprintable() and c not in "/\\" else "-" for c in writer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Only:
+    source: Source
+    mark: Mark
+    writer: str
+
+    def __call__(self) -> BinaryIO:
+        return io.BufferedReader(_Filtered(self.source.open(), self.mark.others(self.writer)), 1 << 16)
+
+
+class _Filtered(io.RawIOBase):
+    """A text without the lines that fit a pattern."""
+
+    def __init__(self, inner: BinaryIO, others: re.Pattern[bytes]) -> None:
+        super().__init__()
+        self._inner = inner
+        self._others = others
+        self._ready = memoryview(b"")
+        self._rest = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._inner.close()
+        super().close()
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        while not self._ready and not self._ended:
+            data = self._inner.read(1 << 20)
+            self._ended = not data
+            whole = self._rest + data
+            end = len(whole) if self._ended or len(whole) > lines.MAX_LINE_BYTES else whole.rfind(b"\n") + 1
+            self._rest = whole[end:]
+            self._ready = memoryview(self._others.sub(b"", whole[:end]))
+        count = min(len(view), len(self._ready))
+        view[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
