@@ -38,7 +38,14 @@ class Proof:
 
 
 def committed(
-    history: History, lineage: Lineage, first: int, end: int, *, replica: int | None = None, before: int | None = None
+    history: History,
+    lineage: Lineage,
+    first: int,
+    end: int,
+    *,
+    replica: int | None = None,
+    before: int | None = None,
+    row: int | None = None,
 ) -> Proof:
     """Which records ``[first, end)`` of a log are known to have been committed.
 
@@ -49,6 +56,7 @@ def committed(
         end: end offset, not included.
         replica: whose log it is; its own statements hold for it even where its epochs are not known.
         before: count only high watermarks reached in an epoch below this one.
+        row: of the replica's own words on its own log, count only those up to this row.
     """
     ranges: list[Range] = []
     used: list[Statement] = []
@@ -59,7 +67,8 @@ def committed(
         if stop <= first:
             continue
         differ, unknown = differences(lineage, statement.lineage, first, stop)
-        if statement.epoch == UNKNOWN and statement.replica == replica:
+        own = statement.epoch == UNKNOWN and statement.replica == replica
+        if own and (row is None or (statement.refs and (statement.refs[0].row or 0) <= row)):
             unknown = []
         same = subtract([(first, stop)], [*differ, *unknown])
         if same:
@@ -146,11 +155,12 @@ def _first_without(history: History, statement: Statement, offset: int) -> Epoch
     """The first later epoch whose leader did not have the record."""
     for number in sorted(history.epochs):
         epoch = history.epochs[number]
-        if number <= statement.epoch or not epoch.served or epoch.leader is None or epoch.leader < 0:
+        mine = statement.lineage.epoch_at(offset)
+        if number <= max(statement.epoch, mine) or not epoch.served or epoch.leader is None or epoch.leader < 0:
             continue
         if not epoch.lineage.entries:
             continue
-        there, mine = epoch.lineage.epoch_at(offset), statement.lineage.epoch_at(offset)
+        there = epoch.lineage.epoch_at(offset)
         if there not in (UNKNOWN, mine):
             return epoch
     return None
@@ -185,6 +195,9 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     leader = after.leader
     if leader is None or _shortened(history, leader, before.epoch, after.epoch):
         return None
+    own = history.replicas.get(leader)
+    if own is None or not (own.server_log and own.state_log):
+        return None  # what happened to its log in between is not in the evidence
     if _lost_unseen(history, leader, before, after):
         return None
     if leader == before.leader:
@@ -322,13 +335,14 @@ def reached(history: History, epoch: Epoch) -> int | None:
     here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch.epoch]
     if not here:
         return None
-    load = next((s for s in reversed(spans[here[-1]].steps) if s.what in ("loaded", "corrupt")), None)
-    if load is not None and (load.what == "corrupt" or load.reason == "unclean"):
-        return load.end
+    replica = history.replicas.get(epoch.leader)
+    if replica is None or not (replica.server_log and replica.state_log):
+        return None  # it may have been loaded or cut, or have followed, unseen
+    for step in spans[here[-1]].steps:
+        return step.target if step.what == "loaded" and step.reason != "unclean" else step.end
     if here[-1] + 1 < len(spans):
         return spans[here[-1] + 1].start_end
-    replica = history.replicas.get(epoch.leader)
-    return replica.end if replica is not None else None
+    return replica.end
 
 
 def refetched(history: History, cut: Cut, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
@@ -338,8 +352,13 @@ def refetched(history: History, cut: Cut, ranges: tuple[Range, ...]) -> tuple[li
         return [], list(ranges)
     have: list[Range] = []
     unknown: list[Range] = []
+    # Older records are in the leader's log only below the offset at which it began its own epoch.
+    held = epoch.start if epoch.start is not None else epoch.start_low
     for first, stop in ranges:
         differ, unsure = differences(cut.lineage, epoch.lineage, first, stop)
-        unknown.extend(unsure)
-        have.extend(subtract([(first, stop)], [*differ, *unsure]))
+        there = subtract([(first, stop)], [*differ, *unsure])
+        older = [(a, b) for a, b in there if cut.lineage.epoch_at(a) != epoch.epoch]
+        beyond = intersect(older, [(held, stop)]) if epoch.start is None else []
+        unknown.extend([*unsure, *beyond])
+        have.extend(subtract(there, [(held, stop)] if older else []))
     return merge(have), intersect(merge(unknown), list(ranges))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from forensics.replay.history import Disk, Epoch, Ref, Role
 from forensics.replay.tenures import Event, Tenure, broker_set
@@ -10,12 +10,21 @@ from parsers.schema import Kind
 
 
 def collect(
-    tenures: Mapping[int, list[Tenure]], cluster: Sequence[Event], disks: Mapping[int, Disk]
+    tenures: Mapping[int, list[Tenure]],
+    cluster: Sequence[Event],
+    disks: Mapping[int, Disk],
+    told: Container[int],
 ) -> dict[int, Epoch]:
     """Every epoch that any evidence names, by number.
 
     The leader's own word on its ISR comes first. Controllers and the metadata caches of all brokers (UpdateMetadata)
     fill in where the leader's log is missing.
+
+    Args:
+        tenures: each replica's, from its own lines.
+        cluster: what others say of leaders and ISRs.
+        disks: each replica's files.
+        told: brokers whose own word on their roles is in the evidence.
     """
     epochs: dict[int, Epoch] = {}
 
@@ -35,12 +44,12 @@ def collect(
                 at(number).served = True
     for epoch in epochs.values():
         # Nothing speaks against it where the leader's own lines are not in the evidence.
-        if epoch.leader is not None and epoch.leader >= 0 and not tenures.get(epoch.leader):
+        if epoch.leader is not None and epoch.leader >= 0 and epoch.leader not in told:
             epoch.served = True
     return dict(sorted(epochs.items()))
 
 
-_ELECTS = (Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.PARTITION_CREATED, Kind.PARTITION_CHANGED)
+ELECTS = (Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.PARTITION_CREATED, Kind.PARTITION_CHANGED)
 """Who says so says it at the moment of the election; what brokers cache may be the ISR of any later moment."""
 
 
@@ -54,7 +63,7 @@ def _told(epoch: Epoch, event: Event) -> None:
     if isr is not None and all(known != isr for known, _ in epoch.isr):
         epoch.isr.append((isr, ref))
         epoch.isr_told = True
-    if isr is not None and epoch.isr and epoch.isr[0][0] == isr and event.kind in _ELECTS:
+    if isr is not None and epoch.isr and epoch.isr[0][0] == isr and event.kind in ELECTS:
         epoch.isr_elected = True
     if event.kind in (Kind.UNCLEAN_ELECTION, Kind.RECOVERING):
         epoch.unclean.append(ref)

@@ -69,6 +69,8 @@ def fold(
             checkpoint=disk.checkpoint,
             on_disk=disk.end is not None,
             has_logs=bool(own),
+            server_log=bool(own) and fact.server_log,
+            state_log=bool(own) and fact.state_log,
             first_time=reader.first_time,
             last_time=own[-1].time if own else None,
             directory=disk.directory,
@@ -78,7 +80,9 @@ def fold(
         )
     if any(facts.get(broker, _NO_FACTS).hw_protocol for broker in history.replicas):
         history.protocol = "hw"
-    history.epochs = leadership.collect(tenures, cluster_events, disks)
+    told = {b for b, spans in tenures.items() if spans and facts.get(b, _NO_FACTS).state_log}
+    history.epochs = leadership.collect(tenures, cluster_events, disks, told)
+    history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
     history.tenures = tenures
     history.disks = disks
     _Fold(history, tenures, disks, facts).run()
@@ -391,7 +395,13 @@ class _Fold:
 
     def _stated(self, broker: int, tenure: Tenure, epoch: Epoch | None) -> None:
         if tenure.hw is not None and epoch is not None:
-            self._state(broker, epoch, tenure.hw, "printed by the leader" if epoch.leader == broker else "printed")
+            # It may fetch what a later epoch wrote before it hears of that epoch.
+            ahead = [n for n, start, _ in tenure.entries if n > epoch.epoch and start < tenure.hw.value]
+            reached_in = self.history.epochs.get(max(ahead)) if ahead else None
+            if reached_in is not None:
+                self._state(broker, reached_in, tenure.hw, "printed", own=tenure.log if self._told(broker) else None)
+            else:
+                self._state(broker, epoch, tenure.hw, "printed by the leader" if epoch.leader == broker else "printed")
         reached = tenure.hw.value if tenure.hw is not None else 0
         alone = self._alone(broker, tenure) if epoch is not None and epoch.leader == broker else None
         if alone is not None and alone.value > reached and self.facts.get(broker, _NO_FACTS).alone_commits:
@@ -438,13 +448,21 @@ class _Fold:
         own: Lineage | None = None,
         confidence: Confidence = Confidence.PROVEN,
     ) -> None:
-        if epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
+        told = self._told(broker)
+        if told and epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
             number, lineage = epoch.epoch, epoch.lineage
-        else:
+        elif told or own is not None:
             number, lineage = UNKNOWN, own if own is not None else self.logs[broker]
+        else:
+            number, lineage = UNKNOWN, Lineage().begin(UNKNOWN, 0)  # in which role it was reached is not known
         self.history.statements.append(
             Statement(broker, number, lineage, sample.value, confidence, how, sample.time, (sample.ref,), earlier)
         )
+
+    def _told(self, broker: int) -> bool:
+        """Whether both the roles of a replica and what happened to its log are in the evidence."""
+        facts = self.facts.get(broker, _NO_FACTS)
+        return facts.state_log and facts.server_log
 
     def _follow_on(self, statement: Statement) -> Statement:
         """A follower that has not heard of a new epoch of the same leader learns that epoch's high watermark all the
@@ -454,6 +472,8 @@ class _Fold:
         if epoch is None or statement.replica == epoch.leader or epoch.leader is None:
             return statement
         spans = self.tenures.get(epoch.leader, [])
+        if not spans:
+            return self._beyond_sight(statement, epoch)
         for one, two in itertools.pairwise(spans):
             goes_on = one.role is Role.LEADER and two.role is Role.LEADER and one.run == two.run and not one.steps
             following = self.history.epochs.get(two.epoch)
@@ -463,13 +483,25 @@ class _Fold:
                 return self._follow_on(replace(statement, epoch=following.epoch, lineage=following.lineage))
         return statement
 
+    def _beyond_sight(self, statement: Statement, epoch: Epoch) -> Statement:
+        """Whether a leader that led again went on with its log, or came back shorter, only its own lines tell."""
+        number = min((n for n, e in self.history.epochs.items() if n > epoch.epoch and e.served), default=None)
+        after = self.history.epochs[number] if number is not None else None
+        if after is None or after.leader != epoch.leader or after.start is None:
+            return statement
+        if statement.high_watermark <= after.start:
+            return statement
+        known = statement.lineage.cut(after.start).begin(UNKNOWN, after.start)
+        return replace(statement, epoch=UNKNOWN, lineage=known)
+
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def _ends(self) -> None:
         history = self.history
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, _NO_DISK)
-            replica.lineage = disk.lineage if disk.lineage.entries else self.logs[broker]
+            known = self.logs[broker] if self._told(broker) else Lineage().begin(UNKNOWN, 0)
+            replica.lineage = disk.lineage if disk.lineage.entries else known
         history.uncovered = self._uncovered()
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, _NO_DISK)

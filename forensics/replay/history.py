@@ -161,11 +161,15 @@ class BrokerFacts:
         initial_offset: meaning of the offset in ``Added fetcher``: "end", "hw" or None.
         alone_commits: a leader alone in the ISR commits what it appends; from 3.7 on only if min.insync.replicas allows
             (KIP-966, Partition.maybeIncrementLeaderHW).
+        server_log: what its log layer did is in the evidence.
+        state_log: which roles it was told is in the evidence.
     """
 
     hw_protocol: bool = False
     initial_offset: str | None = None
     alone_commits: bool = False
+    server_log: bool = True
+    state_log: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +318,7 @@ class Replica:
         checkpoint: high watermark in its checkpoint file, with its evidence.
         on_disk: whether its segments are in the evidence.
         has_logs: whether lines of this broker about the partition are in the evidence.
+        server_log, state_log: whether what its log layer did, and which roles it was told, are in the evidence.
         first_time: time of its earliest line about the partition.
         directory: path of its data directory in the evidence.
     """
@@ -325,6 +330,8 @@ class Replica:
     checkpoint: tuple[int, Ref] | None = None
     on_disk: bool = False
     has_logs: bool = False
+    server_log: bool = False
+    state_log: bool = False
     first_time: int | None = None
     last_time: int | None = None
     directory: str | None = None
@@ -378,6 +385,7 @@ class History:
     regressions: list[Regression] = field(default_factory=list)
     overtaken: list[Overtaken] = field(default_factory=list)
     disks: Mapping[int, Disk] = field(default_factory=dict)
+    elections_told: bool = False  # whoever elects the leaders speaks of the partition
     uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 

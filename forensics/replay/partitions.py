@@ -57,6 +57,9 @@ PROGRESS = (
 )
 """What moves all the time."""
 
+STOPPED_FOR_GOOD = "stop replica (delete=true)"
+"""What state-change.log says (up to 2.3) where server.log tells of the deletion."""
+
 CLUSTER = (
     Kind.ELECTION,
     Kind.UNCLEAN_ELECTION,
@@ -140,6 +143,8 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         hw_protocol=old,
         initial_offset=broker.initial_offset if broker is not None else None,
         alone_commits=release is not None and release < (3, 7),
+        server_log=broker is not None and broker.server_log,
+        state_log=broker is not None and broker.state_log,
     )
 
 
@@ -155,6 +160,7 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     # A controller that makes a partition new says so before it elects a leader (NonExistentPartition to NewPartition).
     new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
     gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.TOPIC_REMOVED.value]) | (pl.col("leader") == -2) | new
+    gone = gone | (pl.col("detail") == STOPPED_FOR_GOOD)
     rows = rows.with_columns(
         # Of two things that happened, which was the last before this row?
         pl.when(gone.fill_null(False)).then(True).when(heard).then(False).otherwise(None).alias("_mark"),
@@ -165,7 +171,11 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"),
     )
     other_id = (pl.col("_id") != pl.col("_id_before")).fill_null(False)
-    anew = heard & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
+    # A role is taken up only at a rising epoch (Partition.makeLeader), so epochs that fall are another topic's.
+    taken = pl.when(pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])).then("leader_epoch")
+    fell = (taken == 0) & (taken.forward_fill().shift(1).over([*place, "message"]) > 0)
+    anew = (heard & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion")) | fell
+    anew = anew & pl.col("_id").is_null()
     rows = rows.with_columns((other_id | anew.fill_null(False)).alias("_begins"))
     if rows.get_column("_begins").any():
         # What a broker says between a deletion and the first epoch of the next life is about that next life.

@@ -104,7 +104,7 @@ def committed(frame: pl.DataFrame) -> pl.DataFrame:
 # -- selection --------------------------------------------------------------------------------------------------------
 
 
-_PLACE = ("topic", "partition", "topic_id", "replica", "line")
+_PLACE = ("topic", "partition", "topic_id", "replica", "line", "message")
 _READ = (
     *("row", "broker", "run", "starts_run", "kind", "time", "leader", "leader_epoch", "offset", "hw", "leo"),
     *("log_start", "isr", "detail"),

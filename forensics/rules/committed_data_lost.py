@@ -53,6 +53,7 @@ from forensics.rules.story import (
     leader_fact,
     leader_text,
     loss_cause,
+    members,
     owner_text,
     shrunk_fact,
     statement_fact,
@@ -85,12 +86,23 @@ def judge(history: History, case: Case) -> Judgement:
         missing.append(
             f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica"
         )
+    missing += _unheard(history, case)
     missing += [
         f"broker {broker}'s later server.log and state-change.log: {why}"
         for broker, why in sorted(history.uncovered.items())
     ]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _unheard(history: History, case: Case) -> list[str]:
+    """Who may know of a later leader, where nobody who elects leaders is in the evidence."""
+    if history.elections_told:
+        return []
+    silent = [
+        b for b in sorted(members(history, case)) if b not in history.replicas or not history.replicas[b].has_logs
+    ]
+    return [f"broker {broker}'s state-change.log: whether another leader followed" for broker in silent]
 
 
 def _finding(history: History, loss: Loss) -> Finding:

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, Fork, History, Ref
-from forensics.replay.lineage import Range, intersect, size
+from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -64,6 +64,15 @@ def judge(history: History, case: Case) -> Judgement:
             continue
         both = min(hw for hw in bounds.values() if hw is not None)
         inside = tuple(intersect(fork.ranges, [(0, both)]))
+        end = fork.ranges[-1][1]
+        unsure = [
+            b for b, hw in bounds.items() if history.replicas[b].checkpoint is None and hw is not None and hw < end
+        ]
+        if unsure and subtract(fork.ranges, inside):
+            unclear.append(
+                f"how far the high watermark of {brokers_text(unsure)} had come, whose segments differ from the "
+                f"other's at {span_text(fork.ranges)}: replication-offset-checkpoint"
+            )
         if inside:
             groups.setdefault(inside, []).append(fork)
     findings = tuple(_finding(history, ranges, forks) for ranges, forks in sorted(groups.items()))

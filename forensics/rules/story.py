@@ -104,11 +104,15 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
 def missing_logs(history: History, case: Case) -> list[str]:
     """Replicas whose own lines are not in the evidence, or end too early, as requests an operator can act on."""
     wanted = sorted(members(history, case))
-    absent = [
-        f"broker {broker}'s server.log and state-change.log"
-        for broker in wanted
-        if broker not in history.replicas or not history.replicas[broker].has_logs
-    ]
+    absent = [] if wanted else [f"server.log and state-change.log of the replicas of {history.name}"]
+    for broker in wanted:
+        replica = history.replicas.get(broker)
+        if replica is None or not (replica.server_log or replica.state_log):
+            absent.append(f"broker {broker}'s server.log and state-change.log")
+        elif not replica.server_log:
+            absent.append(f"broker {broker}'s server.log")
+        elif not replica.state_log:
+            absent.append(f"broker {broker}'s state-change.log")
     return absent + [
         f"broker {broker}'s later server.log and state-change.log: {why}"
         for broker, why in sorted(history.uncovered.items())
@@ -127,7 +131,8 @@ def missing_data(history: History, case: Case) -> list[str]:
 
 def members(history: History, case: Case) -> set[int]:
     """Every broker that the evidence names as a replica of the partition."""
-    named: set[int] = set(history.replicas)
+    # A controller speaks of partitions it holds no replica of.
+    named = {b for b, replica in history.replicas.items() if replica.directory is not None or history.tenures.get(b)}
     for epoch in history.epochs.values():
         for isr, _ in epoch.isr:
             named |= isr

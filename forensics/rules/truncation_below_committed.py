@@ -39,7 +39,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.committed import committed, doubts, losses, refetched
 from forensics.replay.history import Confidence, Cut, History, Statement
-from forensics.replay.lineage import Range, intersect, size
+from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.rules.finding import (
     Finding,
     Judgement,
@@ -62,7 +62,8 @@ def judge(history: History, case: Case) -> Judgement:
     unclear: list[str] = []
     for cut in history.cuts:
         before = cut.epoch if cut.epoch >= 0 else None
-        proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=before)
+        row = cut.refs[0].row
+        proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=before, row=row)
         if proof.ranges:
             findings.append(_finding(history, cut, proof.ranges, proof.statements[0], gone))
         elif (doubt := _doubt(history, cut)) is not None:
@@ -96,15 +97,19 @@ def _doubt(history: History, cut: Cut) -> str | None:
 
 def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: Statement, gone: list[Range]) -> Finding:
     lost = intersect(ranges, gone)
-    again, _ = refetched(history, cut, ranges)
+    settled = not doubts(history)
+    leader = f"broker {cut.leader}"
+    had = not subtract(ranges, refetched(history, cut, ranges)[0])
     proven = cut.end_exact and statement.confidence is Confidence.PROVEN
     written = cut.lineage.epoch_at(ranges[0][0])
     if lost:
         outcome = "the partition has lost them"
-    elif again:
-        outcome = f"broker {cut.leader} still had them and they were fetched again"
+    elif settled:
+        outcome = f"{leader} still had them and they were fetched again" if had else "the partition kept them"
+    elif had:
+        outcome = f"{leader} still had them then; whether the partition kept them is not known"
     else:
-        outcome = "whether they were fetched again is not known"
+        outcome = "whether the partition kept them is not known"
     epoch = history.epochs.get(cut.epoch)
     cause = "hw-truncation" if cut.reason == "high watermark" else "unknown"
     if cause == "unknown" and epoch is not None:
@@ -119,7 +124,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         )
     return Finding(
         rule=ID,
-        severity=Severity.CRITICAL if lost else Severity.WARNING,
+        severity=Severity.CRITICAL if lost else Severity.WARNING if settled else Severity.ERROR,
         confidence=Confidence.PROVEN if proven else Confidence.INFERRED,
         **place(history),
         replicas=(cut.replica,),

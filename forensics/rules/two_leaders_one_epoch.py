@@ -27,6 +27,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
+from forensics.rules.story import members
 
 ID = "two-leaders-one-epoch"
 
@@ -34,8 +35,21 @@ ID = "two-leaders-one-epoch"
 def judge(history: History, case: Case) -> Judgement:
     """Compare everyone's word on each epoch's leader."""
     findings = []
+    doubts = []
+    replicas = history.replicas
+    blind = tuple(
+        broker
+        for broker in sorted(members(history, case))
+        if broker not in replicas or not (replicas[broker].server_log and replicas[broker].state_log)
+    )
     for number, epoch in sorted(history.epochs.items()):
         if not epoch.other_leaders or epoch.leader is None:
+            continue
+        if blind:
+            doubts.append(
+                f"the server.log and state-change.log of {brokers_text(blind)}: whether {history.name} was deleted and "
+                f"created anew, for leader epoch {number} has {len(epoch.other_leaders) + 1} leaders"
+            )
             continue
         leaders = tuple(sorted({epoch.leader, *epoch.other_leaders}))
         facts = [Fact(f"leader of epoch {number}", broker=epoch.leader, refs=tuple(epoch.refs))]
@@ -58,11 +72,10 @@ def judge(history: History, case: Case) -> Judgement:
             )
         )
     led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
-    missing = (
-        () if led else (f"any line about the leaders of {history.name}: state-change.log or the controller's log",)
-    )
-    verdict = Verdict.VIOLATED if findings else Verdict.CLEAN if led else Verdict.UNKNOWN
-    return Judgement(ID, verdict, tuple(findings), missing)
+    if not led:
+        doubts.append(f"any line about the leaders of {history.name}: state-change.log or the controller's log")
+    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if doubts else Verdict.CLEAN
+    return Judgement(ID, verdict, tuple(findings), tuple(doubts))
 
 
 RULE = Rule(ID, Severity.CRITICAL, "TWO LEADERS IN ONE EPOCH", judge, __doc__ or "")

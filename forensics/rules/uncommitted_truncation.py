@@ -39,7 +39,8 @@ def judge(history: History, case: Case) -> Judgement:
     for cut in history.cuts:
         if not cut.end_exact:
             continue
-        proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=cut.epoch)
+        row = cut.refs[0].row
+        proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=cut.epoch, row=row)
         rest = subtract([(cut.target, cut.end)], proof.ranges)
         if rest:
             findings.append(_finding(history, cut, tuple(rest)))
