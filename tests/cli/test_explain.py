@@ -1,0 +1,42 @@
+"""``forensics rules`` and ``forensics explain``: the rules in their own words, each told in the same six parts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from forensics.rules import RULES
+from forensics.rules.finding import Rule, Severity
+from tests.cli.conftest import Run
+
+PARTS = ["What it finds", "Why it matters", "Evidence", "Not a finding when", "Versions", "What to do"]
+
+
+def parts_of(doc: str) -> dict[str, str]:
+    """Heading to text, and the first line under an empty heading."""
+    first, *rest = re.split(r"^## (.+)$", doc.strip(), flags=re.MULTILINE)
+    return {"": first.strip()} | {rest[n].strip(): rest[n + 1].strip() for n in range(0, len(rest), 2)}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
+def test_a_rule_is_explained_in_six_parts(rule: Rule, run: Run) -> None:
+    ran = run("explain", rule.id)
+    assert (ran.code, ran.err) == (0, "")
+    told = parts_of(ran.out)
+    assert list(told) == ["", *PARTS]
+    assert all(len(text.split()) >= (1 if part == "Versions" else 4) for part, text in told.items()), told
+    assert told[""].endswith(".")
+    assert "\n" not in told[""]
+
+
+def test_every_rule_is_listed_with_its_severity(run: Run) -> None:
+    lines = run("rules").out.splitlines()
+    assert [line.split()[0] for line in lines] == [rule.id for rule in RULES]
+    for line, rule in zip(lines, RULES, strict=True):
+        assert Severity(line.split()[1]) is rule.severity
+        assert line.endswith(parts_of(rule.doc)[""])
+
+
+def test_an_unexplained_part_is_seen() -> None:
+    assert list(parts_of("A.\n\n## What it finds\nx\n\n## Versions\nAll.\n")) == ["", "What it finds", "Versions"]
