@@ -12,11 +12,10 @@ from forensics.case.brokers import Broker, brokers
 from forensics.case.metadata import agree
 from forensics.case.order import cluster_numbers, in_order, latest, rank, to_utc, with_runs, witnessed
 from forensics.case.owners import owners
-from forensics.case.printers import attributed, several
+from forensics.case.printers import several, told_apart
 from forensics.case.skew import skew as estimate
 from forensics.case.topics import named
 from forensics.case.twins import leave_dumps_of_segments
-from parsers.file_reading import note
 from parsers.read import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, empty
 from parsers.sources import Source
@@ -261,10 +260,10 @@ def _brokers(
     rows = observations if alone else observations.filter(pl.col("source").is_in(mine))
     for broker in _told_in_shared(files, owner, rows):
         clusters.setdefault(broker, name)
-    found = brokers(rows, settings, clusters)
+    made = brokers(rows, settings, clusters)
     for broker in _heard_in_part(files, owner, rows):
-        found[broker].server_log = False
-    return list(found.values())
+        made[broker].server_log = False
+    return list(made.values())
 
 
 def _told_in_shared(
@@ -339,10 +338,8 @@ def _of_several(rows: pl.DataFrame, found: FileReading) -> pl.DataFrame:
     """The rows of a log of several brokers, each with the broker that printed it, as far as that is sure."""
     if not several(rows):
         return rows
-    rows = attributed(rows)
-    if mute := rows.get_column("witness").null_count():
-        why = f"lines of several brokers are mixed here: {mute} that do not name theirs are left out"
-        found.notices = pl.concat([found.notices, note(f"{why}; give each broker's log by itself")])
+    rows, said = told_apart(rows)
+    found.notices = pl.concat([found.notices, said])
     return rows
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from parsers.file_reading import note
 from parsers.schema import Kind
 
 _FALL = 2_000_000  # microseconds: threads of one broker print lines out of order by less
@@ -45,6 +46,16 @@ def attributed(rows: pl.DataFrame) -> pl.DataFrame:
         time.cum_max().over("_log").alias("_when"),
     )
     return rows.drop("_log", "_printer")
+
+
+def told_apart(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of a log of several brokers, ``attributed``, and a notice where some are left out."""
+    rows = attributed(rows)
+    mute = rows.get_column("witness").null_count()
+    if not mute:
+        return rows, note()
+    why = f"lines of several brokers are mixed here: {mute} that do not name theirs are left out"
+    return rows, note(f"{why}; give each broker's log by itself")
 
 
 def _one_by_one(rows: pl.DataFrame) -> pl.Series:

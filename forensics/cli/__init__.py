@@ -8,16 +8,18 @@ import traceback
 import click
 
 from forensics import __version__
+from forensics.cli.batch import batch
 from forensics.cli.compare import compare
 from forensics.cli.explain import explain, rules
 from forensics.cli.inspect import inspect
+from forensics.cli.report import report
 from forensics.cli.scan import scan
 from forensics.cli.simulate import simulate
 from forensics.cli.timeline import timeline
 from forensics.cli.trace import trace
 from forensics.errors import ForensicsError
 
-COMMANDS = (scan, timeline, compare, inspect, trace, rules, explain, simulate)
+COMMANDS = (scan, timeline, compare, inspect, trace, rules, explain, simulate, batch, report)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"})

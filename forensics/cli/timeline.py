@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 
 import click
 
-from forensics.case import Reading
+from forensics.case import Case, Reading
 from forensics.cli import reading
 from forensics.engines import local
 from forensics.errors import UnreadableInput
@@ -29,7 +30,7 @@ def timeline(
 
     Example: forensics timeline incident/ -p orders-0 --lines
     """
-    case = local.take_in(paths, reading=Reading(zone, skews))
+    case = _case(paths, Reading(zone, skews))
     every = histories(case)
     chosen = sorted((h for h in every if h.name == name), key=lambda history: -history.incarnation)
     if not chosen:
@@ -39,3 +40,13 @@ def timeline(
         raise UnreadableInput(f"no partition {name} in the evidence{hint}")
     texts = [timeline_text.render(case, history, replay(case, history), width=width, cite=cite) for history in chosen]
     click.echo("\n".join(texts), nl=False)
+
+
+def _case(paths: tuple[str, ...], reading: Reading) -> Case:
+    """The case of the evidence, or of the tables that a batch wrote."""
+    if len(paths) == 1 and (Path(paths[0]) / "manifest.json").is_file():
+        from forensics.engines.spark.stored import Stored, holds
+
+        if holds(Path(paths[0])):
+            return Stored(Path(paths[0])).case()
+    return local.take_in(paths, reading=reading)

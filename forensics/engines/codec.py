@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
+from forensics.case.brokers import Broker
 from forensics.replay.history import History
 from forensics.replay.tenures import Tenure
 from forensics.rules.finding import Judgement
@@ -30,6 +31,13 @@ def decode_history(text: str) -> History:
     """A history that was encoded."""
     found = _decoder(History)(json.loads(text))
     assert isinstance(found, History)
+    return found
+
+
+def decode_broker(text: str) -> Broker:
+    """A broker that was encoded."""
+    found = _decoder(Broker)(json.loads(text))
+    assert isinstance(found, Broker)
     return found
 
 

@@ -12,9 +12,11 @@ from fnmatch import fnmatchcase
 from forensics.case import Case, Reading, assemble
 from forensics.case.twins import as_copy, copies
 from forensics.errors import NothingUnderstood, UnreadableInput
+from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.result import Result, finish
 from forensics.rules import RULES
+from forensics.rules.finding import Judgement
 from parsers import read
 from parsers.file_reading import FileReading
 from parsers.sources import Source
@@ -45,13 +47,22 @@ def scan(
     """
     case = take_in(paths, reading=reading, progress=progress)
     with _no_cycles():
-        judged = []
-        for part in case.parts:
-            for history in histories(part):
-                if topics and not any(fnmatchcase(history.topic, pattern) for pattern in topics):
-                    continue
-                judged.append((history, [rule.judge(history, part) for rule in RULES]))
-        return finish(paths, case, judged)
+        return finish(paths, case, judged(case, topics))
+
+
+def judged(case: Case, topics: Sequence[str] = ()) -> list[tuple[History, list[Judgement]]]:
+    """Replay every partition of a case and ask every rule.
+
+    Args:
+        case: what was taken in.
+        topics: patterns; only topics that match one are judged. None means all.
+    """
+    found = []
+    for part in case.parts:
+        for history in histories(part):
+            if not topics or any(fnmatchcase(history.topic, pattern) for pattern in topics):
+                found.append((history, [rule.judge(history, part) for rule in RULES]))
+    return found
 
 
 @contextlib.contextmanager

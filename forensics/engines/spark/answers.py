@@ -9,13 +9,13 @@ from typing import Final
 import polars as pl
 
 from forensics.case import Case, Reading
+from forensics.case.brokers import Broker
 from forensics.case.quotes import Place, batch_texts
-from forensics.engines.spark.context import Context
 from forensics.engines.spark.deriving import TABLES
 from forensics.engines.spark.judging import observations_of, table_of
-from forensics.engines.spark.listing import Look
 from forensics.rules.finding import Finding, Judgement
-from parsers.schema import BATCHES, NOTICES
+from parsers.schema import BATCHES, NOTICES, conform
+from parsers.sources import Source
 
 Texts = dict[tuple[str, int | None, int | None], str]
 """What stands at a place: path, line and byte."""
@@ -69,34 +69,46 @@ def batch_quotes(rows: pl.DataFrame, wanted: Mapping[str, set[int]]) -> dict[tup
 
 
 def summary(
-    context: Context, looks: Sequence[Look], events: pl.DataFrame, spans: pl.DataFrame, notices: pl.DataFrame
+    sources: pl.DataFrame,
+    brokers: Sequence[Broker],
+    reading: Reading,
+    files: Sequence[Source],
+    *,
+    events: pl.DataFrame,
+    spans: pl.DataFrame,
+    names: pl.DataFrame,
+    notices: pl.DataFrame,
 ) -> Case:
-    """A case for reports: everything but batches and the rows that state progress."""
+    """A case for reports: everything but batches and the rows that state progress.
+
+    Args:
+        sources: schema ``SOURCES``.
+        brokers: of all clusters.
+        reading: how printed times were read.
+        files: to be quoted from, by id.
+        events: rows of the table ``observations``, without progress.
+        spans: first and last time that a broker states in a file that is no broker's own, schema ``SPANS``.
+        names: topic ids with names.
+        notices: rows of the table.
+    """
     observations = observations_of(events)
-    first = spans.select("source", "broker", pl.col("first").alias("time"))
-    last = spans.select("source", "broker", pl.col("last").alias("time"))
-    more = pl.concat([first, last], how="vertical").with_columns(
-        pl.from_epoch("time", "us").dt.replace_time_zone("UTC")
-    )
-    ids = context.names.select("topic_id", "topic")
-    extra = pl.concat([more, ids], how="diagonal")
-    schema = observations.schema
-    extra = extra.select(
-        pl.col(name).cast(dtype) if name in extra.columns else pl.lit(None, dtype).alias(name)
-        for name, dtype in schema.items()
-    ).with_columns(pl.lit(False).alias("starts_run"))
+    ends = [spans.select("source", "broker", pl.col(name).alias("time")) for name in ("first", "last")]
+    moments = pl.concat(ends).with_columns(pl.from_epoch("time", "us").dt.replace_time_zone("UTC"))
+    extra = pl.concat([moments, names.select("topic_id", "topic")], how="diagonal")
+    extra = conform(extra, dict(observations.schema)).with_columns(pl.lit(False).alias("starts_run"))
     return Case(
-        context.sources,
+        sources,
         pl.concat([observations, extra]),
         table_of(pl.DataFrame(schema=TABLES["batches"]), "batches", BATCHES),
-        _notices(notices),
-        {broker.id: broker for broker in context.brokers},
-        context.reading,
-        [look.source() for look in looks],
-        context.brokers,
+        notices_of(notices),
+        {broker.id: broker for broker in brokers},
+        reading,
+        list(files),
+        tuple(brokers),
     )
 
 
-def _notices(rows: pl.DataFrame) -> pl.DataFrame:
+def notices_of(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the table ``notices`` as a case has them."""
     rows = rows.sort("source", "split", "seq", nulls_last=True)
     return rows.select(*NOTICES, pl.col("source").cast(pl.UInt32))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from forensics import tables
-from forensics.case import Reading
+from forensics.case import Case, Reading
 from forensics.case.order import METADATA_TOPIC
 from forensics.engines import codec
 from forensics.engines.spark import answers
@@ -27,13 +28,12 @@ from forensics.engines.spark.output import Output, judge_version, parser_version
 from forensics.engines.spark.plan import Piece, Plan, Unit, planned
 from forensics.engines.spark.reading import opened
 from forensics.engines.spark.rows import RAW, ddl
+from forensics.engines.spark.stored import Stored
 from forensics.engines.spark.work import LOOKED, QUOTED, LookInto, Quote, Read
 from forensics.errors import NothingUnderstood, UnreadableInput
-from forensics.replay.partitions import PROGRESS
 from forensics.result import Result, ordered
 from forensics.rules.finding import Judgement
 from parsers import read
-from parsers.schema import Kind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,6 +43,7 @@ Say = Callable[[str], None]
 
 Text = Callable[[Result], str]
 
+PARQUET: Final = "parquet"
 _HASHED_TOGETHER: Final = 256 << 20
 _WAVE: Final = 512
 """Read tasks after which what was read is kept for good, should the run be killed."""
@@ -66,7 +67,7 @@ class Options:
     topics: tuple[str, ...] = ()
     split: int = SPLIT
     partitions: int | None = None
-    format: str = "parquet"
+    format: str = PARQUET
     texts: Mapping[str, Text] = field(default_factory=dict)
 
 
@@ -234,10 +235,12 @@ class Batch:
 
     def facts(self) -> dict[int, Facts]:
         """Facts of all that was read by now, by unit."""
-        runs = self.output.runs(self.key)
-        if not runs:
+        folders = [self.output.reads(run) / "table=facts" for run in self.output.runs(self.key)]
+        files = [path for folder in folders for path in sorted(folder.glob("*.parquet"))]
+        if not files:
             return {}
-        return contexts.merged(collected(self._raw(runs, "facts", FACTS)))
+        rows = pl.scan_parquet(files, hive_partitioning=False).select(FACTS).collect()
+        return contexts.merged(rows)
 
     def _raw(self, runs: Sequence[int], table: str, names: Sequence[str]) -> DataFrame:
         """Raw rows of a table."""
@@ -264,16 +267,20 @@ class Batch:
         """Write observations, batches and notices."""
         runs = sorted({unit >> 32 for unit in listing.flat_units if unit != NO_UNIT})
         derive = Derive.of(context, context.lines.filter("starts_run"))
+        frames = {}
         for name, work in (
             ("observations", derive.observations),
             ("batches", derive.batches),
             ("notices", derive.notices),
         ):
-            raw = self._raw(runs, name, columns(name))
-            rows = mapped(raw, work, TABLES[name])
-            if name == "notices" and context.notices.height:
-                rows = rows.unionByName(made(self.spark, self._more_notices(context), TABLES[name]))
-            self._written(name, rows)
+            frames[name] = mapped(self._raw(runs, name, columns(name)), work, TABLES[name])
+        if context.notices.height:
+            more = made(self.spark, self._more_notices(context), TABLES["notices"])
+            frames["notices"] = frames["notices"].unionByName(more)
+        # Side by side: the small ones need not wait for the last task of the large one.
+        with ThreadPoolExecutor(len(frames)) as pool:
+            for done in [pool.submit(self._written, name, rows) for name, rows in frames.items()]:
+                done.result()
 
     def _more_notices(self, context: Context) -> pl.DataFrame:
         sources = context.sources.select(
@@ -303,7 +310,7 @@ class Batch:
         from pyspark.sql import functions as F
 
         reader = self.spark.read.format(self.options.format)
-        if self.options.format == "parquet":  # an empty table has no file that tells its columns
+        if self.options.format == PARQUET:  # an empty table has no file that tells its columns
             reader = reader.schema(_written_schema(name))
         rows = reader.load(str(self.output.tables(self.generation) / name))
         if name == "observations":
@@ -371,7 +378,8 @@ class Batch:
                 F.count("*").alias("n"), F.bit_xor("_one").alias("one"), F.bit_xor("_two").alias("two")
             )
         )
-        brokers = [(b.id, b.cluster, b.version, sorted(b.settings.items())) for b in judge.everyone]
+        # When a broker's processes began is in the rows that it concerns.
+        brokers = [codec.encode(replace(broker, starts=[])) for broker in judge.everyone]
         common = sha256(
             repr(
                 (judge_version(), brokers, sorted(judge.with_data.items(), key=repr), judge.topics, judge.reading)
@@ -383,28 +391,6 @@ class Batch:
         if self.manifest is None:
             return pl.DataFrame(schema={**JUDGED, "digest": pl.String()})
         return self.output.read_table(self.manifest["generation"], "partitions")
-
-    # -- for reports --------------------------------------------------------------------------------------------------
-
-    def events(self) -> DataFrame:
-        """Observations but for those that state progress."""
-        from pyspark.sql import functions as F
-
-        moving = [kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO)]
-        return self.table("observations").filter(~F.col("kind").isin(moving))
-
-    def spans(self, context: Context) -> pl.DataFrame:
-        """First and last time of what each broker states in files that are no broker's own."""
-        from pyspark.sql import functions as F
-
-        shared = context.sources.filter(pl.col("broker").is_null()).get_column("id").to_list()
-        if not shared:
-            return pl.DataFrame(schema=answers.SPANS)
-        numbers = made(self.spark, pl.DataFrame({"source": shared}), {"source": pl.Int32()})
-        rows = self.table("observations").filter(F.col("broker").isNotNull()).join(F.broadcast(numbers), "source")
-        return collected(
-            rows.groupBy("source", "broker").agg(F.min("time").alias("first"), F.max("time").alias("last"))
-        )
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 
@@ -484,10 +470,10 @@ def batch(
     options = options or Options()
     run = Batch(spark, paths, output, options, say)
     listing = run.listed()
-    copied = contexts.twins(listing.flat, _opener(listing))
+    copied = contexts.twins(listing.flat, opener_of(listing))
     facts = run.facts()
     while (plan := run.plan(listing, copied, facts)).tasks:
-        run.read(plan)
+        run.read(plan)  # what turns out not to be readable by ranges is read again, in one go
         facts = run.facts()
     context = run.context(listing, copied, facts)
     mine = [facts[unit] for unit in listing.flat_units if unit != NO_UNIT]
@@ -501,15 +487,15 @@ def batch(
     run.write_tables(listing, context)
     found = run.judge(context, rows)
     done = run.quoted(listing, found)
-    case = answers.summary(
-        context, listing.flat, collected(run.events()), run.spans(context), collected(run.table("notices"))
-    )
+    nothing = pl.DataFrame()
+    case = Case(context.sources, nothing, nothing, nothing, {}, options.reading, everyone=context.brokers)
     result = ordered(paths, case, [(codec.decode_history(history), judged) for history, _, judged in done])
     _commit(run, listing, context, result, found, [told for _, told, _ in done])
-    return result
+    return Stored(output.folder).result() if options.format == PARQUET else result
 
 
-def _opener(listing: Listing) -> Callable[[int], Any]:
+def opener_of(listing: Listing) -> Callable[[int], Any]:
+    """Opens a source by its position in the archive."""
     whose = [(file, look) for file, looks in zip(listing.files, listing.looks, strict=True) for look in looks]
     return lambda number: opened(Unit(NO_UNIT, *whose[number]))
 

@@ -84,10 +84,18 @@ def merged(rows: pl.DataFrame) -> dict[int, Facts]:
     return {unit: _merged(found) for unit, found in by_unit.items()}
 
 
+def _again(headers: list[dict[str, Any]]) -> bool:
+    """Whether a source has to be read in one go: it cannot be read by ranges, or several brokers printed it."""
+    if any(header["format"] == AGAIN for header in headers):
+        return True
+    printers = {broker for header in headers for broker in header["printers"]}
+    return len(printers) > 1 and not headers[0]["held"]
+
+
 def _merged(rows: list[dict[str, Any]]) -> Facts:
     headers = [json.loads(row["header"]) for row in rows]
     reading = joined([FileReading(**{name: header[name] for name in HEADER}) for header in headers])
-    facts = Facts(reading, headers[0]["identity"], again=any(header["format"] == AGAIN for header in headers))
+    facts = Facts(reading, headers[0]["identity"], again=_again(headers))
     if any(header["format"] == read.UNREADABLE for header in headers):
         facts.reading = FileReading(read.UNREADABLE)
     splits: list[tuple[int, int | None]] = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 import polars as pl
@@ -18,15 +17,13 @@ from forensics.case.brokers import Broker
 from forensics.case.case import SOURCES
 from forensics.case.order import METADATA_TOPIC
 from forensics.case.quotes import batch_texts
-from forensics.engines import codec
+from forensics.engines import codec, local
 from forensics.engines.spark.context import Context
 from forensics.engines.spark.deriving import TABLES
 from forensics.engines.spark.rows import batches, chunks, packed, plain, restored, unpacked
 from forensics.engines.spark.thinning import thinned
 from forensics.replay.history import History, Ref
-from forensics.replay.partitions import histories
 from forensics.result import located
-from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Judgement
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
@@ -117,10 +114,8 @@ class Judge:
         for name in sorted(rows.get_column("cluster").unique().to_list(), key=lambda name: (name is None, name)):
             mine = rows.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String)))
             case = self.case(mine, name)
-            for history in histories(case):
-                if self.topics and not any(fnmatchcase(history.topic, pattern) for pattern in self.topics):
-                    continue
-                judgements = _proven(case, [rule.judge(history, case) for rule in RULES])
+            for history, judgements in local.judged(case, self.topics):
+                judgements = _proven(case, judgements)
                 told = "[" + ",".join(codec.encode(judgement) for judgement in judgements) + "]"
                 yield (
                     name,

@@ -46,11 +46,13 @@ class Piece:
         units: the sources.
         split: number of the range.
         range: the range, or None for all.
+        held: all rows of the source are needed at once, to tell apart the brokers that printed them.
     """
 
     units: tuple[Unit, ...]
     split: int = 0
     range: Range | None = None
+    held: bool = False
 
     @property
     def weight(self) -> int:
@@ -60,6 +62,16 @@ class Piece:
             return (size if self.range.end is None else self.range.end) - self.range.begin
         return sum(unit.weight for unit in self.units)
 
+    @property
+    def why_whole(self) -> str:
+        """Why it is read by one task."""
+        look = self.units[0].look
+        if len(self.units) > 1:
+            return "the files of a metadata log go on from each other"
+        if look.stored:
+            return f"{look.stored} can only be read from its beginning"
+        return "not a plain log of lines"
+
     def row(self) -> str:
         """As text, for a task."""
         return json.dumps(
@@ -67,6 +79,7 @@ class Piece:
                 "units": [[u.number, u.file.path, u.file.real, u.look.row(), u.identity] for u in self.units],
                 "split": self.split,
                 "range": None if self.range is None else [self.range.begin, self.range.end],
+                "held": self.held,
             }
         )
 
@@ -78,7 +91,7 @@ class Piece:
         for number, path, real, look, identity in said["units"]:
             units.append(Unit(number, File(path, real, 0, 0), Look.of(look), identity))
         span = said["range"]
-        return Piece(tuple(units), said["split"], None if span is None else Range(*span))
+        return Piece(tuple(units), said["split"], None if span is None else Range(*span), said["held"])
 
 
 @dataclass(slots=True)
@@ -117,9 +130,9 @@ def planned(units: Sequence[Unit], *, split: int = SPLIT, whole: Iterable[int] =
     Args:
         units: sources to be read, in the order of the archive.
         split: bytes of a task, about.
-        whole: numbers of units that cannot be read by ranges.
+        whole: numbers of units that have to be read in one go.
     """
-    unsplittable = set(whole)
+    in_one_go = set(whole)
     pieces: list[Piece] = []
     together: list[list[Piece]] = []
     forwards: dict[str, list[Piece]] = {}
@@ -127,14 +140,15 @@ def planned(units: Sequence[Unit], *, split: int = SPLIT, whole: Iterable[int] =
     for group in read.units(sources):
         members = tuple(units[position] for position in group)
         first = members[0]
-        if first.look.splits and first.number not in unsplittable and first.look.size >= 2 * split:
+        if first.look.splits and first.number not in in_one_go and first.look.size >= 2 * split:
             for number, span in enumerate(ranges(first.look.size, split)):
                 together.append([Piece(members, number, span)])
         elif first.look.archive:
             # A compressed archive is passed through once, whoever asks for how much of it.
-            forwards.setdefault(first.file.path, []).append(Piece(members))
+            held = first.number in in_one_go
+            forwards.setdefault(first.file.path, []).append(Piece(members, held=held))
         else:
-            pieces.append(Piece(members))
+            pieces.append(Piece(members, held=first.number in in_one_go))
     together += forwards.values()
     task: list[Piece] = []
     weight = 0

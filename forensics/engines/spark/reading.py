@@ -14,6 +14,7 @@ import polars as pl
 
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from forensics.case.order import METADATA_TOPIC, latest, to_utc
+from forensics.case.printers import printer, several, told_apart
 from forensics.engines.spark.listing import File
 from forensics.engines.spark.plan import Piece, Unit
 from forensics.engines.spark.rows import RAW, narrowed, packed
@@ -71,7 +72,10 @@ def rows(pieces: Iterable[str], zone: str) -> Iterator[pl.DataFrame]:
                 yield from _told(unit, piece.split, [reading], zone)
         else:
             unit = piece.units[0]
-            yield from _told(unit, piece.split, read.read_parts(opened(unit)), zone)
+            parts: Iterable[FileReading] = read.read_parts(opened(unit))
+            if piece.held:
+                parts = [_of_several(joined(list(parts)))]
+            yield from _told(unit, piece.split, parts, zone, held=piece.held)
 
 
 def opened(unit: Unit) -> Source:
@@ -80,6 +84,14 @@ def opened(unit: Unit) -> Source:
     if look.place is not None or look.problem or look.container:
         return look.source()
     return look.source(_Member(unit.file.path, unit.file.real, look.path))
+
+
+def _of_several(whole: FileReading) -> FileReading:
+    """A log with each row given to the broker that printed it, where there are several."""
+    if whole.format == text_log.NAME and several(whole.observations):
+        whole.observations, said = told_apart(whole.observations)
+        whole.notices = pl.concat([whole.notices, said])
+    return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +150,20 @@ class _Facts:
     when: int | None = None
     witnesses: Counter[int] = field(default_factory=Counter)
     spoken: set[tuple[int | None, str | None]] = field(default_factory=set)
+    printers: set[int] = field(default_factory=set)
     metadata_hw: int | None = None
     context: list[pl.DataFrame] = field(default_factory=list)
     names: list[pl.DataFrame] = field(default_factory=list)
     keys: list[pl.DataFrame] = field(default_factory=list)
 
 
-def _told(unit: Unit, split: int, parts: Iterable[FileReading], zone: str) -> Iterator[pl.DataFrame]:
+def _told(
+    unit: Unit, split: int, parts: Iterable[FileReading], zone: str, *, held: bool = False
+) -> Iterator[pl.DataFrame]:
     facts = _Facts()
     for part in parts:
         yield from _part(unit, split, part, facts, zone)
-    yield _facts(unit, split, facts)
+    yield _facts(unit, split, facts, held)
 
 
 def _part(unit: Unit, split: int, part: FileReading, facts: _Facts, zone: str) -> Iterator[pl.DataFrame]:
@@ -178,6 +193,8 @@ def _timed(rows: pl.DataFrame, facts: _Facts, zone: str) -> pl.DataFrame:
     if zone != UTC:
         there = to_utc(rows.select("time"), zone).get_column("time").is_not_null()
         time = pl.when(there).then(time)
+    if "_when" in rows.columns:  # of several logs in one file, each has a time of its own
+        return rows.with_columns(pl.col("_when").cast(pl.Int64).alias("when")).drop("_when")
     rows = rows.with_columns(latest(time).cast(pl.Int64).alias("when"))
     if facts.when is not None:
         rows = rows.with_columns(pl.max_horizontal("when", pl.lit(facts.when)).alias("when"))
@@ -191,6 +208,8 @@ def _collect(format_name: str, rows: pl.DataFrame, facts: _Facts) -> None:
     facts.context.append(rows.filter(pl.col("topic").is_null()))
     for witness, count in rows.get_column("witness").drop_nulls().value_counts().iter_rows():
         facts.witnesses[witness] += count
+    if format_name == text_log.NAME:
+        facts.printers.update(rows.select(printer().alias("_")).get_column("_").drop_nulls().unique().to_list())
     lines = rows.filter(pl.col("line").is_not_null())
     facts.spoken.update(lines.select("witness", "message").unique().iter_rows())
     names = rows.filter(pl.col("topic_id").is_not_null() & pl.col("topic").is_not_null())
@@ -219,7 +238,7 @@ def _raw(table: str, unit: Unit, split: int, rows: pl.DataFrame) -> pl.DataFrame
     )
 
 
-def _facts(unit: Unit, split: int, facts: _Facts) -> pl.DataFrame:
+def _facts(unit: Unit, split: int, facts: _Facts, held: bool) -> pl.DataFrame:
     whole = facts.whole if facts.whole is not None else FileReading(read.UNKNOWN)
     header: dict[str, Any] = {name: getattr(whole, name) for name in HEADER}
     header |= {
@@ -229,6 +248,8 @@ def _facts(unit: Unit, split: int, facts: _Facts) -> pl.DataFrame:
         "notices": facts.notices,
         "when": facts.when,
         "witnesses": sorted(facts.witnesses.items()),
+        "printers": sorted(facts.printers),
+        "held": held,
         "spoken": sorted(facts.spoken, key=repr),
         "metadata_hw": facts.metadata_hw,
     }

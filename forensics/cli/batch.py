@@ -1,0 +1,130 @@
+"""``forensics batch``: the Spark job over an archive."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from forensics import tables
+from forensics.case import Reading
+from forensics.cli import reading
+from forensics.cli.tuned import tuned
+from forensics.reports import jsonl
+from forensics.rules.finding import Severity
+from forensics.tuning import Tuning, tune
+
+if TYPE_CHECKING:
+    from forensics.engines.spark.explaining import Explained
+    from forensics.result import Result
+
+_SHOWN = 20
+
+
+def _conf(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    pairs = [value.partition("=") for value in values]
+    for key, mark, _ in pairs:
+        if not key or not mark:
+            raise click.BadParameter(f"{key!r} is not KEY=VALUE, as in spark.executor.memory=4g")
+    return {key: value for key, _, value in pairs}
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="ARCHIVE...")
+@click.option("-o", "--output", "folder", required=True, metavar="DIR", help="Folder for the tables.")
+@reading.zone
+@reading.skews
+@tuned
+@click.option("--master", metavar="URL", help="Where to run: local[*], spark://host:7077, yarn, k8s://..., sc://...")
+@click.option("--conf", multiple=True, metavar="KEY=VALUE", callback=_conf, help="A setting of Spark; may be repeated.")
+@click.option(
+    "--table-format",
+    default="parquet",
+    show_default=True,
+    metavar="NAME",
+    help="Format of the large tables, for Spark.",
+)
+@click.option("--split", type=click.IntRange(32), metavar="MB", help="Megabytes of a read task.  [default: 64]")
+@click.option("--partitions", type=click.IntRange(1), help="Tasks of the replay; by the number of rows unless given.")
+@click.option("--explain", "explained", is_flag=True, help="Say what would be read, in which tasks, and stop.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not say how far it is.")
+def batch(
+    paths: tuple[str, ...],
+    folder: str,
+    zone: str,
+    skews: dict[int, int],
+    tuning: Tuning,
+    master: str | None,
+    conf: dict[str, str],
+    table_format: str,
+    split: int | None,
+    partitions: int | None,
+    explained: bool,
+    quiet: bool,
+) -> None:
+    """Judge an archive on Spark, with the answers of a scan. What was read and judged before is not read again.
+
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood.
+
+    Example: forensics batch archive/ -o judged/ --master 'local[*]' && forensics report judged/
+    """
+    from forensics.engines.spark import batch as engine
+    from forensics.engines.spark.explaining import explained as explain
+    from forensics.engines.spark.listing import SPLIT
+    from forensics.engines.spark.session import session
+
+    options = engine.Options(
+        reading=Reading(zone, skews),
+        topics=tuning.topics,
+        split=SPLIT if split is None else split << 20,
+        partitions=partitions,
+        format=table_format,
+        texts={
+            "findings.jsonl": lambda result: jsonl.render(tune(result, tuning)),
+            "verdicts.jsonl": lambda result: _verdicts(tune(result, tuning)),
+        },
+    )
+    say = (lambda _: None) if quiet else (lambda said: click.echo(f"forensics: {said}", err=True))
+    spark = session(master=master, conf=conf)
+    if explained:
+        click.echo(_plan(explain(spark, paths, folder, options, say)), nl=False)
+        return
+    result = tune(engine.batch(spark, paths, folder, options, say), tuning)
+    click.echo(_told(result, folder), nl=False)
+    if tuning.fails(result):
+        sys.exit(1)
+
+
+def _verdicts(result: Result) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in tables.verdict_rows(result))
+
+
+def _plan(found: Explained) -> str:
+    """What would be read, for people."""
+    lines = [
+        f"{found.files:,} files, {found.bytes / 1e6:,.1f} MB, {found.sources:,} sources in them",
+        f"{found.known:,} sources were read before, {found.copies:,} are copies, {found.skipped:,} are not read",
+        f"{found.tasks:,} tasks read {found.new:,} sources",
+    ]
+    for path, count in found.splits[:_SHOWN]:
+        lines.append(f"  {path}: by ranges of bytes, in {count} tasks")
+    for path, weight, why in found.giants[:_SHOWN]:
+        lines.append(f"  {path}: about {weight / 1e6:,.0f} MB in one task: {why}")
+    return "\n".join(lines) + "\n"
+
+
+def _told(result: Result, folder: str) -> str:
+    """What a batch came to, in a few lines."""
+    counts = {s: sum(f.severity is s for f in result.findings) for s in Severity}
+    told = ", ".join(f"{count:,} {severity.value}" for severity, count in counts.items() if count) or "none"
+    lines = [f"{len(result.partitions):,} partitions judged; findings: {told}"]
+    sources = result.case.sources
+    for row in sources.filter(sources["format"].is_in(["unreadable", "unknown"])).head(_SHOWN).iter_rows(named=True):
+        lines.append(f"  not read: {row['path']} ({row['format']})")
+    damaged = result.case.notices.group_by("source").len().sort("len", "source", descending=[True, False])
+    for source, count in damaged.head(_SHOWN).iter_rows():
+        lines.append(f"  {count:,} notices: {result.case.path(source)}")
+    lines.append(f"see: forensics report {folder}   forensics timeline {folder} -p TOPIC-N")
+    return "\n".join(lines) + "\n"

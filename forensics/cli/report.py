@@ -1,0 +1,48 @@
+"""``forensics report``: what a batch came to, from its tables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from forensics.cli.tuned import tuned
+from forensics.errors import UnwritableOutput
+from forensics.reports import REPORTS
+from forensics.reports.redaction import redact
+from forensics.tuning import Tuning, tune
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
+@click.option(
+    "--format", "format_name", type=click.Choice([r.name for r in REPORTS]), default="text", show_default=True
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write there instead of to the terminal.")
+@tuned
+@click.option(
+    "--redact", "redacted", is_flag=True, help="Write pseudonyms for topics, hosts, paths, ids and clients, everywhere."
+)
+def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, redacted: bool) -> None:
+    """Report what forensics batch found, from its tables: neither Spark nor the evidence is needed.
+
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 no batch came to its end there.
+
+    Example: forensics report judged/ --format html -o incident.html
+    """
+    from forensics.engines.spark.stored import Stored
+
+    result = tune(Stored(folder).result(whole=format_name == "html"), tuning)
+    if redacted:
+        result = redact(result)
+    text = next(report for report in REPORTS if report.name == format_name).render(result)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        try:
+            Path(output).write_text(text, "utf-8")
+        except OSError as error:
+            raise UnwritableOutput(f"{output}: {error.strerror}; name a file that can be written") from None
+    if tuning.fails(result):
+        sys.exit(1)

@@ -1,0 +1,70 @@
+"""What a batch would read, before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensics.engines.spark import context as contexts
+from forensics.engines.spark.batch import Batch, Options, Say, opener_of
+from forensics.engines.spark.context import NO_UNIT
+from forensics.engines.spark.output import Output
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What a batch would read.
+
+    Attributes:
+        files, bytes: of the archive as it lies there.
+        sources: files and members of archives.
+        known: read before; copies: handed in twice; skipped: archives themselves, and what cannot be read.
+        new: sources to be read, in so many tasks.
+        splits: logs that are read by ranges, with the number of ranges.
+        giants: what takes one task long: path, bytes to be worked through, and why it is not split.
+    """
+
+    files: int
+    bytes: int
+    sources: int
+    known: int
+    copies: int
+    skipped: int
+    new: int
+    tasks: int
+    splits: tuple[tuple[str, int], ...]
+    giants: tuple[tuple[str, int, str], ...]
+
+
+def explained(
+    spark: SparkSession, paths: Sequence[str], folder: str, options: Options | None = None, say: Say = lambda _: None
+) -> Explained:
+    """Say what ``batch`` would read; nothing is written.
+
+    Raises:
+        UnreadableInput: a path does not exist.
+        UnusableOutput: the folder holds something else.
+    """
+    run = Batch(spark, paths, Output(Path(folder).absolute()), options or Options(), say)
+    listing = run.listed()
+    copied = contexts.twins(listing.flat, opener_of(listing))
+    plan = run.plan(listing, copied, run.facts())
+    new = sum(len(piece.units) for piece in plan.pieces if not piece.split)
+    skipped = sum(unit == NO_UNIT for unit in listing.flat_units) - len(copied)
+    return Explained(
+        files=len(listing.files),
+        bytes=sum(file.size for file in listing.files),
+        sources=len(listing.flat),
+        known=len(listing.flat) - new - skipped - len(copied),
+        copies=len(copied),
+        skipped=skipped,
+        new=new,
+        tasks=len(plan.tasks),
+        splits=tuple(sorted(plan.splits.items())),
+        giants=tuple((piece.units[0].look.path, piece.weight, piece.why_whole) for piece in plan.giants),
+    )

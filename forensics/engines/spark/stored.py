@@ -1,0 +1,164 @@
+"""A finished batch read again from its tables, without Spark and without the evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from forensics.case import Case, Reading
+from forensics.case.case import SOURCES
+from forensics.engines import codec, local
+from forensics.engines.spark import answers
+from forensics.engines.spark.deriving import TABLES
+from forensics.engines.spark.judging import observations_of, table_of
+from forensics.engines.spark.listing import File, Look
+from forensics.engines.spark.output import FORMAT, MANIFEST, Output
+from forensics.engines.spark.plan import Unit
+from forensics.engines.spark.reading import opened
+from forensics.errors import UnusableOutput
+from forensics.replay.partitions import PROGRESS
+from forensics.result import Result, ordered
+from forensics.rules.finding import Finding
+from parsers.schema import BATCHES, Kind
+from parsers.sources import Source
+
+_MOVING: Final = [kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO)]
+
+
+def holds(folder: Path) -> bool:
+    """Whether a folder was written by a batch."""
+    try:
+        said = json.loads((folder / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(said, dict) and said.get("format") == FORMAT
+
+
+class Stored:
+    """The tables of a batch.
+
+    Args:
+        folder: what ``forensics batch -o`` wrote.
+
+    Raises:
+        UnreadableInput: there is no such folder.
+        UnusableOutput: no batch came to its end there, or its tables are of another format than Parquet.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.output = Output(folder)
+        self.manifest: Mapping[str, Any] = self.output.open()
+        if self.manifest["tables"] != "parquet":
+            raise UnusableOutput(
+                f"{folder}: its tables are {self.manifest['tables']}; read them with Spark, or write Parquet"
+            )
+        self.generation: int = self.manifest["generation"]
+        self.reading = Reading(self.manifest["zone"], {int(b): shift for b, shift in self.manifest["skew"]})
+
+    def result(self, *, whole: bool = False) -> Result:
+        """What the batch came to.
+
+        Args:
+            whole: with all observations and batches, for reports that replay partitions again; else only with what all
+                reports need, which is small.
+        """
+        rows = self.output.read_table(self.generation, "partitions")
+        judged = [
+            (codec.decode_history(history), codec.decode_judgements(judgements))
+            for history, judgements in rows.select("history", "judgements").iter_rows()
+        ]
+        if not whole:
+            return ordered(self.manifest["inputs"], self.summary(), judged)
+        # Rows have numbers of their own here, so replay is run again; evidence is what was read then.
+        evidence = {
+            (finding.cluster, finding.fingerprint, finding.summary): finding.evidence
+            for _, judgements in judged
+            for judgement in judgements
+            for finding in judgement.findings
+        }
+        case = self.case()
+        wanted = {(h.cluster, h.topic, h.partition, h.incarnation) for h, _ in judged}
+
+        def proven(finding: Finding) -> Finding:
+            found = evidence.get((finding.cluster, finding.fingerprint, finding.summary), ())
+            return replace(finding, evidence=found)
+
+        again = [
+            (history, [replace(one, findings=tuple(proven(f) for f in one.findings)) for one in judgements])
+            for history, judgements in local.judged(case)
+            if (history.cluster, history.topic, history.partition, history.incarnation) in wanted
+        ]
+        return ordered(self.manifest["inputs"], case, again)
+
+    def summary(self) -> Case:
+        """The case without batches and without rows that state progress."""
+        rows = self.scan("observations")
+        sources = self.sources()
+        shared = sources.filter(pl.col("broker").is_null()).get_column("id").cast(pl.Int32).to_list()
+        spans = (
+            rows.filter(pl.col("broker").is_not_null() & pl.col("source").is_in(shared))
+            .group_by("source", "broker")
+            .agg(pl.col("time").min().alias("first"), pl.col("time").max().alias("last"))
+        )
+        named = pl.col("topic_id").is_not_null() & pl.col("topic").is_not_null()
+        return answers.summary(
+            sources,
+            [codec.decode_broker(text) for text in self.manifest["brokers"]],
+            self.reading,
+            self.files(),
+            events=rows.filter(~pl.col("kind").is_in(_MOVING)).collect(),
+            spans=spans.collect(),
+            names=rows.filter(named).select("topic_id", "topic").unique().collect(),
+            notices=self.scan("notices").collect(),
+        )
+
+    def case(self) -> Case:
+        """The whole case, as a scan has it."""
+        brokers = [codec.decode_broker(text) for text in self.manifest["brokers"]]
+        return Case(
+            self.sources(),
+            observations_of(self.scan("observations").collect()),
+            table_of(self.scan("batches").collect(), "batches", BATCHES),
+            answers.notices_of(self.scan("notices").collect()),
+            {broker.id: broker for broker in brokers},
+            self.reading,
+            self.files(),
+            tuple(brokers),
+        )
+
+    def sources(self) -> pl.DataFrame:
+        """Schema ``SOURCES``."""
+        found = self.output.read_table(self.generation, "sources")
+        # A scan hashes what it cites; the table has the hash of each file.
+        return found.select(pl.col(name).cast(dtype) for name, dtype in SOURCES.items()).with_columns(
+            pl.lit(None, pl.String).alias("sha256")
+        )
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """Rows of a table in plain types."""
+        folder = self.output.tables(self.generation) / name
+        schema = TABLES[name]
+        if not any(folder.rglob("*.parquet")):
+            return pl.DataFrame(schema=schema).lazy()
+        rows = pl.scan_parquet(folder / "**/*.parquet", hive_partitioning=False)
+        found = rows.collect_schema()
+        return rows.select(
+            pl.col(column).dt.epoch("us") if isinstance(found[column], pl.Datetime) else pl.col(column).cast(dtype)
+            for column, dtype in schema.items()
+        )
+
+    def files(self) -> list[Source]:
+        """Sources to be quoted from, by id; opened only when asked."""
+        rows = self.output.read_table(self.generation, "files")
+        found = []
+        for path, real, size, changed, problem, looks in rows.select(
+            "path", "real", "size", "changed", "problem", "looks"
+        ).iter_rows():
+            file = File(path, real, size, changed, problem)
+            found += [opened(Unit(0, file, Look.of(row))) for row in json.loads(looks)]
+        return found
