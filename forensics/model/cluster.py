@@ -56,6 +56,7 @@ class Cluster:
         lag_ms: ``replica.lag.time.max.ms``; None takes the version's default.
         topic: Name of the topic.
         controller: Id of the first controller; each that takes over has the next one.
+        cluster_id: The cluster's id; None for one that follows from the run.
         trace: Where events go.
     """
 
@@ -72,6 +73,7 @@ class Cluster:
         lag_ms: int | None = None,
         topic: str = TOPIC,
         controller: int | None = None,
+        cluster_id: str | None = None,
         trace: Trace | None = None,
     ) -> None:
         self.protocol = protocol
@@ -86,10 +88,10 @@ class Cluster:
         self.brokers = {b: Broker(b, Replica(b)) for b in self.assigned}
         self.actions: list[dict[str, Any]] = []
         self.topic = topic
+        self.cluster_id = cluster_id
         self.first_controller = controller or (9 if protocol.mode == "zk" else 100)
         self.controller = Controller(self, self.first_controller)
         self.written = 0
-        self.last_election_clean = True
         self._next_isr_check = self.lag_ms // 2
         self.controller.emit("controller_started", epoch=1, live=[])
         for broker in self.assigned:

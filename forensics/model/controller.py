@@ -28,6 +28,8 @@ class PartitionState:
     """Whether the partition was just created."""
     recovering: bool = False
     """KRaft: the leader comes from an unclean election."""
+    unclean: bool = False
+    """The leader was elected from outside the ISR, in this very change."""
 
 
 @dataclass(slots=True)
@@ -162,7 +164,7 @@ class Controller:
             self._change(isr, leader, "handleBrokerUnfenced", unclean=unclean)
             return True
         was = list(state.isr)
-        self._commit(PartitionState(leader, state.leader_epoch + 1, isr, state.partition_epoch + 1))
+        self._commit(PartitionState(leader, state.leader_epoch + 1, isr, state.partition_epoch + 1, unclean=unclean))
         self.emit("partition_online", before="OfflinePartition", unclean=unclean, was_isr=was, **self._facts())
         self.tell([b for b in self.cluster.assigned if b in self.live])
         return True
@@ -265,7 +267,12 @@ class Controller:
         assert state is not None
         moved = leader != state.leader
         after = PartitionState(
-            leader, state.leader_epoch + moved, isr, state.partition_epoch + 1, recovering=unclean or state.recovering
+            leader,
+            state.leader_epoch + moved,
+            isr,
+            state.partition_epoch + 1,
+            recovering=unclean or state.recovering,
+            unclean=unclean,
         )
         self._commit(after)
         self.emit(

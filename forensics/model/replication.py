@@ -138,7 +138,7 @@ def _lead(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
     )
     if protocol.epoch_entry == "becoming-leader":
         assign_epoch(cluster, replica, state.leader_epoch, replica.log.end)
-    cluster.witness.leads(cluster.now, replica, clean=cluster.last_election_clean)
+    cluster.witness.leads(cluster.now, replica, clean=not state.unclean)
     raise_hw(cluster, replica)
 
 

@@ -140,7 +140,7 @@ class Run:
         final = self.final_log()
         hws = self.final_hws()
         logs = {b.id: b.replica.log for b in cluster.brokers.values()}
-        forked = facts.diverged((logs[b], hw) for b, hw in hws.items())
+        forked = facts.diverged(((logs[b], hw) for b, hw in hws.items()), witness.committed)
         lost = facts.lost_acked(witness.acked, final)
         lost_all = facts.lost_acked((b for b in witness.acked if b.acks == "all"), final)
         leader = cluster.leader()

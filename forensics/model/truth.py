@@ -6,7 +6,7 @@ no log line, checkpoint or epoch is consulted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,12 +88,16 @@ class Witness:
         return {record for loss in self.losses for record in loss.records}
 
 
-def diverged(replicas: Iterable[tuple[Log, int]]) -> list[int]:
-    """Offsets below the HW of two replicas at which they hold different records. Each replica is a log and its HW."""
+def diverged(replicas: Iterable[tuple[Log, int]], committed: Container[Record] = ()) -> list[int]:
+    """Offsets at which replicas hold different records that both count as committed. Each replica is a log and its HW.
+
+    A record counts if it lies below its replica's HW or was committed before: a HW may be forgotten in a crash.
+    """
     seen: dict[int, set[tuple[int, str]]] = {}
     for log, hw in replicas:
-        for record in log.records(0, min(hw, log.end)):
-            seen.setdefault(record.offset, set()).add((record.epoch, record.value))
+        for record in log.records():
+            if record.offset < hw or record in committed:
+                seen.setdefault(record.offset, set()).add((record.epoch, record.value))
     return sorted(offset for offset, versions in seen.items() if len(versions) > 1)
 
 

@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import find, given, settings
 
-from forensics.model import PROTOCOLS, Protocol
+from forensics.model import PROTOCOLS, Protocol, scenario
 from forensics.model.cluster import Cluster
 from forensics.model.protocol import EPOCH, EPOCH_279, FETCH, HW, named
 from forensics.model.random_runs import (
@@ -159,3 +159,11 @@ def test_no_loss_is_found_under_epochs(ops: list[Op]) -> None:
 def test_weights_name_operations() -> None:
     assert set(CRUEL) == set(OPERATIONS)
     assert set(GENTLE) < set(CRUEL)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.name)
+def test_an_unclean_election_is_told_from_a_clean_one(protocol: Protocol) -> None:
+    losses = scenario("unclean-election").run(protocol).truth()["losses"]
+    assert losses
+    assert not any(loss["clean"] for loss in losses)
+    assert all(loss["clean"] for loss in scenario("power-loss").run(protocol).truth()["losses"])

@@ -55,7 +55,7 @@ class Scene:
         self.old_tp = f"[{self.topic},{PARTITION}]"
         run = (name, cluster.protocol.name, seed)
         self.topic_id = uuid_of("topic", *run)
-        self.cluster_id = uuid_of("cluster", *run)
+        self.cluster_id = cluster.cluster_id or uuid_of("cluster", *run)
         self.run = run
         self.logs: dict[int, list[Batch]] = {b: [] for b in cluster.assigned}
         self.told: dict[int, dict[str, Any]] = {}
