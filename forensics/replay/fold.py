@@ -270,7 +270,7 @@ class _Fold:
         least = 0
         for broker in self.history.replicas:
             pair = (min(broker, leader), max(broker, leader))
-            if broker == leader or pair not in self.history.compared:
+            if broker == leader or pair not in self.history.compared or self._fetches_ahead(broker, leader):
                 continue
             tenure = next((t for t in self.tenures.get(broker, ()) if t.epoch >= epoch.epoch), None)
             if tenure is None:
@@ -283,6 +283,13 @@ class _Fold:
             forks = [f.ranges[0][0] for f in self.history.forks if (f.left, f.right) == pair]
             least = max(least, min([bound, *forks]))
         return least
+
+    def _fetches_ahead(self, broker: int, leader: int) -> bool:
+        """Whether a replica may have fetched from a leader in an epoch that it was not yet told of."""
+        before = self.previous.get(broker)
+        if before is None or before.role is not Role.FOLLOWER or before.leader != leader:
+            return False
+        return not self.facts.get(broker, _NO_FACTS).fenced
 
     def _lowest(self, broker: int, number: int) -> int | None:
         """Lowest offset a replica was cut to in an epoch or later."""
@@ -307,6 +314,7 @@ class _Fold:
     def _tenure(self, broker: int, tenure: Tenure, epoch: Epoch | None) -> None:
         if tenure.start_end is not None:
             self.logs[broker] = self.logs[broker].cut(tenure.start_end)
+        self._ahead(broker, tenure)
         tenure.log_before = self.logs[broker]
         self._stated_at_start(broker, tenure)
         leads = epoch is not None and tenure.role is Role.LEADER
@@ -325,6 +333,18 @@ class _Fold:
         # A load is the next process reading what this tenure left.
         self._apply(broker, tenure, epoch, loads)
         self.previous[broker] = tenure
+
+    def _ahead(self, broker: int, tenure: Tenure) -> None:
+        """What a follower fetched in epochs of its leader that it was never told of is not of the one it was told."""
+        before = self.previous.get(broker)
+        if before is None or before.leader is None or not self._fetches_ahead(broker, before.leader):
+            return
+        for number, epoch in self.history.epochs.items():
+            if before.epoch < number < tenure.epoch and epoch.leader == before.leader and epoch.served:
+                start = epoch.start if epoch.start is not None else epoch.start_low
+                if not any(entry[0] == number for entry in self.logs[broker].entries):
+                    self.logs[broker] = self.logs[broker].cut(start).begin(UNKNOWN, start)
+                return
 
     def _fetched(self, broker: int, tenure: Tenure, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""
@@ -473,7 +493,7 @@ class _Fold:
             return statement
         spans = self.tenures.get(epoch.leader, [])
         if not spans:
-            return self._beyond_sight(statement, epoch)
+            return self._beyond_sight(statement, epoch, None)
         for one, two in itertools.pairwise(spans):
             goes_on = one.role is Role.LEADER and two.role is Role.LEADER and one.run == two.run and not one.steps
             following = self.history.epochs.get(two.epoch)
@@ -481,17 +501,24 @@ class _Fold:
                 continue
             if following.start is not None and statement.high_watermark > following.start:
                 return self._follow_on(replace(statement, epoch=following.epoch, lineage=following.lineage))
-        return statement
+        if statement.earlier or self.facts.get(statement.replica, _NO_FACTS).fenced:
+            return statement
+        told = (t.epoch for t in self.tenures.get(statement.replica, ()) if t.epoch > epoch.epoch)
+        return self._beyond_sight(statement, epoch, min(told, default=None))
 
-    def _beyond_sight(self, statement: Statement, epoch: Epoch) -> Statement:
-        """Whether a leader that led again went on with its log, or came back shorter, only its own lines tell."""
-        number = min((n for n, e in self.history.epochs.items() if n > epoch.epoch and e.served), default=None)
-        after = self.history.epochs[number] if number is not None else None
-        if after is None or after.leader != epoch.leader or after.start is None:
+    def _beyond_sight(self, statement: Statement, epoch: Epoch, told: int | None) -> Statement:
+        """A leader led again in an epoch that the follower was not told of, and it may have been that epoch's high
+        watermark: beyond the later start it is not known of which log it speaks.
+        """
+        again = [
+            e
+            for n, e in sorted(self.history.epochs.items())
+            if n > epoch.epoch and (told is None or n <= told) and e.leader == epoch.leader and e.served
+        ]
+        start = min((e.start if e.start is not None else e.start_low for e in again), default=None)
+        if start is None or statement.high_watermark <= start:
             return statement
-        if statement.high_watermark <= after.start:
-            return statement
-        known = statement.lineage.cut(after.start).begin(UNKNOWN, after.start)
+        known = statement.lineage.cut(start).begin(UNKNOWN, start)
         return replace(statement, epoch=UNKNOWN, lineage=known)
 
     # -- the end ----------------------------------------------------------------------------------------------------
@@ -563,7 +590,8 @@ class _Fold:
             if pending.cut is not None:
                 cut = pending.cut
                 if not cut.end_exact:
-                    cut = replace(cut, end=max(cut.end, self._held(cut.replica, cut.epoch - 1, cut.refs[0].row)))
+                    held = self._held(cut.replica, cut.epoch - 1, cut.refs[0].row, since_load=True)
+                    cut = replace(cut, end=max(cut.end, held))
                 if cut.end > cut.target:
                     self.history.cuts.append(cut)
                 elif not cut.end_exact and not self._beyond(cut):
@@ -594,7 +622,7 @@ class _Fold:
             for tenure in self.tenures[shrunk.replica]
         )
 
-    def _held(self, broker: int, until: int, row: int | None) -> int:
+    def _held(self, broker: int, until: int, row: int | None, *, since_load: bool = False) -> int:
         """The least log end offset of a replica once an epoch was over: a high watermark reached with it in the ISR
         covers its log, unless something cut it afterwards.
 
@@ -602,8 +630,10 @@ class _Fold:
             broker: the replica.
             until: last epoch whose high watermarks count.
             row: row of the replica's own line at which the question is asked; its own later words do not count.
+            since_load: what it held before its log was read back does not count: a load tells what there was.
         """
         least = 0
+        ends = _REMOVES | {"loaded"} if since_load else _REMOVES
         for statement in self.history.statements:
             number = statement.epoch
             if not 0 <= number <= until:
@@ -616,7 +646,10 @@ class _Fold:
                 if not (epoch.isr_own and epoch.isr and all(broker in isr for isr, _ in epoch.isr)):
                     continue
             shortened = any(
-                number < tenure.epoch <= until and step.what in _REMOVES and step.target < statement.high_watermark
+                number <= tenure.epoch <= until
+                and (number < tenure.epoch or step.what == "loaded")
+                and step.what in ends
+                and step.target < statement.high_watermark
                 for tenure in self.tenures.get(broker, ())
                 for step in tenure.steps
             )

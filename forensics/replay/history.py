@@ -161,6 +161,7 @@ class BrokerFacts:
         initial_offset: meaning of the offset in ``Added fetcher``: "end", "hw" or None.
         alone_commits: a leader alone in the ISR commits what it appends; from 3.7 on only if min.insync.replicas allows
             (KIP-966, Partition.maybeIncrementLeaderHW).
+        fenced: fetches carry the leader epoch (KIP-320, 2.1), so that none is answered in another.
         server_log: what its log layer did is in the evidence.
         state_log: which roles it was told is in the evidence.
     """
@@ -168,6 +169,7 @@ class BrokerFacts:
     hw_protocol: bool = False
     initial_offset: str | None = None
     alone_commits: bool = False
+    fenced: bool = False
     server_log: bool = True
     state_log: bool = True
 

@@ -143,6 +143,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         hw_protocol=old,
         initial_offset=broker.initial_offset if broker is not None else None,
         alone_commits=release is not None and release < (3, 7),
+        fenced=release is not None and release >= (2, 1) and not old,
         server_log=broker is not None and broker.server_log,
         state_log=broker is not None and broker.state_log,
     )

@@ -209,6 +209,8 @@ class Reader:
             now.is_alone = role is Role.LEADER and isr == {self.replica}
         if event.kind == Kind.LEADER_AND_ISR:
             return
+        if event.leo == 0 and not now.steps:
+            self._replaced(event.leo, event)
         if event.leo is not None and not now.steps:
             now.start_end, now.start_ref, now.start_low = event.leo, ref, event.leo
             self._exact(event.leo, ref)
@@ -300,6 +302,14 @@ class Reader:
         if now.start_end is None:
             now.start_end, now.start_ref, now.start_low = 0, self.end_ref, 0
         self.growing = now.role is Role.LEADER and now.epoch >= 0
+
+    def _replaced(self, target: int, event: Event) -> None:
+        """The role of a new process begins with less than the log is known to have held, and no load says why."""
+        if self.tenures and event.run != self.tenures[-1].run and target < self.tenures[-1].end_low:
+            ref = Ref(row=event.row, note=f"log end offset {target} in a new process")
+            last = self.tenures[-1]
+            if not any(step.what in ("loaded", "created", "deleted", "corrupt") for step in last.steps):
+                last.steps.append(Step("created", target, None, last.end_low, "new log", event.time, (ref,)))
 
     def _deleted(self, event: Event) -> None:
         if self.moved:
