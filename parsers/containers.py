@@ -13,6 +13,7 @@ import lzma
 import re
 import struct
 import tarfile
+import weakref
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -387,9 +388,11 @@ def _pax(data: bytes) -> dict[str, str]:
 
 def _zip(archive: Source) -> tuple[list[Source], list[str]]:
     try:
-        file = zipfile.ZipFile(_seekable(archive))
+        stream = _seekable(archive)
+        file = zipfile.ZipFile(stream)
     except _ZIP_ERRORS as error:
         return [], [f"the zip cannot be read ({error}); if it was cut, try: zip -FF"]
+    weakref.finalize(file, stream.close)  # open as long as a member of it may be asked for
     stored = f"zip in {archive.stored}" if archive.stored else "zip"
     members: list[Source] = []
     strayed = links = 0

@@ -183,7 +183,7 @@ TAKERS: tuple[Taker, ...] = (
     Taker(
         "server-properties",
         "configuration of a broker",
-        lambda source, _head: source.name.endswith(".properties"),
+        take_data.is_server_properties,
         take_data.server_properties,
     ),
     Taker(

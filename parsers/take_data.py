@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -128,6 +129,16 @@ def meta_properties(source: Source, _head: bytes) -> FileReading:
     """Whose log directory it is."""
     meta = read_meta_properties(content(source))
     return FileReading("meta-properties", notices=meta.notices, properties=dict(meta.values))
+
+
+_SETTINGS = re.compile(rb"(?m)^(?:broker\.id|node\.id|process\.roles|log\.dirs)[ \t]*[=:]")
+
+
+def is_server_properties(source: Source, head: bytes) -> bool:
+    """By name; a ``.cfg`` or ``.conf`` by what it sets."""
+    return source.name.endswith(".properties") or (
+        source.name.endswith((".cfg", ".conf")) and _SETTINGS.search(head) is not None
+    )
 
 
 def server_properties(source: Source, _head: bytes) -> FileReading:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 import polars as pl
@@ -15,19 +15,35 @@ from parsers.schema import Kind
 from parsers.sources import Source
 
 _FOLDER = re.compile(r"(?:broker|kafka|node|controller|server)[-_.]?([0-9]{1,9})$", re.IGNORECASE)
+_POD = re.compile(r"^[a-z0-9.-]+_([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?-[0-9]{1,9})_[0-9a-f-]{32,36}$")
+"""Folder of a pod's logs on its node: namespace_pod_uid, of a stateful pod with its number."""
+
+_ENDINGS = re.compile(
+    r"(?:[-_.](?:kafka|previous|prev|current|stdout|stderr|console|server|properties|config))?"
+    r"(?:\.(?:log|txt|out|cfg|conf|properties|previous|prev|old)|\.[0-9]{1,3}|\.[0-9]{4}-[0-9-]+)*$",
+    re.IGNORECASE,
+)
+_INSTALLED = frozenset(
+    ("etc", "var", "opt", "srv", "usr", "home", "mnt", "data", "config", "conf", "configs", "logs", "log", "kafka")
+)
+"""Folders of one host or of one installation: what lies in two of them, side by side, is of one broker."""
 
 
 def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None], list[str | None]]:
     """The broker and the cluster of each file; None where nothing tells.
 
     Evidence, strongest first: ``meta.properties`` of the directory (KIP-78 cluster.id, broker.id or node.id), the ids a
-    log prints of its own broker, ``server.properties`` beside it, another log in the same folder, the folder's name.
+    log prints of its own broker, ``server.properties`` beside it, a file of the same pod (``my-cluster-kafka-2.cfg``,
+    ``my-cluster-kafka-2-kafka.log.0`` as Strimzi's report.sh calls them), settings elsewhere on the same host
+    (``host/etc``, ``host/var``), another log in the same folder, the name of folder, pod or file.
     """
     own = [_own_word(reading) for _, reading in files]
     shared = [_shared(reading) for _, reading in files]
     meta: dict[str, tuple[int | None, str | None]] = {}
     config: dict[str, set[int]] = {}
     spoken: dict[str, set[int]] = {}
+    pods: dict[str, set[int]] = {}
+    hosts: dict[str, set[int]] = {}
     for (source, reading), word in zip(files, own, strict=True):
         folder = str(PurePosixPath(source.path).parent)
         if reading.format == "meta-properties":
@@ -36,8 +52,13 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
             number = _id(reading.properties)
             if number is not None:
                 config.setdefault(folder, set()).add(number)
+                pods.setdefault(_stem(source), set()).add(number)
+                for host, inside in _hosts(source):
+                    if inside in _INSTALLED:
+                        hosts.setdefault(host, set()).add(number)
         elif word is not None:
             spoken.setdefault(folder, set()).add(word)
+            pods.setdefault(_stem(source), set()).add(word)
     brokers: list[int | None] = []
     clusters: list[str | None] = []
     for (source, reading), word, everyones in zip(files, own, shared, strict=True):
@@ -50,11 +71,7 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
         if broker is None:
             broker = word
         if broker is None:
-            broker = _nearest(above, config) if _nearest(above, config) is not None else _nearest(above[:1], spoken)
-        if broker is None:
-            broker = _nearest(above, spoken)
-        if broker is None:
-            broker = next((int(m[1]) for f in above if (m := _FOLDER.search(PurePosixPath(f).name))), None)
+            broker = next(_guesses(source, above, config, pods, hosts, spoken), None)
         brokers.append(None if everyones else broker)
         clusters.append(cluster)
     return brokers, _spread(files, brokers, clusters)
@@ -86,6 +103,51 @@ def _spread(
             cluster = next(iter(choice)) if len(choice) == 1 else None
         result.append(cluster)
     return result
+
+
+def _guesses(
+    source: Source,
+    above: Sequence[str],
+    config: dict[str, set[int]],
+    pods: dict[str, set[int]],
+    hosts: dict[str, set[int]],
+    spoken: dict[str, set[int]],
+) -> Iterator[int]:
+    """Whose a file is by what lies around it, and at last by its name; the likeliest first."""
+    installed = [host for host, inside in _hosts(source) if inside in _INSTALLED]
+    for found in (
+        _nearest(above, config),
+        _nearest([_stem(source)], pods),
+        _nearest(installed, hosts),
+        _nearest(above[:1], spoken),
+        _nearest(above, spoken),
+        next((int(m[1]) for f in above if (m := _FOLDER.search(PurePosixPath(f).name))), None),
+        next((int(m[1].rpartition("-")[2]) for f in above if (m := _POD.match(PurePosixPath(f).name))), None),
+        _named(source),
+    ):
+        if found is not None:
+            yield found
+
+
+def _stem(source: Source) -> str:
+    """Path without what tells one file of a pod, or of one log, from another."""
+    path = PurePosixPath(source.path)
+    folder = path.parent.parent if path.parent.name in ("podlogs", "configs") else path.parent
+    return str(folder / _ENDINGS.sub("", source.name, count=1))
+
+
+def _named(source: Source) -> int | None:
+    """The number of a stateful pod that a file is named after: ``my-cluster-kafka-2-kafka.log``."""
+    found = re.search(r"(?:broker|kafka|node|controller)-([0-9]{1,4})$", _ENDINGS.sub("", source.name, count=1))
+    return int(found[1]) if found and not re.match(r"(?:19|20)[0-9]{2}$", found[1]) else None  # a year is no broker
+
+
+def _hosts(source: Source) -> Iterator[tuple[str, str]]:
+    """Each folder above a file, the nearest first, with the folder in it that leads to the file."""
+    below = PurePosixPath(source.path).parent
+    for folder in below.parents:
+        yield str(folder), below.name
+        below = folder
 
 
 def _id(properties: dict[str, str]) -> int | None:
