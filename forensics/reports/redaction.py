@@ -29,7 +29,8 @@ _HARMLESS = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})
 # Parts of a path that say nothing of whose machine it is.
 _PLAIN_PART = re.compile(
     r"""(?x)
-    \.{0,2} | [0-9]{20}(?:-[0-9a-f]+)?\.[a-z]+ | (?:broker|kafka|node|controller|server)[-_.]?[0-9]{0,9}
+    \.{0,2} | \*(?:\.[a-z]+)? | [0-9]{20}(?:-[0-9a-f]+)?\.[a-z]+
+    | (?:broker|kafka|node|controller|server)[-_.]?[0-9]{0,9}
     | (?:data|logs?|config|etc|opt|srv|var|tmp|home|mnt|kafka-logs)[0-9]{0,3}
     | (?:server|controller|state-change|kafka-request|log-cleaner|kafka-authorizer|kafkaServer)
       (?:\.log|-gc\.log|\.properties)?(?:[.-][0-9][0-9.-]*)?(?:\.log)?(?:\.(?:gz|zst|bz2|xz))?

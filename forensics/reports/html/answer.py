@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from forensics.replay.lineage import size
-from forensics.reports.html.wording import named, number, offsets, plain, plural, sentence
+from forensics.reports.html.wording import Namer, namer, number, offsets, plain, plural, sentence
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
@@ -32,6 +32,7 @@ class Card:
     """
 
     name: str
+    bare: str
     panel: int
     tone: str
     titles: tuple[str, ...]
@@ -53,7 +54,7 @@ class Card:
     def kind(self) -> tuple[object, ...]:
         """What it has in common with others of its kind: everything but its name and its numbers."""
         words = (self.keep, *self.steps, *self.never)
-        return (self.titles, self.cause, self.confidence, tuple(text.replace(self.name, "*") for text in words))
+        return (self.titles, self.cause, self.confidence, tuple(text.replace(self.bare, "*") for text in words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +109,15 @@ def answer(result: Result, number_of: dict[int, int]) -> Answer:
     open_ = [p for p in result.partitions if _is(p, LOST, Verdict.UNKNOWN) or _is(p, FORKED, Verdict.UNKNOWN)]
     bad = [p for p in result.partitions if _judged_bad(p)]
     other = [f for f in result.findings if f.rule not in (LOST, FORKED) and f.severity.rank <= Severity.WARNING.rank]
-    tone, headline, lead = _headline(result, lost, forked, bad, open_, other)
+    called = namer([p.history.cluster for p in result.partitions])
+    tone, headline, lead = _headline(result, lost, forked, bad, open_, other, called)
     loud = [
         (position, partition)
         for position, partition in enumerate(result.partitions)
         if partition.worst <= Severity.WARNING.rank
     ]
-    cards = _grouped([_card(partition, number_of.get(position, -1)) for position, partition in loud])
-    settle = _settle(result.partitions)
+    cards = _grouped([_card(partition, number_of.get(position, -1), called) for position, partition in loud])
+    settle = _settle(result.partitions, called)
     sources = result.case.sources
     first, last = sources.get_column("first_time").min(), sources.get_column("last_time").max()
     return Answer(
@@ -151,12 +153,13 @@ def _headline(
     bad: list[Partition],
     open_: list[Partition],
     other: list[Finding],
+    called: Namer,
 ) -> tuple[str, str, str]:
     total = len(result.partitions)
     if not total:
         return "none", "There is no partition to judge", "Nothing in the evidence speaks of a replica of a topic."
     if bad:
-        where = _where(bad)
+        where = _where(bad, called)
         if lost and forked:
             words = f"Committed data was lost and forked in {where}"
         elif lost:
@@ -169,11 +172,11 @@ def _headline(
             also = f" {plural(rest, 'other partition')} could not be judged."
         lead = sentence(plain(first.summary))
         if len(bad) > 1:
-            lead = f"The worst, {plain(first.topic)}-{first.partition}: {plain(first.summary)}."
+            lead = f"The worst, {called(first)}: {plain(first.summary)}."
         return "bad", words, lead + also
     if open_:
         reach = "any of" if len(open_) == total and total > 1 else ""
-        words = f"Loss cannot be ruled out in {f'{reach} ' if reach else ''}{_where(open_)}"
+        words = f"Loss cannot be ruled out in {f'{reach} ' if reach else ''}{_where(open_, called)}"
         share = f"{number(len(open_))} of {plural(total, 'partition')}"
         if len(open_) == total:
             share = "it" if total == 1 else f"all {plural(total, 'partition')}"
@@ -195,8 +198,8 @@ def _headline(
     return "good", "No committed data was lost or forked", lead
 
 
-def _where(partitions: Sequence[Partition]) -> str:
-    names = list(dict.fromkeys(named(p.history.name, p.history.incarnation) for p in partitions))
+def _where(partitions: Sequence[Partition], called: Namer) -> str:
+    names = list(dict.fromkeys(called(p.history) for p in partitions))
     if len(names) <= 2:
         return " and ".join(names)
     return plural(len(names), "partition")
@@ -231,7 +234,7 @@ def _tiles(bad: list[Partition], lost: list[Partition], result: Result) -> tuple
     )
 
 
-def _card(partition: Partition, panel: int) -> Card:
+def _card(partition: Partition, panel: int, called: Namer) -> Card:
     findings = [
         f
         for f in sorted(
@@ -248,7 +251,8 @@ def _card(partition: Partition, panel: int) -> Card:
         low, high = head.records
         records = plural(low, "record") if low == high else f"{number(low)} to {plural(high, 'record')}"
     return Card(
-        name=named(partition.history.name, partition.history.incarnation),
+        name=called(partition.history),
+        bare=partition.history.name,
         panel=panel,
         tone="bad" if head.severity.rank <= Severity.ERROR.rank else "warn",
         titles=tuple(dict.fromkeys(_TITLES[f.rule].capitalize() for f in findings)),
@@ -277,11 +281,11 @@ def _grouped(cards: Sequence[Card]) -> list[Card]:
     ]
 
 
-def _settle(partitions: Sequence[Partition]) -> list[Missing]:
+def _settle(partitions: Sequence[Partition], called: Namer) -> list[Missing]:
     """What is missing, said once for all partitions that miss the same of their own: what settles most comes first."""
     first: dict[str, tuple[str, str]] = {}
     rules: dict[str, dict[str, None]] = {}
-    where: dict[str, set[tuple[str, int]]] = {}
+    where: dict[str, set[str]] = {}
     uses: dict[str, int] = {}
     for partition in partitions:
         history = partition.history
@@ -289,9 +293,9 @@ def _settle(partitions: Sequence[Partition]) -> list[Missing]:
             if judgement.verdict is Verdict.UNKNOWN:
                 for item in judgement.missing:
                     key = item.replace(history.name, "*")
-                    first.setdefault(key, (item, named(history.name, history.incarnation)))
+                    first.setdefault(key, (item, called(history)))
                     rules.setdefault(key, {})[rule] = None
-                    where.setdefault(key, set()).add((history.name, history.incarnation))
+                    where.setdefault(key, set()).add(called(history))
                     uses[key] = uses.get(key, 0) + 1
     ordered = sorted(first, key=lambda key: (-uses[key], first[key]))
     return [Missing(plain(first[key][0]), tuple(rules[key]), first[key][1], len(where[key]) - 1) for key in ordered]

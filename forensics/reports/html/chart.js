@@ -5,7 +5,7 @@
     displaylogo: false,
     showSendToCloud: false,
     plotlyServerURL: "",
-    responsive: true,
+    responsive: false,
     scrollZoom: false,
     doubleClick: false,
     displayModeBar: false,
@@ -136,7 +136,7 @@
       }
       if (this.width() < 520) layout.xaxis.nticks = 4;
       layout.dragmode = coarse ? false : "zoom";
-      if (PAPER in document.documentElement.dataset) { layout.autosize = false; layout.width = PAGE; }
+      layout.width = this.width();
       return Object.assign(spec, { layout: { ...layout, ...this.over() } });
     }
 

@@ -12,7 +12,7 @@ import base64
 import gzip
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from forensics.replay.timeline import DELETED, SILENT, STOPPED
@@ -114,9 +114,7 @@ def labels(chart: Chart) -> list[dict[str, Any]]:
     if _on_disk(chart):
         at, room = chart.length + _room(chart) * 0.18, _room(chart)
         found.append(Label(at, chart.length + room, "y", 0.5, ("on disk", "disk"), "var(--ink-2)"))
-    for band in chart.bands[:3]:
-        text = offsets([(band.first, band.end)])
-        found.append(Label(0, chart.length, "y2", band.end, (text,), "var(--bad)", "left", only="offsets"))
+    found += _band_labels(chart)
     for place, lane in enumerate(chart.lanes):
         axis = f"y{place + 2 + len(chart.lanes)}"
         spans = [s for s in lane.states if s.role in _UNSEEN and s.end > s.start]
@@ -124,6 +122,32 @@ def labels(chart: Chart) -> list[dict[str, Any]]:
             texts = _UNSEEN[span.role]
             found.append(Label(span.start, span.end, axis, 0.5, texts, "var(--ink-2)", card=True))
     return [asdict(label) for label in found if label.end > label.start]
+
+
+def _band_labels(chart: Chart) -> list[Label]:
+    """The offsets of findings, in one line where they end too close to each other for two."""
+    low, high = value_range(chart)
+    found: list[Label] = []
+    for band in sorted(chart.bands[:3], key=lambda band: (-band.end, band.first)):
+        text = offsets([(band.first, band.end)])
+        if found and (found[-1].y - band.end) / (high - low) * (LANE - 18) < 14:
+            found[-1] = replace(found[-1], texts=(f"{found[-1].texts[0]}, {text}", found[-1].texts[-1]))
+        else:
+            found.append(Label(0, chart.length, "y2", band.end, (text,), "var(--bad)", "left", only="offsets"))
+    return found
+
+
+def value_range(chart: Chart) -> tuple[float, float]:
+    """One scale of offsets for all lanes, so that heights compare."""
+    values = [v for lane in chart.lanes for s in lane.states for v in (s.log_end, s.high_watermark) if v is not None]
+    for lane in chart.lanes:
+        values += [v for v in (lane.disk_end, lane.disk_high_watermark) if v is not None]
+        values += [mark.before for mark in lane.marks if mark.before is not None]
+    values += [band.end for band in chart.bands]
+    low, high = (min(values), max(values)) if values else (0, 1)
+    # No offset is below 0, so nothing is drawn there but the strip of the ISR.
+    room = max(high - low, 1) * 0.14
+    return low - room, high + room * 1.4
 
 
 def _reign(reign: Reign) -> str:
@@ -256,7 +280,7 @@ class _Figure:
 
     def _lane(self, lane: Lane, place: int, domain: tuple[float, float]) -> None:
         y, flat = f"y{place + 2}", f"y{place + 2 + len(self.chart.lanes)}"
-        low, high = self._range()
+        low, high = value_range(self.chart)
         self.layout[f"yaxis{place + 2}"] = {
             "domain": list(domain),
             "range": [low, high],
@@ -281,20 +305,6 @@ class _Figure:
         self._values(lane, y)
         self._marks(lane, y, flat)
         self._disk(lane, y)
-
-    def _range(self) -> tuple[float, float]:
-        """One scale for all lanes, so that heights compare."""
-        values = [
-            v for lane in self.chart.lanes for s in lane.states for v in (s.log_end, s.high_watermark) if v is not None
-        ]
-        for lane in self.chart.lanes:
-            values += [v for v in (lane.disk_end, lane.disk_high_watermark) if v is not None]
-            values += [mark.before for mark in lane.marks if mark.before is not None]
-        values += [band.end for band in self.chart.bands]
-        low, high = (min(values), max(values)) if values else (0, 1)
-        # No offset is below 0, so nothing is drawn there but the strip of the ISR.
-        room = max(high - low, 1) * 0.14
-        return low - room, high + room * 1.4
 
     def _add(self, y: str, group: str, x: list[Any], values: list[Any], **more: Any) -> None:
         if not x:

@@ -144,6 +144,7 @@ def chart(case: Case, partition: Partition, short: Callable[[str], str] = str) -
         The chart, its lines not yet quoted, and the timeline it was made of.
     """
     history = partition.history
+    case = case.part_of(history.cluster)
     frame = timeline(case, history)
     findings = [f for j in partition.judgements.values() for f in j.findings]
     timed = frame.filter(pl.col("from").is_not_null())

@@ -9,7 +9,7 @@ import polars as pl
 from forensics import __version__
 from forensics.case import Case
 from forensics.case.coverage import coverage
-from forensics.reports.html.wording import human_bytes, micros, named, number, plain, plural, shortener
+from forensics.reports.html.wording import human_bytes, micros, namer, number, plain, plural, shortener
 from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Judgement, Severity, Verdict
@@ -17,6 +17,9 @@ from parsers.schema import Kind
 
 MAPPED, WRITTEN, COVERED, LISTED, NOTED = 5_000, 60, 240, 400, 40
 """Partitions in the map, of them written as HTML, rows of coverage, of inputs and of notices."""
+
+HASHED = 4_000_000_000
+"""Bytes that are read again for the hashes of files that no finding cites: a page must not take longer than a scan."""
 
 VIOLATED, WARNED, NOTED_ONLY, UNKNOWN, CLEAN = LETTERS = "vwnuc"
 """Cells of the map: violated, a warning, good to know, unknown, clean."""
@@ -104,6 +107,22 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Clock:
+    """The clock of a broker beside that of another.
+
+    Attributes:
+        apart: the estimate, in words.
+        bounds: what it can be at least and at most, or "".
+        pairs: causes and effects that tell.
+    """
+
+    broker: str
+    apart: str
+    bounds: str
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """A setting with the brokers that have it."""
 
@@ -173,9 +192,9 @@ def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
         for place, rule in enumerate(asked)
     ]
     rows = []
+    called = namer([p.history.cluster for p in result.partitions])
     for position, partition in enumerate(result.partitions[:MAPPED]):
-        name = named(partition.history.name, partition.history.incarnation)
-        rows.append(MapRow(name, letters[position], number_of.get(position, -1)))
+        rows.append(MapRow(called(partition.history), letters[position], number_of.get(position, -1)))
     return Map(tuple(columns), tuple(rows), len(result.partitions))
 
 
@@ -193,20 +212,22 @@ def _letter(judgement: Judgement | None) -> str:
 
 def covered(case: Case) -> Coverage:
     """What each broker's files cover in time."""
-    frame = coverage(case).filter(pl.col("kind") != "unknown")
+    parts = [(part, coverage(part).filter(pl.col("kind") != "unknown")) for part in case.parts]
+    frame = pl.concat([found for _, found in parts])
     first, last = micros(frame.get_column("first_time").min()), micros(frame.get_column("last_time").max())  # type: ignore[arg-type]
     rows: list[Cover] = []
     span = max((last or 0) - (first or 0), 1)
-    brokers = frame.get_column("broker").unique(maintain_order=True).to_list()
-    for broker in brokers:
-        mine = frame.filter(pl.col("broker").eq_missing(broker))
-        name = str(broker) if broker is not None else "?"
-        rows += _timed(mine.filter(pl.col("first_time").is_not_null()), name, first, span)
-        still = mine.filter(pl.col("first_time").is_null())
-        if not still.is_empty():
-            kinds = [f"{n} {kind}" for kind, n in still.select("kind", "files").iter_rows()]
-            size = human_bytes(int(still.get_column("bytes").sum() or 0))
-            rows.append(Cover(name, ", ".join(kinds), size, 0, 0, 0, None, None, 0, 0))
+    for part, found in parts:
+        named = part.sources.get_column("cluster").drop_nulls().to_list()
+        where = _cluster(case, named[0] if named else None)
+        for (broker,), mine in found.group_by("broker", maintain_order=True):
+            name = (str(broker) if broker is not None else "?") + where
+            rows += _timed(mine.filter(pl.col("first_time").is_not_null()), name, first, span)
+            still = mine.filter(pl.col("first_time").is_null())
+            if not still.is_empty():
+                kinds = [f"{n} {kind}" for kind, n in still.select("kind", "files").iter_rows()]
+                size = human_bytes(int(still.get_column("bytes").sum() or 0))
+                rows.append(Cover(name, ", ".join(kinds), size, 0, 0, 0, None, None, 0, 0))
     return Coverage(tuple(rows[:COVERED]), max(len(rows) - COVERED, 0), first, last)
 
 
@@ -234,15 +255,47 @@ def _timed(frame: pl.DataFrame, broker: str, first: int | None, span: int) -> li
     return rows
 
 
+def clocks(case: Case) -> tuple[Clock, ...]:
+    """How far the brokers' clocks are apart, as causes and effects tell that two of them logged."""
+    rows = []
+    for row in case.skew.head(COVERED).iter_rows(named=True):
+        where = _cluster(case, row["cluster"])
+        apart, other = row["estimate"], row["reference"]
+        if not row["consistent"]:
+            words = f"at no one distance from broker {other}'s: a clock was set, or they run at different speeds"
+        elif apart is None:
+            words = "not known"
+        else:
+            side = "ahead of" if apart > 0 else "behind"
+            words = f"{_span(abs(apart))} {side} broker {other}'s"
+        bounds = [
+            f"{word} {'−' if value < 0 else '+'}{_span(abs(value))}"
+            for word, value in (("at least", row["low"]), ("at most", row["high"]))
+            if value is not None
+        ]
+        rows.append(Clock(f"{row['broker']}{where}", words, ", ".join(bounds), row["pairs"] or 0))
+    return tuple(rows)
+
+
+def _cluster(case: Case, name: str | None) -> str:
+    """Which cluster, where the evidence speaks of several: their brokers share ids."""
+    return f" of cluster {plain(name or 'unknown')}" if len(case.parts) > 1 else ""
+
+
+def _span(micros_: int) -> str:
+    return f"{number(round(micros_ / 1_000))} ms" if micros_ < 10_000_000 else f"{micros_ / 1e6:,.1f} s"
+
+
 def settings(case: Case) -> tuple[Setting, ...]:
     """Settings and versions by the brokers that have them; topics' own settings where the metadata log tells."""
-    found = [("version", {b.id: b.version for b in case.everyone if b.version})]
+    brokers = sorted(case.everyone, key=lambda b: (b.cluster or "", b.id))
+    found = [("version", [(b, b.version) for b in brokers if b.version])]
     for name in SETTINGS:
-        found.append((name, {b.id: b.settings[name] for b in case.everyone if name in b.settings}))
+        found.append((name, [(b, b.settings[name]) for b in brokers if name in b.settings]))
     made = []
     for name, by_broker in found:
         if by_broker:
-            made.append(Setting(name, _grouped(by_broker)))
+            made.append(Setting(name, _grouped([(f"{b.id}{_cluster(case, b.cluster)}", v) for b, v in by_broker])))
     topics = case.observations.filter(pl.col("kind").is_in([Kind.TOPIC_CONFIG.value, Kind.CLUSTER_CONFIG.value]))
     told = topics.select("topic", "detail").drop_nulls("detail").unique(maintain_order=True).head(40)
     values = [
@@ -263,17 +316,17 @@ def _acks(case: Case) -> Setting:
     return Setting("acks of producers", (("all", f"seen for {shown}{more}: a leader waited for its ISR"),))
 
 
-def _grouped(by_broker: dict[int, str]) -> tuple[tuple[str, str], ...]:
-    values: dict[str, list[int]] = {}
-    for broker, value in sorted(by_broker.items()):
+def _grouped(by_broker: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    values: dict[str, list[str]] = {}
+    for broker, value in by_broker:
         values.setdefault(value, []).append(broker)
     if len(values) == 1:
         return ((plain(next(iter(values))), "every broker that says"),)
     return tuple((plain(value), _brokers(brokers)) for value, brokers in list(values.items())[:8])
 
 
-def _brokers(brokers: list[int]) -> str:
-    shown = ", ".join(str(b) for b in brokers[:12])
+def _brokers(brokers: list[str]) -> str:
+    shown = ", ".join(brokers[:12])
     more = f" and {len(brokers) - 12} more" if len(brokers) > 12 else ""
     return f"broker{'s' if len(brokers) > 1 else ''} {shown}{more}"
 
@@ -283,15 +336,20 @@ def method(result: Result) -> Method:
     case = result.case
     short = shortener(result.inputs)
     rows = case.sources.filter(pl.col("format") != "irrelevant")
-    inputs = []
+    known = {piece.path: piece.sha256 for f in result.findings for piece in f.evidence if piece.sha256}
+    inputs, left = [], HASHED
     for row in rows.head(LISTED).iter_rows(named=True):
+        sha256 = row["sha256"] or known.get(row["path"])
+        if sha256 is None and (row["bytes"] or 0) <= left:
+            sha256 = _hash(case, row["id"])
+            left -= row["bytes"] or 0
         inputs.append(
             Input(
                 plain(short(row["path"])),
                 row["format"],
                 str(row["broker"]) if row["broker"] is not None else "",
                 human_bytes(row["bytes"] or 0),
-                row["sha256"] or _hash(case, row["id"]),
+                sha256 or "",
                 row["notices"] or 0,
             )
         )

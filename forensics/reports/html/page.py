@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 
 from forensics import __version__
+from forensics.reports import remarks
 from forensics.reports.html import answer, figures, lanes, moments, overview, story, wording
 from forensics.result import Partition, Result
 from forensics.rules.finding import Severity, Verdict
@@ -80,6 +81,8 @@ def _page(result: Result, drawn: int) -> str:
         "map": mapped,
         "map_written": overview.WRITTEN,
         "coverage": overview.covered(result.case),
+        "clocks": overview.clocks(result.case),
+        "far": [wording.sentence(wording.plain(text)).removesuffix(".") for text in remarks.apart(result)],
         "settings": overview.settings(result.case),
         "method": overview.method(result),
         "keys": figures.KEYS,
@@ -120,6 +123,7 @@ def _panels(result: Result, drawn: int) -> tuple[list[Panel], dict[int, int]]:
     number_of: dict[int, int] = {}
     spent = 0
     short = wording.shortener(result.inputs)
+    called = wording.namer([p.history.cluster for p in result.partitions])
     charts = []
     chosen = _chosen(result)[:drawn]
     for position in chosen:
@@ -130,7 +134,7 @@ def _panels(result: Result, drawn: int) -> tuple[list[Panel], dict[int, int]]:
         charts.append((chart, moments.log_view(partition.history, frame, brokers, interesting)))
     lanes.cite(result.case, (chart for chart, _ in charts), result.quote)
     for position, (chart, view) in zip(chosen, charts, strict=True):
-        panel = _panel(result.partitions[position], chart, view, len(panels))
+        panel = _panel(result.partitions[position], chart, view, len(panels), called)
         size = len(panel.chart) + len(panel.logs)
         if panels and spent + size > PANEL_BYTES:
             break
@@ -152,7 +156,9 @@ def _chosen(result: Result) -> list[int]:
     return [position for _, _, position in sorted(order)]
 
 
-def _panel(partition: Partition, drawn: lanes.Chart, view: moments.LogView | None, place: int) -> Panel:
+def _panel(
+    partition: Partition, drawn: lanes.Chart, view: moments.LogView | None, place: int, called: wording.Namer
+) -> Panel:
     history = partition.history
     spec = figures.figure(drawn)
     chart = {
@@ -171,7 +177,7 @@ def _panel(partition: Partition, drawn: lanes.Chart, view: moments.LogView | Non
     states = tuple(state for lane in drawn.lanes for state in lane.states)
     return Panel(
         number=place,
-        name=wording.named(history.name, history.incarnation),
+        name=called(history),
         what=what,
         chart=_island(chart),
         logs=_island(_view(view)) if view is not None else "",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from forensics.replay.history import Confidence
 from forensics.replay.lineage import size
-from forensics.reports.html.wording import named, number, offsets, plain, plural, sentence, shortener
+from forensics.reports.html.wording import Namer, namer, number, offsets, plain, plural, sentence, shortener
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
@@ -91,7 +91,10 @@ def stories(result: Result, number_of: dict[int, int]) -> Stories:
         number_of: panel of each drawn partition, by its position in the result.
     """
     where = {
-        (p.history.topic, p.history.partition, p.history.incarnation): (p, number_of.get(position, -1))
+        (p.history.cluster, p.history.topic, p.history.partition, p.history.incarnation): (
+            p,
+            number_of.get(position, -1),
+        )
         for position, p in enumerate(result.partitions)
     }
     loud = [f for f in result.findings if f.severity is not Severity.INFO]
@@ -104,19 +107,22 @@ def stories(result: Result, number_of: dict[int, int]) -> Stories:
         turn[id(finding)] = seen[kind] = seen.get(kind, -1) + 1
     loud.sort(key=lambda finding: (finding.severity.rank, turn[id(finding)]))
     told = []
+    called = namer([p.history.cluster for p in result.partitions])
     short = shortener(result.inputs)
     for position, finding in enumerate(loud[:STORIES]):
-        partition, panel = where[finding.topic, finding.partition, finding.incarnation]
-        told.append(_story(finding, partition, panel, position, short))
+        partition, panel = where[finding.cluster, finding.topic, finding.partition, finding.incarnation]
+        told.append(_story(finding, partition, panel, position, short, called))
     return Stories(
         tuple(told),
         max(len(loud) - STORIES, 0),
-        tuple((named(f"{f.topic}-{f.partition}", f.incarnation), plain(f.summary)) for f in quiet[:QUIET]),
+        tuple((called(f), plain(f.summary)) for f in quiet[:QUIET]),
         max(len(quiet) - QUIET, 0),
     )
 
 
-def _story(finding: Finding, partition: Partition, panel: int, position: int, short: Callable[[str], str]) -> Story:
+def _story(
+    finding: Finding, partition: Partition, panel: int, position: int, short: Callable[[str], str], called: Namer
+) -> Story:
     evidence = dict(zip(finding.refs, finding.evidence, strict=False))
     lanes = tuple(sorted({fact.broker for fact in finding.facts if fact.broker is not None}))
     steps: list[Step] = []
@@ -152,7 +158,7 @@ def _story(finding: Finding, partition: Partition, panel: int, position: int, sh
         anchor=f"finding-{finding.fingerprint}",
         rule=finding.rule,
         title=_TITLES[finding.rule].capitalize(),
-        name=named(f"{finding.topic}-{finding.partition}", finding.incarnation),
+        name=called(finding),
         panel=panel,
         tone="bad" if finding.severity.rank <= Severity.ERROR.rank else "warn",
         severity=finding.severity.value,

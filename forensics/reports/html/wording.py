@@ -6,8 +6,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from forensics.replay.lineage import Range
+
+if TYPE_CHECKING:
+    from forensics.replay.history import History
+    from forensics.rules.finding import Finding
 
 THIN = "\u202f"
 """Between groups of three digits: a comma would be read as the one inside an interval."""
@@ -124,6 +129,21 @@ def human_bytes(size: int) -> str:
     if size < 1e6:
         return f"{size / 1e3:.0f} kB" if size >= 10_000 else f"{size / 1e3:.1f} kB"
     return f"{size / 1e6:,.1f} MB" if size < 1e9 else f"{size / 1e9:,.1f} GB"
+
+
+Namer = Callable[["Finding | History"], str]
+"""Names the partition of a finding or of a history."""
+
+
+def namer(clusters: Sequence[str | None]) -> Namer:
+    """Names partitions, with their cluster where the evidence speaks of several."""
+    several = len(set(clusters)) > 1
+
+    def name(one: Finding | History) -> str:
+        where = f" of cluster {plain(one.cluster or 'unknown')}" if several else ""
+        return named(f"{one.topic}-{one.partition}", one.incarnation) + where
+
+    return name
 
 
 def named(name: str, life: int) -> str:

@@ -17,7 +17,8 @@ from forensics.result import Partition, Result
 from forensics.rules.finding import Finding, Verdict
 
 LOSS_AND_FORK, LOSS, CALM, MISSING = "kip101-0.10.2.2", "unclean-3.9.1", "traps-0.10.2.2", "broker-missing"
-SAMPLES = (LOSS_AND_FORK, LOSS, CALM, MISSING)
+CLEAN = "flap-3.9.1"
+SAMPLES = (LOSS_AND_FORK, LOSS, CALM, MISSING, CLEAN)
 
 HOSTILE = "<img src=x onerror=window.pwned=1></script><script>window.pwned=1</script>{{7*7}}'\"&amp;\u202e"
 """Tries to leave an element, a script, an attribute, a template and the reading order."""

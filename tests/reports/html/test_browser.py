@@ -6,20 +6,23 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from forensics.reports.html import render
+from forensics.reports.html import lanes, render
 from forensics.reports.redaction import redact
 from forensics.result import Result
+from tests.conftest import ROOT
 from tests.reports.html.conftest import LOSS, LOSS_AND_FORK, SAMPLES
 
 pytestmark = pytest.mark.browser
 
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+SIZES = {"wide": WIDE, "phone": PHONE}
 PATIENCE = 60_000  # milliseconds: a busy machine is not a bug
 
 
@@ -92,6 +95,8 @@ def loss(shared: Watched) -> Page:
             panel.off.clear();
             panel.node.querySelector("input[value=offsets]").checked = true;
             for (const key of panel.node.querySelectorAll(".keys button")) key.setAttribute("aria-pressed", "true");
+            panel.logs.slider.value = panel.logs.slider.max;
+            panel.logs.draw();
             await panel.zoom("all");
             await panel.draw();
         }"""
@@ -104,6 +109,26 @@ def axis(page: Page) -> list[str]:
     return page.evaluate("document.querySelector('.panel:not([hidden]) .chart')._fullLayout.xaxis.range.map(String)")
 
 
+def overlapping(page: Page) -> list[str]:
+    """Words of the chart that stand on each other, or stick out of it."""
+    return page.evaluate(
+        """() => {
+            const chart = document.querySelector('.panel:not([hidden]) .chart');
+            const whole = chart.getBoundingClientRect();
+            const boxes = Array.from(
+                chart.querySelectorAll('.annotation'), one => [one.textContent, one.getBoundingClientRect()]);
+            const outside = ([, b]) => b.left < whole.left - 1 || b.right > whole.right + 1;
+            const found = boxes.filter(outside).map(([text]) => text);
+            boxes.forEach(([text, a], i) => boxes.slice(i + 1).forEach(([other, b]) => {
+                const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+                const tall = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+                if (wide > 2 && tall > 4) found.push(text + ' | ' + other);
+            }));
+            return found;
+        }"""
+    )
+
+
 def shut_out(page: Page) -> list[tuple[str, list[str]]]:
     """What axe-core says shuts people out, with everything unfolded."""
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
@@ -113,8 +138,16 @@ def shut_out(page: Page) -> list[tuple[str, list[str]]]:
     return [(one["id"], [node["html"][:90] for node in one["nodes"][:3]]) for one in found]
 
 
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("name", SAMPLES)
+OTHERS = sorted({path.name for path in (ROOT / "sample_traces").iterdir() if path.is_dir()} - set(SAMPLES))
+
+
+@pytest.mark.parametrize(
+    ("name", "viewport"),
+    [
+        *(pytest.param(name, view, id=f"{name}-{what}") for name in SAMPLES for what, view in SIZES.items()),
+        *(pytest.param(name, PHONE if place % 2 else WIDE, id=name) for place, name in enumerate(OTHERS)),
+    ],
+)
 def test_it_opens_for_everyone_without_complaint_or_request(
     name: str, viewport: dict[str, int], pages: Callable[[str], Path], watch: Opener
 ) -> None:
@@ -132,6 +165,7 @@ def test_it_opens_for_everyone_without_complaint_or_request(
         assert watched.requests == [path.as_uri()]
         assert watched.complaints == []
         assert shut_out(page) == []
+        assert overlapping(page) == []
         if name == LOSS_AND_FORK:
             page.emulate_media(color_scheme="dark")
             assert shut_out(page) == [], "dark"
@@ -163,7 +197,7 @@ def test_the_chart_is_moved_by_keys_and_buttons(loss: Page, shared: Watched) -> 
     seen = [whole]
     for key in ("+", "ArrowRight", "ArrowLeft", "-", "f", "0"):
         page.keyboard.press(key)
-        page.wait_for_function("report.panels[0].busy === false")
+        page.wait_for_function("() => report.panels[0].busy === false")
         seen.append(axis(page))
     _, closer, right, left, wider, focus, reset = seen
     assert whole[0] < closer[0] < closer[1] < whole[1]
@@ -174,7 +208,7 @@ def test_the_chart_is_moved_by_keys_and_buttons(loss: Page, shared: Watched) -> 
     assert reset == whole
     page.get_by_role("button", name="Zoom in").first.click()
     expect(page.locator(".status").first).not_to_contain_text("?")
-    page.wait_for_function("report.panels[0].busy === false")
+    page.wait_for_function("() => report.panels[0].busy === false")
     assert axis(page) == closer
     lanes = page.evaluate(
         "Object.entries(document.querySelector('.chart')._fullLayout)"
@@ -199,7 +233,90 @@ def test_distance_to_committed_and_the_key(loss: Page, shared: Watched) -> None:
     key.click()
     expect(key).to_have_attribute("aria-pressed", "false")
     shown = "document.querySelector('.chart').data.filter(t => t.meta.group === 'hw' && t.visible).length"
-    page.wait_for_function(f"{shown} === 0")
+    page.wait_for_function(f"() => {shown} === 0")
+    assert shared.complaints == []
+
+
+def test_distances_are_values_less_the_committed_bound(
+    loss: Page, shared: Watched, results: Callable[[str], Result]
+) -> None:
+    page = loss
+    result = results(LOSS_AND_FORK)
+    chart, _ = lanes.chart(result.case, result.partitions[0])
+    page.locator("input[value=distance]").first.check(force=True)
+    page.wait_for_selector(".chart[data-drawn=distance]")
+    traces = page.evaluate(
+        "document.querySelector('.chart').data"
+        ".filter(t => t.mode === 'lines' && ['end', 'floor', 'hw'].includes(t.meta.group))"
+        ".map(t => [t.yaxis, t.meta.group, Array.from(t.x, x => x && Date.parse(x + 'Z')), Array.from(t.y)])"
+    )
+    checked = 0
+    for place, lane in enumerate(chart.lanes):
+        for groups, value in ((("end", "floor"), "log_end"), (("hw",), "high_watermark")):
+            stretches = [
+                (x0 - chart.zero // 1000, x1 - chart.zero // 1000, y0)
+                for axis, group, xs, ys in traces
+                if axis == f"y{place + 2}" and group in groups
+                for (x0, y0), (x1, y1) in pairwise(zip(xs, ys, strict=True))
+                if None not in (y0, y1) and x0 < x1
+                if y0 == y1 or pytest.fail("a slope")
+            ]
+            for state in lane.states:
+                worth = getattr(state, value)
+                steps = [at for at, _ in chart.bound if state.start < at < state.end]
+                for at, end in pairwise([state.start, *steps, state.end]):
+                    if at == end:
+                        continue
+                    bound = max((hw for time, hw in chart.bound if time <= at), default=None)
+                    told = {y for x0, x1, y in stretches if x0 <= at and x1 >= end}
+                    assert told == (set() if worth is None or bound is None else {worth - bound})
+                    checked += bool(told)
+    assert checked > 5
+    assert shared.complaints == []
+
+
+def test_a_click_into_the_timeline_chooses_the_moment_of_the_logs(loss: Page, shared: Watched) -> None:
+    page = loss
+    chart = page.locator(".chart").first
+    chart.scroll_into_view_if_needed()
+    lines = "document.querySelector('.chart').layout.shapes.filter(s => s.line.dash === 'dash').map(s => s.x0)"
+    page.locator(".logs input[type=range]").focus()
+    page.keyboard.press("End")
+    page.wait_for_function(f"() => {lines}.length === 0")  # what lies on disk has no time
+    box = chart.bounding_box()
+    assert box is not None
+    chart.click(position={"x": box["width"] * 0.5, "y": box["height"] * 0.4})
+    page.wait_for_function(f"() => {lines}.length === 1")
+    clicked, moment, later = page.evaluate(
+        """() => {
+            const panel = report.panels[0], view = panel.logs.view.moments, at = Number(panel.logs.slider.value);
+            const plot = panel.target._fullLayout._size;
+            const share = (panel.target.clientWidth * 0.5 - plot.l) / plot.w;
+            const time = panel.told.zero + panel.range[0] + share * (panel.range[1] - panel.range[0]);
+            return [time, view[at].time / 1000, view[at + 1].time === null ? null : view[at + 1].time / 1000];
+        }"""
+    )
+    assert moment <= clicked
+    assert later is None or later > clicked
+    first = page.evaluate(lines)
+    page.locator(".logs [data-step='-1']").click()
+    page.wait_for_function(f"() => {lines}[0] !== {first[0]!r}")
+    assert shared.complaints == []
+
+
+def test_labels_follow_what_is_shown(loss: Page, shared: Watched) -> None:
+    page = loss
+    words = "Array.from(document.querySelectorAll('.chart .annotation'), one => one.textContent)"
+    whole = page.evaluate(words)
+    assert any("leads" in text for text in whole)
+    page.get_by_role("button", name="The finding").first.click()
+    page.wait_for_function("() => report.panels[0].busy === false")
+    assert overlapping(page) == []
+    page.evaluate("report.panels[0].range = [0, 1500]")
+    page.locator(".chart").first.focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(f"() => !{words}.some(text => text.includes('epoch'))")
+    assert overlapping(page) == []
     assert shared.complaints == []
 
 
@@ -297,6 +414,18 @@ def test_it_prints(loss: Page, shared: Watched) -> None:
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen", color_scheme="light")
     assert page.locator("html[data-print]").count() == 0
+
+
+def test_it_prints_its_chart_unseen(pages: Callable[[str], Path], watch: Opener) -> None:
+    with watch({"width": 1440, "height": 300}) as watched:
+        page = watched.open(pages(LOSS))
+        page.wait_for_selector(".panel:not([hidden]) .chart[data-drawn]", timeout=PATIENCE)
+        assert page.evaluate("scrollY") == 0, "nobody has scrolled to it"
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.evaluate("document.querySelector('.chart').layout.width") <= 700, "as wide as a page of paper"
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        page.wait_for_function("() => document.querySelector('.chart')._fullLayout.width > 900")
+        assert watched.complaints == []
 
 
 def test_it_reads_without_scripts(pages: Callable[[str], Path], watch: Opener) -> None:

@@ -12,12 +12,16 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from forensics.case import Case
+from forensics.engines import local
 from forensics.reports import json_report
-from forensics.reports.html import render
+from forensics.reports.html import overview, render
 from forensics.reports.html.answer import FORKED, LOST
 from forensics.reports.html.page import LARGEST
 from forensics.reports.redaction import redact
@@ -118,6 +122,46 @@ def test_data_cannot_leave_its_element(hostile: Result) -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_same_evidence_gives_the_same_bytes(name: str, results: Callable[[str], Result]) -> None:
     assert render(results(name)) == render(results(name))
+
+
+def test_clusters_are_told_apart(sample_traces: Path) -> None:
+    """Two clusters that share the names of their topics and the numbers of their brokers."""
+    first, second = LOSS_AND_FORK, "unclean-0.10.2.2"
+    result = local.scan([str(sample_traces / first), str(sample_traces / second)])
+    page = html.unescape(render(result))
+    clusters = {partition.history.cluster for partition in result.partitions}
+    assert len(clusters) == 2
+    charts = [json.loads(island) for island in islands(page) if '"figure"' in island]
+    for partition, told in zip(result.partitions, charts, strict=True):
+        name = f"{partition.history.name} of cluster {partition.history.cluster}"
+        assert f'<h3 id="panel-title-{charts.index(told)}">{name}</h3>' in page
+        paths = {path for path, _, _ in told["references"]}
+        case = {part for part in (first, second) if any(part in path for path in paths)}
+        assert len(case) == 1, "no line of the other cluster"
+    for finding in result.findings:
+        assert f"finding-{finding.fingerprint}" in page
+    data = json.loads(islands(page)[-1])
+    assert {name.rsplit(" ", 1)[-1] for name, _, _ in data["map"]} == clusters
+
+
+def test_large_inputs_are_not_read_again_for_their_hash(
+    results: Callable[[str], Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = results(LOSS_AND_FORK)
+    cited = {piece.sha256 for finding in result.findings for piece in finding.evidence}
+    every = {row.sha256 for row in overview.method(result).inputs}
+    assert len(every) > len(cited)
+    monkeypatch.setattr(overview, "HASHED", 0)
+    monkeypatch.setattr(overview, "_hash", lambda *_: pytest.fail("read again"))
+    sizes = {row.sha256 for row in overview.method(replace(result, case=grown(result))).inputs}
+    assert sizes == {*cited, ""}
+    assert "Without a hash" in render(replace(result, case=grown(result)))
+
+
+def grown(result: Result) -> Case:
+    """The case with files that are larger than anything that is hashed."""
+    sources = result.case.sources.with_columns(bytes=pl.lit(10**12, dtype=pl.Int64))
+    return replace(result.case, sources=sources)
 
 
 def test_another_process_gives_the_same_bytes(sample_traces: Path) -> None:
