@@ -124,7 +124,7 @@ def test_a_line_is_cited_for_its_own_topic(trace: Path, scanned: Scanned) -> Non
         for evidence in finding.evidence:
             if evidence.line is not None and evidence.path.endswith(".log"):
                 assert finding.topic in line_of(evidence)
-            elif evidence.line is not None and evidence.path.endswith("replication-offset-checkpoint"):
+            elif evidence.line is not None and evidence.path.endswith("-offset-checkpoint"):
                 assert line_of(evidence).split(" ")[:2] == [finding.topic, str(finding.partition)]
             elif "__cluster_metadata" not in evidence.path:
                 assert f"/{finding.topic}-{finding.partition}" in evidence.path

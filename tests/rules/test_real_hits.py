@@ -1,0 +1,190 @@
+"""Every rule on what real brokers left behind: a cluster where it must speak, and one where it only might.
+
+The table names the line or file that makes the second look like the first; a test sees that it is there.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import scan
+from forensics.result import Partition, Result
+from forensics.rules import RULES
+from forensics.rules.finding import Verdict
+
+Scanned = Callable[[Path], Result]
+
+
+@dataclass(frozen=True)
+class Near:
+    """A sound partition that looks like a violation.
+
+    Attributes:
+        sample: the cluster.
+        file: where the look-alike stands.
+        words: a pattern of it.
+        why: why it is none.
+        partition: which.
+    """
+
+    sample: str
+    file: str
+    words: str
+    why: str
+    partition: str = "orders-0"
+
+
+HITS = {
+    "committed-data-lost": "kip101-0.10.2.2",
+    "replica-divergence": "kip101-0.10.2.2",
+    "truncation-below-committed": "unclean-3.9.1",
+    "epoch-divergence": "epochgarbled-2.8.2",
+    "hw-above-leo": "crashscene-1.1.1",
+    "leo-regression": "powerloss-0.11.0.3",
+    "hw-above-isr-member": "frozenctl-2.8.2",
+    "unclean-election": "unclean-3.9.1",
+    "checkpoint-contradiction": "oldcopies-3.9.1",
+    "segment-damage": "bitflip-1.1.1",
+    "stale-directory": "oldcopies-3.9.1",
+    "uncommitted-truncation": "acks1-2.8.2",
+}
+
+ELSEWHERE = {
+    "two-leaders-one-epoch": "seen where ZooKeeper's data was put back from an older copy, so that epochs began again",
+    "hw-regression": "seen where every checkpoint of a high watermark was deleted: what was lost then stays unknown",
+    "evidence-gap": "any sample without one of its brokers: a test below",
+}
+"""Rules that no sample hits as it is, and why."""
+
+NEAR = {
+    "committed-data-lost": Near(
+        "zombie-1.1.1",
+        "broker-1/logs/server.log",
+        "Truncating to offset 26",
+        "what was cut was never committed, though others were committed at these offsets",
+    ),
+    "replica-divergence": Near(
+        "acks1-2.8.2",
+        "broker-1/logs/server.log",
+        "Truncating to offset 19",
+        "they differed until the tail was cut",
+    ),
+    "truncation-below-committed": Near(
+        "acks1-2.8.2",
+        "broker-1/logs/server.log",
+        "Truncating to offset 19",
+        "the leader alone had the tail",
+    ),
+    "epoch-divergence": Near(
+        "unclean-3.9.1",
+        "broker-2/data/orders-0/leader-epoch-checkpoint",
+        r"\n0 0\n2 30",
+        "an epoch without records leaves no entry",
+    ),
+    "two-leaders-one-epoch": Near(
+        "zombie-1.1.1",
+        "broker-2/logs/server.log",
+        "orders-0 starts at Leader Epoch 1 from offset 26",
+        "the two leaders led in two epochs",
+    ),
+    "hw-above-leo": Near(
+        "powerloss-0.11.0.3",
+        "broker-1/logs/server.log",
+        "Truncating log orders-0 to offset 14",
+        "the high watermark fell with the log",
+    ),
+    "leo-regression": Near(
+        "unclean-3.9.1",
+        "broker-1/logs/server.log",
+        "Truncating to offset 30",
+        "a truncation explains the shorter log",
+    ),
+    "hw-regression": Near(
+        "kip101-0.10.2.2",
+        "broker-2/logs/server.log",
+        "Truncating log orders-0 to offset 50",
+        "it fell between epochs, not within one",
+    ),
+    "hw-above-isr-member": Near(
+        "flap-3.9.1",
+        "broker-1/logs/server.log",
+        "Shrinking ISR from",
+        "who left the ISR had all that was committed",
+    ),
+    "unclean-election": Near(
+        "flap-3.9.1",
+        "broker-2/logs/state-change.log",
+        "Leader orders-0 .*starts at leader epoch 1",
+        "elected from the ISR",
+    ),
+    "checkpoint-contradiction": Near(
+        "crashscene-1.1.1",
+        "broker-2/data/replication-offset-checkpoint",
+        "orders 0 21",
+        "a high watermark above the log's end is another rule's",
+    ),
+    "segment-damage": Near(
+        "traps-0.10.2.2",
+        "broker-1/data/cleaner-offset-checkpoint",
+        "compacted 0 200",
+        "compaction leaves holes",
+        "compacted-0",
+    ),
+    "stale-directory": Near(
+        "traps-0.10.2.2",
+        "broker-1/logs/server.log",
+        r"orders-0.* is scheduled for deletion|Deleting .*orders-0",
+        "the folder of a deleted topic is gone or marked",
+    ),
+    "uncommitted-truncation": Near(
+        "bitflip-1.1.1",
+        "broker-2/logs/server.log",
+        "has no effect as the largest offset",
+        "nothing was cut",
+    ),
+    "evidence-gap": Near(
+        "zombie-1.1.1",
+        "broker-9/server.properties",
+        "broker.id=9",
+        "who holds no replica needs no segments",
+    ),
+}
+
+
+def partition(result: Result, name: str = "orders-0") -> Partition:
+    return next(p for p in result.partitions if p.history.name == name and not p.history.incarnation)
+
+
+def test_no_rule_is_left_out() -> None:
+    every = {rule.id for rule in RULES}
+    assert set(NEAR) == every
+    assert set(HITS) | set(ELSEWHERE) == every
+    assert not set(HITS) & set(ELSEWHERE)
+
+
+@pytest.mark.parametrize("rule", HITS)
+def test_it_speaks_of_a_real_incident(rule: str, sample_traces: Path, scanned: Scanned) -> None:
+    judgement = partition(scanned(sample_traces / HITS[rule])).judgements[rule]
+    assert judgement.findings
+    assert judgement.verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("rule", NEAR)
+def test_it_is_silent_where_it_only_looks_alike(rule: str, sample_traces: Path, scanned: Scanned) -> None:
+    near = NEAR[rule]
+    assert re.search(near.words, (sample_traces / near.sample / near.file).read_text("utf-8", "replace")), near.words
+    judgement = partition(scanned(sample_traces / near.sample), near.partition).judgements[rule]
+    assert (judgement.verdict, judgement.findings) == (Verdict.CLEAN, ()), near.why
+
+
+def test_a_broker_that_is_missing_is_missed(sample_traces: Path, tmp_path: Path) -> None:
+    shutil.copytree(sample_traces / "zombie-1.1.1", tmp_path / "evidence")
+    shutil.rmtree(tmp_path / "evidence" / "broker-2")
+    (finding,) = partition(scan([str(tmp_path)])).judgements["evidence-gap"].findings
+    assert "broker 2" in finding.summary
