@@ -79,18 +79,18 @@ def skew(observations: pl.DataFrame, cluster: str | None = None) -> pl.DataFrame
     strict = _least(every.filter(pl.col("strict")))
     guess = _guesses(_least(every.filter(pl.col("prompt"))), strict)
     # Where most clocks agree and that of the reference does not, it is the one that is off.
-    told = {broker: _walk(guess, counts, reference, broker) for broker in sorted(counts)}
-    apart = {broker: ahead for broker, ahead in told.items() if ahead is not None}
+    apart = _walk(guess, counts, reference)
     middle = sorted(apart.values())[len(apart) // 2]
     if abs(middle) > _FAR:
         reference = min(apart, key=lambda broker: (abs(apart[broker] - middle), -counts[broker], broker))
+        apart = _walk(guess, counts, reference)
     highs = _reach(strict, reference)
     lows = _reach({(b, a): delay for (a, b), delay in strict.items()}, reference)
     out = []
     for broker in sorted(counts.keys() - {reference}):
         high, low = highs.get(broker), lows.get(broker)
         low = -low if low is not None else None
-        ahead = _walk(guess, counts, reference, broker)
+        ahead = apart.get(broker)
         consistent = low is None or high is None or low <= high
         if not consistent:
             low, high = high, low
@@ -139,19 +139,22 @@ def _guesses(prompt: Edges, strict: Edges) -> Edges:
     return guess
 
 
-def _walk(guess: Edges, counts: dict[int, int], start: int, end: int) -> int | None:
-    """The guess along the shortest way, over the brokers with the most pairs."""
+def _walk(guess: Edges, counts: dict[int, int], start: int) -> dict[int, int]:
+    """How far each clock is ahead of one, by the guesses along the shortest way, over brokers with many pairs first."""
+    near: dict[int, list[tuple[int, int]]] = {}
+    for (a, b), ahead in sorted(guess.items()):
+        near.setdefault(a, []).append((b, ahead))
     at = {start: 0}
     edge = [start]
-    while edge and end not in at:
+    while edge:
         further: list[int] = []
         for broker in sorted(edge, key=lambda b: (-counts[b], b)):
-            for (a, b), ahead in sorted(guess.items()):
-                if a == broker and b not in at:
-                    at[b] = at[broker] + ahead
-                    further.append(b)
+            for other, ahead in near.get(broker, ()):
+                if other not in at:
+                    at[other] = at[broker] + ahead
+                    further.append(other)
         edge = further
-    return at.get(end)
+    return at
 
 
 # -- causes and effects ---------------------------------------------------------------------------------------------
