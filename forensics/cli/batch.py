@@ -40,6 +40,14 @@ def _conf(_context: click.Context, _parameter: click.Parameter, values: tuple[st
 @click.option("--master", metavar="URL", help="Where to run: local[*], spark://host:7077, yarn, k8s://..., sc://...")
 @click.option("--conf", multiple=True, metavar="KEY=VALUE", callback=_conf, help="A setting of Spark; may be repeated.")
 @click.option(
+    "--py-files",
+    "shipped",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="ZIP",
+    help="Python code to ship to the workers; may be repeated.",
+)
+@click.option(
     "--table-format",
     default="parquet",
     show_default=True,
@@ -58,6 +66,7 @@ def batch(
     tuning: Tuning,
     master: str | None,
     conf: dict[str, str],
+    shipped: tuple[str, ...],
     table_format: str,
     split: int | None,
     partitions: int | None,
@@ -88,6 +97,8 @@ def batch(
     )
     say = (lambda _: None) if quiet else (lambda said: click.echo(f"forensics: {said}", err=True))
     spark = session(master=master, conf=conf)
+    for path in shipped:
+        spark.addArtifacts(path, pyfile=True)
     if explained:
         click.echo(_plan(explain(spark, paths, folder, options, say)), nl=False)
         return

@@ -44,6 +44,7 @@ Say = Callable[[str], None]
 Text = Callable[[Result], str]
 
 PARQUET: Final = "parquet"
+_PLAIN_FILES: Final = (PARQUET, "orc", "avro", "json")
 _HASHED_TOGETHER: Final = 256 << 20
 _WAVE: Final = 512
 """Read tasks after which what was read is kept for good, should the run be killed."""
@@ -310,7 +311,7 @@ class Batch:
         from pyspark.sql import functions as F
 
         reader = self.spark.read.format(self.options.format)
-        if self.options.format == PARQUET:  # an empty table has no file that tells its columns
+        if self.options.format in _PLAIN_FILES:  # an empty table has no file that tells its columns
             reader = reader.schema(_written_schema(name))
         rows = reader.load(str(self.output.tables(self.generation) / name))
         if name == "observations":

@@ -12,6 +12,8 @@ from forensics.engines.spark.rows import Schema, arrow_schema, ddl, narrowed
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+__all__ = ["DataFrame", "SparkSession", "Work", "collected", "in_tasks", "made", "mapped"]
+
 Work = Callable[[Iterable[Any]], Iterator[Any]]
 """Arrow batches in, Arrow batches out."""
 

@@ -158,7 +158,7 @@ def observations_of(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.sort(position, nulls_last=True, maintain_order=True).with_row_index("row")
     rows = restored(rows, OBSERVATIONS | {"source": pl.UInt32()})
     rows = rows.with_columns(pl.col("time").dt.replace_time_zone("UTC"))
-    return rows.select("row", *OBSERVATIONS, "source", "broker", "run", "starts_run")
+    return rows.select("row", *OBSERVATIONS, "source", "broker", "starts_run", "run")
 
 
 def table_of(rows: pl.DataFrame, table: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:

@@ -1,0 +1,171 @@
+"""How ``forensics batch`` grows with its archive, against ``forensics scan`` of the same archive in the same run.
+
+Archives are made of recorded clusters, repeated over many topics: default-level and replication-level logs of several
+brokers. For each size: seconds of a scan in a process of its own, seconds of a batch in a running session, the greatest
+memory of the JVM and of all Python workers together (proportional set size, from /proc), whether the answers are the
+same bytes. A last archive has 90 % of its rows in one partition.
+
+    python -m benchmarks.spark [--sizes 0.5,1,2,4] [--master local[2]] [--evidence DIR] [--no-scan]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from benchmarks.scan import EVIDENCE, multiply, repeat
+
+DEFAULT_CASE = "unclean-3.9.1"
+TRACE_CASE = "rolling-3.9.1-replication"
+SKEWED_CASE = "rolling-4.1.1-replication"
+
+
+def archive(evidence: Path, folder: Path, gigabytes: float) -> int:
+    """Make an archive: three quarters of default-level logs, one quarter of replication-level ones, in many clusters.
+
+    Returns:
+        Its bytes.
+    """
+    wanted = int(gigabytes * 1e9)
+    each = min(wanted, 500_000_000)
+    made = number = 0
+    while made < wanted:
+        cluster = folder / f"cluster-{number:03}"
+        made += multiply(evidence / DEFAULT_CASE, cluster / "quiet", int(0.75 * each))
+        before = _size(cluster)
+        case = evidence / TRACE_CASE
+        one = sum(path.stat().st_size for path in case.rglob("*.log") if path.parent.name == "logs")
+        repeat(case, cluster / "chatty", max(1, int(0.25 * each) // one))
+        made += _size(cluster) - before
+        number += 1
+    return _size(folder)
+
+
+def skewed(evidence: Path, folder: Path, gigabytes: float) -> int:
+    """Make an archive with nine tenths of its rows about one partition: one broker's log, its times moved on and on."""
+    case = evidence / SKEWED_CASE
+    log = max(case.glob("broker-*/logs/server.log"), key=lambda path: path.stat().st_size)
+    place = folder / log.parent.parent.name / "logs" / "server.log"
+    place.parent.mkdir(parents=True)
+    body = [line for line in log.read_bytes().splitlines(True) if b"orders-0" in line and line.startswith(b"[20")]
+    with place.open("wb") as out:
+        out.write(log.read_bytes())
+        day = 0
+        while out.tell() < gigabytes * 0.9e9:
+            day += 1
+            date = b"[%04d-%02d-%02d" % (2030 + day // 336, 1 + day // 28 % 12, 1 + day % 28)
+            out.writelines(date + line[11:] for line in body)
+    multiply(evidence / DEFAULT_CASE, folder / "others", int(gigabytes * 0.1e9))
+    return _size(folder)
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+class Memory(threading.Thread):
+    """Watches the memory of all processes below this one."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.java = self.python = self.one = 0
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(0.5):
+            java = python = one = 0
+            for pid in _below(os.getpid()):
+                try:
+                    name = Path(f"/proc/{pid}/comm").read_text().strip()
+                    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+                except OSError:
+                    continue
+                size = next((int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")), 0) >> 10
+                if name == "java":
+                    java += size
+                else:
+                    python += size
+                    one = max(one, size)
+            self.java, self.python, self.one = max(self.java, java), max(self.python, python), max(self.one, one)
+
+
+def _below(pid: int) -> list[int]:
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            parents.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(entry.name))
+    found, open_ = [], [pid]
+    while open_:
+        children = parents.get(open_.pop(), [])
+        found += children
+        open_ += children
+    return found
+
+
+def main() -> int:
+    """Print the figures."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--sizes", default="0.5,1,2,4", help="gigabytes of the archives")
+    asked.add_argument(
+        "--skewed", type=float, default=0.5, help="gigabytes of the archive with one hot partition; 0: none"
+    )
+    asked.add_argument("--master", default="local[2]")
+    asked.add_argument("--evidence", type=Path, default=EVIDENCE)
+    asked.add_argument("--no-scan", action="store_true", help="do not scan for comparison")
+    said = asked.parse_args()
+    from forensics.engines.spark.batch import batch
+    from forensics.engines.spark.session import session
+    from forensics.reports import json_report
+
+    begin = time.perf_counter()
+    conf = {"spark.ui.enabled": "false", "spark.driver.memory": "2g"}
+    spark = session(master=said.master, conf=conf)
+    spark.range(1).count()
+    print(f"session start {time.perf_counter() - begin:.1f} s, {said.master}, spark.driver.memory 2g", flush=True)
+    jobs = [(float(size), archive, "") for size in said.sizes.split(",") if size]
+    if said.skewed:
+        jobs.append((said.skewed, skewed, " skewed"))
+    with tempfile.TemporaryDirectory() as temporary:
+        for number, (size, make, what) in enumerate(jobs):
+            folder, out = Path(temporary) / f"archive-{number}", Path(temporary) / f"out-{number}"
+            folder.mkdir()
+            total = make(said.evidence, folder, size)
+            memory = Memory()
+            memory.start()
+            begin = time.perf_counter()
+            result = batch(spark, [str(folder)], str(out), say=lambda said: print(f"    {said}", flush=True))
+            seconds = time.perf_counter() - begin
+            memory.done.set()
+            line = f"{total / 1e9:5.2f} GB{what}: batch {seconds:6.1f} s ({total / 1e6 / seconds:.0f} MB/s)"
+            line += f", JVM {memory.java:,} MB, Python workers {memory.python:,} MB (one {memory.one:,} MB)"
+            if not said.no_scan:
+                text = Path(temporary) / "scan.json"
+                begin = time.perf_counter()
+                command = [sys.executable, "-m", "forensics", "scan", str(folder), "--format", "json", "-o", str(text)]
+                subprocess.run(command, check=False)
+                local = time.perf_counter() - begin
+                same = text.read_text("utf-8") == json_report.render(result)
+                line += (
+                    f"; scan {local:.1f} s, ratio {seconds / local:.2f}, answers {'the same' if same else 'DIFFERENT'}"
+                )
+            begin = time.perf_counter()
+            batch(spark, [str(folder)], str(out))
+            line += f"; run again {time.perf_counter() - begin:.1f} s"
+            print(line, flush=True)
+            subprocess.run(["rm", "-rf", str(folder), str(out)], check=True)
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

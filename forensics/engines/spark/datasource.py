@@ -1,0 +1,151 @@
+"""``kafka-forensics``: what brokers left behind as a source of DataFrames.
+
+    spark.dataSource.register(KafkaForensics)
+    spark.read.format("kafka-forensics").option("table", "observations").load("evidence/")
+
+Options: ``table`` (observations, batches, checkpoints, notices), ``topics`` (patterns, separated by commas), ``tz``
+(zone of printed times that name none). A file is one partition of the DataFrame, small files share one. Filters are not
+pushed down: where ``spark.sql.python.filterPushdown.enabled`` is off, as by default, a source that takes filters fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+import polars as pl
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from forensics.case.order import utc
+from forensics.engines.spark.listing import listed, looked
+from forensics.engines.spark.plan import Piece, Unit, planned
+from forensics.engines.spark.reading import opened
+from forensics.engines.spark.rows import arrow_schema, ddl, narrowed, plain
+from forensics.errors import UnreadableInput
+from parsers import read
+from parsers.file_reading import UTC, FileReading
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
+
+NAME: Final = "kafka-forensics"
+CHECKPOINTS: Final = (
+    Kind.HW_CHECKPOINT,
+    Kind.RECOVERY_POINT,
+    Kind.LOG_START_CHECKPOINT,
+    Kind.CLEANER_CHECKPOINT,
+    Kind.EPOCH_ENTRY,
+)
+
+_TOGETHER: Final = 64 << 20
+
+TABLES: Final[Mapping[str, Mapping[str, pl.DataType]]] = {
+    "observations": {"path": pl.String(), **plain(OBSERVATIONS)},
+    "batches": {"path": pl.String(), "topic": pl.String(), "partition": pl.Int32(), **plain(BATCHES)},
+    "checkpoints": {"path": pl.String(), **plain(OBSERVATIONS)},
+    "notices": {"path": pl.String(), **plain(NOTICES)},
+}
+"""Columns of each table; times are microseconds since 1970 UTC here, and timestamps in the DataFrame."""
+
+
+@dataclass
+class Pieces(InputPartition):  # type: ignore[misc, unused-ignore]
+    """What one task reads, as text."""
+
+    pieces: tuple[str, ...]
+
+
+class Reader(DataSourceReader):
+    """Reads one table of the evidence below a path."""
+
+    def __init__(self, path: str, table: str, topics: Sequence[str], zone: str) -> None:
+        self.path = path
+        self.table = table
+        self.topics = tuple(topics)
+        self.zone = zone
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Tasks: files listed, archives looked into, nothing parsed."""
+        units: list[Unit] = []
+        for file in listed([self.path]):
+            for look in looked(file, None):
+                if not look.problem and not look.container:
+                    units.append(Unit(len(units), file, look))
+        whole = [unit.number for unit in units]
+        tasks = planned(units, split=_TOGETHER, whole=whole).tasks
+        return [Pieces(tuple(piece.row() for piece in task)) for task in tasks]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """Arrow batches of one task."""
+        assert isinstance(partition, Pieces)
+        for text in partition.pieces:
+            units = Piece.of(text).units
+            if len(units) > 1:
+                found = read.read_unit([opened(unit) for unit in units])
+                for unit, reading in zip(units, found, strict=True):
+                    yield from self._batches(unit.look.path, reading)
+            else:
+                for part in read.read_parts(opened(units[0])):
+                    yield from self._batches(units[0].look.path, part)
+
+    def _batches(self, path: str, part: FileReading) -> Iterator[Any]:
+        schema = TABLES[self.table]
+        rows = {"batches": part.batches, "notices": part.notices}.get(self.table, part.observations)
+        if self.table == "checkpoints":
+            rows = rows.filter(pl.col("kind").is_in([kind.value for kind in CHECKPOINTS]))
+        if self.table == "batches":
+            rows = rows.with_columns(
+                pl.lit(part.topic, pl.String).alias("topic"), pl.lit(part.partition, pl.Int32).alias("partition")
+            )
+        if self.topics and "topic" in rows.columns:
+            named = [topic for topic in rows.get_column("topic").drop_nulls().unique() if self._wanted(topic)]
+            rows = rows.filter(pl.col("topic").is_in(named))
+        if rows.is_empty():
+            return
+        if "time" in rows.columns:
+            rows = rows.with_columns(utc(pl.col("time"), part.zone or self.zone))
+        table = narrowed(rows.with_columns(pl.lit(path).alias("path")), schema)
+        yield from table.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_arrow(schema)).to_batches(1 << 16)
+
+    def _wanted(self, topic: str) -> bool:
+        return any(fnmatchcase(topic, pattern) for pattern in self.topics)
+
+
+class KafkaForensics(DataSource):
+    """The source; register it with ``spark.dataSource.register``."""
+
+    @classmethod
+    def name(cls) -> str:
+        """As ``spark.read.format`` calls it."""
+        return NAME
+
+    def schema(self) -> str:
+        """Columns of the table that was asked for."""
+        return ddl(TABLES[self._table()]).replace("`time` bigint", "`time` timestamp")
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """A reader of the table that was asked for."""
+        path = self.options.get("path")
+        if not path:
+            raise UnreadableInput(f"{NAME}: no path; use .load(PATH)")
+        topics = [topic.strip() for topic in self.options.get("topics", "").split(",") if topic.strip()]
+        return Reader(path, self._table(), topics, self.options.get("tz", UTC))
+
+    def _table(self) -> str:
+        table = str(self.options.get("table", "observations"))
+        if table not in TABLES:
+            raise UnreadableInput(f"{NAME}: there is no table {table!r}; use one of {', '.join(TABLES)}")
+        return table
+
+
+def _arrow(schema: Mapping[str, pl.DataType]) -> Any:
+    found = arrow_schema(schema)
+    if "time" in schema:
+        at = found.get_field_index("time")
+        found = found.set(at, pa.field("time", pa.timestamp("us", tz="UTC")))
+    return found
+
+
+__all__ = ["CHECKPOINTS", "NAME", "TABLES", "KafkaForensics", "Reader"]

@@ -1,0 +1,91 @@
+"""Kafka forensics for those who live in Spark: functions that take and give DataFrames.
+
+    from forensics import spark as forensics
+
+    forensics.read(spark, "evidence/", table="checkpoints").filter("topic = 'orders'").show()
+    forensics.from_lines(spark.table("ops.kafka_logs"), path="file", line="nr", text="value")
+    result = forensics.batch(spark, ["archive/"], "judged/")
+    forensics.table(spark, "judged/", "findings").groupBy("rule").count().show()
+
+PySpark is imported when a function is called. All of them work with a session that is already there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from forensics.engines.spark.batch import Options
+    from forensics.engines.spark.frames import DataFrame, SparkSession
+    from forensics.result import Result
+
+
+def read(
+    spark: SparkSession, path: str, *, table: str = "observations", topics: Sequence[str] = (), tz: str = "UTC"
+) -> DataFrame:
+    """What the files below a path say, as a table: ``observations``, ``batches``, ``checkpoints`` or ``notices``.
+
+    Args:
+        spark: a session.
+        path: a file, directory or archive that all workers can open.
+        table: which table.
+        topics: patterns; rows of other topics are left out.
+        tz: zone of printed times that name none.
+    """
+    from forensics.engines.spark.datasource import NAME, KafkaForensics
+
+    spark.dataSource.register(KafkaForensics)
+    options = {"table": table, "topics": ",".join(topics), "tz": tz}
+    return spark.read.format(NAME).options(**options).load(path)
+
+
+def from_lines(
+    lines: DataFrame, *, path: str = "path", line: str = "line", text: str = "text", tz: str = "UTC"
+) -> DataFrame:
+    """Observations from lines of logs that are in a table already.
+
+    Args:
+        lines: one row a physical line. What lies in one partition of the DataFrame is read together: keep the lines of
+            a file together where settings of brokers matter.
+        path, line, text: names of the columns with the file's name, the line's number and its text.
+        tz: zone of printed times that name none.
+
+    Returns:
+        Columns of the table ``observations``.
+    """
+    from forensics.engines.spark.lines import observations
+
+    return observations(
+        lines.selectExpr(f"`{path}` AS path", f"CAST(`{line}` AS bigint) AS line", f"`{text}` AS text"), tz
+    )
+
+
+def batch(
+    spark: SparkSession,
+    paths: Sequence[str],
+    folder: str,
+    options: Options | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Result:
+    """Judge an archive as ``forensics batch`` does; see ``forensics.engines.spark.batch.batch``."""
+    from forensics.engines.spark import batch as engine
+
+    return engine.batch(spark, paths, folder, options, say)
+
+
+def table(spark: SparkSession, folder: str, name: str) -> DataFrame:
+    """A table that a batch wrote: observations, batches, notices, sources, findings or verdicts.
+
+    Raises:
+        UnreadableInput: there is no such folder.
+        UnusableOutput: no batch came to its end there.
+    """
+    from forensics.engines.spark.output import Output
+
+    output = Output(Path(folder).absolute())
+    manifest = output.open()
+    small = name in ("sources", "findings", "verdicts")
+    kind = "parquet" if small else manifest["tables"]
+    return spark.read.format(kind).load(str(output.tables(manifest["generation"]) / name))

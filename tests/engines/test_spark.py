@@ -1,0 +1,234 @@
+"""The Spark engine gives the answers of a scan, byte by byte, wherever it runs and however often it is killed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from polars.testing import assert_frame_equal
+
+from forensics import tables
+from forensics.case import Case
+from forensics.engines import local
+from forensics.reports import html, json_report, jsonl, text
+from forensics.result import Result
+from tests.engines.conftest import Cluster, Sessions
+
+pytestmark = pytest.mark.spark
+
+Batch = Callable[..., Result]
+TEXTS = {
+    "findings.jsonl": jsonl.render,
+    "verdicts.jsonl": lambda result: "".join(json.dumps(row) + "\n" for row in tables.verdict_rows(result)),
+}
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory, sample_traces: Path) -> Path:
+    """Three clusters: a KRaft one, one without leader epochs, one as compressed archives."""
+    folder = tmp_path_factory.mktemp("archive") / "months"
+    for name in ("unclean-3.9.1", "kip101-0.10.2.2", "bundle-unclean-2.8.2"):
+        shutil.copytree(sample_traces / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(archive: Path) -> Result:
+    return local.scan([str(archive)])
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One way to run a batch."""
+
+    run: Callable[[Path, Path], None]
+
+
+@pytest.fixture(params=["local", "local[1]", "local[2] in 3 parts", "cluster"])
+def engine(request: pytest.FixtureRequest, sessions: Sessions) -> Engine:
+    """Runs a batch over an archive into a folder."""
+    from forensics.engines.spark.batch import Options, batch
+
+    if request.param == "local":
+        return Engine(lambda archive, out: _saved(local.scan([str(archive)]), out))
+    if request.param == "cluster":
+        return Engine(lambda archive, out: _on_cluster(request, sessions, archive, out))
+    master, _, more = request.param.partition(" ")
+    options = Options(texts=TEXTS, partitions=3 if more else None, split=32 << 20)
+    return Engine(lambda archive, out: batch(sessions(master), [str(archive)], str(out), options) and None)
+
+
+def _saved(result: Result, out: Path) -> None:
+    """A scan, for the same questions."""
+    out.mkdir()
+    for name, render in TEXTS.items():
+        (out / name).write_text(render(result), "utf-8")
+
+
+def _on_cluster(request: pytest.FixtureRequest, sessions: Sessions, archive: Path, out: Path) -> None:
+    """On a master and two workers, with the code shipped; one worker is killed while partitions are judged."""
+    from forensics.engines.spark.batch import Options, batch
+
+    cluster: Cluster = request.getfixturevalue("cluster")
+    code: Path = request.getfixturevalue("code")
+    spark = sessions(cluster.url, spark__executor__memory="512m")
+    spark.addArtifacts(str(code), pyfile=True)
+    assert all(f"/{code.name}/forensics/" in path for path in _code_of(spark))
+    killed = threading.Event()
+
+    def say(said: str) -> None:
+        if said.startswith("judging") and not killed.is_set():
+            killed.set()
+            threading.Timer(0.3, cluster.kill, [0]).start()
+
+    batch(spark, [str(archive)], str(out), Options(texts=TEXTS), say)
+    assert cluster.workers[0].poll() is not None
+    assert cluster.workers[1].poll() is None
+
+
+def _code_of(spark: object) -> set[str]:
+    """Where workers import our code from."""
+    import pyarrow as pa
+
+    def where(incoming):  # type: ignore[no-untyped-def]
+        import forensics
+
+        for _ in incoming:
+            pass
+        yield pa.record_batch({"path": [str(forensics.__file__)]})
+
+    rows = spark.range(0, 4, 1, 4).mapInArrow(where, "path string").collect()  # type: ignore[attr-defined]
+    return {row["path"] for row in rows}
+
+
+def generation(out: Path) -> Path:
+    """The tables that count."""
+    return out / f"tables-{json.loads((out / 'manifest.json').read_text())['generation']:06}"
+
+
+def same_case(one: Case, two: Case) -> None:
+    """Both have the same tables."""
+    for name in ("sources", "observations", "batches", "notices"):
+        assert_frame_equal(getattr(one, name), getattr(two, name))
+    assert one.everyone == two.everyone
+
+
+def test_every_engine_gives_the_same(engine: Engine, archive: Path, expected: Result, tmp_path: Path) -> None:
+    from forensics.engines.spark.stored import Stored
+
+    out = tmp_path / "out"
+    engine.run(archive, out)
+    folder = generation(out) if (out / "manifest.json").exists() else out
+    for name, render in TEXTS.items():
+        assert (folder / name).read_text("utf-8") == render(expected)
+    if folder == out:
+        return
+    stored = Stored(out)
+    assert json_report.render(stored.result()) == json_report.render(expected)
+    assert text.render(stored.result(), width=100) == text.render(expected, width=100)
+    same_case(stored.case(), expected.case)
+
+
+# -- one archive, run after run ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(sessions: Sessions, tmp_path: Path) -> Callable[..., tuple[Result, list[str]]]:
+    """Runs a batch into one folder again and again; gives what it came to and what it said."""
+    from forensics.engines.spark.batch import Options, batch
+
+    def runs(archive: Path, killed_at: str = "") -> tuple[Result, list[str]]:
+        told: list[str] = []
+
+        def say(said: str) -> None:
+            told.append(said)
+            if killed_at and said.startswith(killed_at):
+                raise KeyboardInterrupt
+
+        return batch(sessions("local[2]"), [str(archive)], str(tmp_path / "out"), Options(texts=TEXTS), say), told
+
+    return runs
+
+
+def test_a_second_run_reads_and_judges_only_what_is_new(
+    run: Callable[..., tuple[Result, list[str]]], sample_traces: Path, tmp_path: Path
+) -> None:
+    from forensics.engines.spark.stored import Stored
+
+    archive, out = tmp_path / "archive", tmp_path / "out"
+    shutil.copytree(sample_traces / "traps-0.10.2.2", archive)
+    with pytest.raises(KeyboardInterrupt):
+        run(archive, killed_at="judging")
+    assert not (out / "manifest.json").exists()
+    (out / "reads" / "000007" / "table=facts").mkdir(parents=True)
+    (out / "reads" / "000007" / "table=facts" / "part-0.parquet").write_bytes(b"PAR1 half")
+
+    first, said = run(archive)
+    assert [line for line in said if line.startswith("read ")] == [], "what the killed run had read counts"
+    assert json_report.render(first) == json_report.render(local.scan([str(archive)]))
+    before = {path: path.read_bytes() for path in generation(out).rglob("*.jsonl")}
+    again, said = run(archive)
+    assert said[-1].startswith("judging 0 partitions of")
+    assert not any(line.startswith(("looking", "read ")) for line in said)
+    assert json_report.render(again) == json_report.render(first)
+    assert {path.name: data for path, data in before.items()} == {
+        path.name: path.read_bytes() for path in generation(out).rglob("*.jsonl")
+    }
+
+    # Another partition's directory on one broker, and a killed run over it: what counted before still does.
+    source = next(path for path in sorted(archive.glob("broker-1/data/*-0")) if any(path.glob("*.log")))
+    shutil.copytree(source, source.with_name("added-0"))
+    with pytest.raises(KeyboardInterrupt):
+        run(archive, killed_at="judging")
+    assert json_report.render(Stored(out).result()) == json_report.render(first)
+    after, said = run(archive)
+    assert said[-1].startswith("judging 1 partitions of")
+    assert json_report.render(after) == json_report.render(local.scan([str(archive)]))
+    same_case(Stored(out).case(), local.take_in([str(archive)]))
+    shutil.rmtree(source.with_name("added-0"))
+    gone, _ = run(archive)
+    assert json_report.render(gone) == json_report.render(first)
+    page = html.render(Stored(out).result(whole=True))
+    assert page == html.render(local.scan([str(archive)]))
+
+
+def test_other_formats_and_choices(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
+    """Zone and skew as in a scan; the large tables in a format that Spark has."""
+    from forensics.case import Reading
+    from forensics.engines.spark.batch import Options, batch
+    from forensics.engines.spark.stored import Stored
+    from forensics.errors import UnusableOutput
+
+    sample = str(sample_traces / "powerloss-0.11.0.3")
+    reading = Reading("Europe/Berlin", {1: 250_000, 2: -1_000_000})
+    options = Options(reading=reading, topics=("ord*",))
+    result = batch(sessions("local[2]"), [sample], str(tmp_path / "out"), options)
+    assert json_report.render(result) == json_report.render(local.scan([sample], reading=reading, topics=["ord*"]))
+    batch(sessions("local[2]"), [sample], str(tmp_path / "orc"), Options(format="orc"))
+    assert list((tmp_path / "orc").rglob("*.orc"))
+    with pytest.raises(UnusableOutput, match="orc"):
+        Stored(tmp_path / "orc").result()
+
+
+def test_the_plan_says_what_would_be_read(sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from forensics.engines.spark import listing, plan
+    from forensics.engines.spark.batch import Options
+    from forensics.engines.spark.explaining import explained
+
+    line = "[2026-03-01 12:00:00,000] INFO Truncating log orders-0 to offset 5. (kafka.log.Log)\n"
+    (tmp_path / "a").mkdir()
+    with (tmp_path / "a" / "server.log").open("w") as out:
+        out.truncate(0)
+        out.write(line * (2 * listing.SPLIT // len(line) + 1))
+    monkeypatch.setattr(plan, "GIANT", 1)
+    (tmp_path / "a" / "notes.txt").write_text("nothing\n")
+    found = explained(sessions("local[2]"), [str(tmp_path / "a")], str(tmp_path / "out"), Options())
+    assert found.splits == ((str(tmp_path / "a" / "server.log"), 2),)
+    assert found.giants[0][2] == "not a plain log of lines"
+    assert (found.files, found.new, found.known, found.tasks) == (2, 2, 0, 3)
+    assert not (tmp_path / "out").exists()

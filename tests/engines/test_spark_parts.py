@@ -1,0 +1,107 @@
+"""What the Spark engine is made of, without Spark."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from forensics.engines import codec, local
+from forensics.engines.spark.judging import whole_partitions
+from forensics.engines.spark.output import Output
+from forensics.engines.spark.thinning import thinned
+from forensics.errors import UnreadableInput, UnusableOutput
+from forensics.replay.partitions import histories
+from parsers.schema import Kind
+
+
+def test_histories_and_judgements_survive_the_way(sample: Path) -> None:
+    for partition in local.scan([str(sample)]).partitions:
+        assert codec.decode_history(codec.encode(partition.history)) == partition.history
+        judgements = list(partition.judgements.values())
+        told = "[" + ",".join(codec.encode(one) for one in judgements) + "]"
+        assert codec.decode_judgements(told) == judgements
+
+
+@pytest.mark.parametrize("name", ["rolling-3.9.1-replication", "unclean-3.9.1-request", "powerloss-2.8.2-replication"])
+@pytest.mark.parametrize("size", [7, 100, 5000])
+def test_thinning_changes_no_history(evidence: Path, name: str, size: int) -> None:
+    """Rows thinned as they come, some at a time, give what all rows give."""
+    case = local.take_in([str(evidence / name)])
+    # values that fall and rise, which real high watermarks rarely do
+    chance = random.Random(size)
+    falls = pl.Series([chance.choice([0, 0, 0, 1, 7]) for _ in range(case.observations.height)], dtype=pl.Int64)
+    moving = case.observations.with_columns(
+        pl.when(pl.col("kind") == Kind.HW.value).then((pl.col("hw") - falls).clip(0)).otherwise("hw").alias("hw")
+    )
+    for rows in (case.observations, moving):
+        ordered = rows.with_columns(pl.lit("c").alias("cluster"), pl.col("kind").cast(pl.String))
+        ordered = ordered.sort("topic", "partition", "broker", "row", nulls_last=True)
+        left = ordered.clear()
+        for begin in range(0, ordered.height, size):
+            left = thinned(pl.concat([left, ordered.slice(begin, size)]))
+        less = left.drop("cluster").sort("row").with_columns(pl.col("kind").cast(rows.schema["kind"]))
+        assert less.height < rows.height
+        assert histories(replace(case, observations=less)) == histories(replace(case, observations=rows))
+
+
+def test_thinning_leaves_as_much_whatever_the_traffic() -> None:
+    def rows(count: int) -> pl.DataFrame:
+        return pl.DataFrame(
+            {
+                "cluster": ["c"] * count,
+                "topic": ["t"] * count,
+                "partition": [0] * count,
+                "broker": [1] * count,
+                "replica": pl.Series([None] * count, dtype=pl.Int32),
+                "kind": [Kind.HW.value, Kind.LEO.value] * (count // 2),
+                "topic_id": pl.Series([None] * count, dtype=pl.String),
+                "source": [0] * count,
+                "line": range(count),
+                "time": range(count),
+                "hw": range(count),
+            }
+        )
+
+    assert thinned(rows(100)).height == thinned(rows(20_000)).height < 10
+
+
+@pytest.mark.parametrize("together", [1, 10, 1000])
+def test_partitions_come_whole(together: int) -> None:
+    keys = [("c", f"t{topic}", partition) for topic in range(5) for partition in range(3)]
+    rows = pl.DataFrame(
+        [(*key, tag, n) for key in keys for tag in (0, 2) for n in range(4)],
+        schema=["cluster", "topic", "partition", "tag", "n"],
+        orient="row",
+    )
+    parts = list(whole_partitions((rows.slice(at, 7) for at in range(0, rows.height, 7)), together=together))
+    assert pl.concat(parts).equals(rows)
+    seen = [set(part.select("cluster", "topic", "partition").iter_rows()) for part in parts]
+    assert sum(map(len, seen)) == len(set.union(*seen)) == len(keys), "no partition in two parts"
+
+
+def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(UnusableOutput, match=r"holds thesis\.txt, which no batch wrote"):
+        Output(tmp_path).manifest()
+    with pytest.raises(UnreadableInput, match="forensics batch -o"):
+        Output(tmp_path / "none").open()
+    (tmp_path / "manifest.json").write_text('{"format": "other/1"}')
+    with pytest.raises(UnusableOutput, match=r"forensics\.batch/1"):
+        Output(tmp_path).open()
+
+
+def test_only_a_whole_run_counts(tmp_path: Path) -> None:
+    output = Output(tmp_path)
+    assert output.manifest() is None
+    for run in (1, 2, 3):
+        output.reads(run).mkdir(parents=True)
+    output.keep_run(1, "parser 1")
+    output.keep_run(2, "parser 2")
+    assert output.runs("parser 2") == [2]
+    assert output.next_run() == 4
+    output.commit({"generation": 1}, live={2})
+    assert sorted(path.name for path in (tmp_path / "reads").iterdir()) == ["000002", "000002.json"]

@@ -1,0 +1,58 @@
+"""The source of DataFrames, and the functions of ``forensics.spark``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from forensics import spark as forensics
+from forensics.engines import local
+from parsers.schema import Kind
+from tests.engines.conftest import Sessions
+
+pytestmark = pytest.mark.spark
+
+
+def test_the_tables_of_the_source(sessions: Sessions, sample_traces: Path) -> None:
+    spark, sample = sessions("local[2]"), str(sample_traces / "bundle-unclean-2.8.2")
+    case = local.take_in([sample])
+    rows = forensics.read(spark, sample)
+    assert rows.count() == case.observations.height
+    held = rows.selectExpr("min(time)", "max(time)", "sum(hw)", "count(distinct path)").collect()[0]
+    known = case.observations
+    assert held[0].astimezone().timestamp() == known.get_column("time").min().timestamp()  # type: ignore[union-attr]
+    assert held[1].astimezone().timestamp() == known.get_column("time").max().timestamp()  # type: ignore[union-attr]
+    assert held[2] == known.get_column("hw").sum()
+    assert held[3] == known.get_column("source").n_unique()
+    checkpoints = forensics.read(spark, sample, table="checkpoints", topics=["ord*"])
+    wanted = case.observations.filter((pl.col("kind") == Kind.HW_CHECKPOINT.value) & (pl.col("topic") == "orders"))
+    found = checkpoints.filter("kind = 'hw_checkpoint'").select("hw").collect()
+    assert sorted(row.hw for row in found) == sorted(wanted.get_column("hw").to_list())
+    assert forensics.read(spark, sample, table="batches").count() == case.batches.height
+    assert forensics.read(spark, sample, table="notices").count() >= 0
+    with pytest.raises(Exception, match="there is no table 'truths'"):
+        forensics.read(spark, sample, table="truths").count()
+
+
+def test_lines_that_are_in_a_table_already(sessions: Sessions, sample_traces: Path) -> None:
+    spark = sessions("local[2]")
+    log = sample_traces / "unclean-3.9.1" / "broker-1" / "logs" / "server.log"
+    lines = [("one.log", n, text) for n, text in enumerate(log.read_text().splitlines(), 1)]
+    frame = spark.createDataFrame(lines, "file string, nr int, value string").coalesce(1)
+    found = forensics.from_lines(frame, path="file", line="nr", text="value")
+    known = local.read_files([str(log)])[0][1].observations
+    got = sorted((row.line, row.kind, row.hw, row.leo) for row in found.select("line", "kind", "hw", "leo").collect())
+    assert got == sorted(known.select("line", "kind", "hw", "leo").iter_rows())
+
+
+def test_the_tables_of_a_batch(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
+    spark, sample = sessions("local[2]"), str(sample_traces / "kip101-0.10.2.2")
+    result = forensics.batch(spark, [sample], str(tmp_path / "out"))
+    for name, count in (
+        ("findings", len(result.findings)),
+        ("verdicts", sum(len(p.judgements) for p in result.partitions)),
+        ("observations", local.take_in([sample]).observations.height),
+    ):
+        assert forensics.table(spark, str(tmp_path / "out"), name).count() == count
