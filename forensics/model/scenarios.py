@@ -556,11 +556,11 @@ def outcome(run: Run) -> dict[str, Any]:
     }
 
 
-def what_if(name: str, seed: int = 0) -> Outcomes:
-    """Runs a scenario under every protocol and puts the outcomes side by side.
+def what_if(name: str, seed: int = 0, steps: int | None = None) -> Outcomes:
+    """Runs a scenario, or its first steps, under every protocol and puts the outcomes side by side.
 
     Raises:
         KeyError: No scenario of that name.
     """
     story = scenario(name)
-    return Outcomes(outcome(story.run(protocol, seed)) for protocol in PROTOCOLS)
+    return Outcomes(outcome(story.run(protocol, seed, steps)) for protocol in PROTOCOLS)
