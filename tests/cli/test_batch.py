@@ -1,0 +1,63 @@
+"""``forensics batch`` and ``forensics report`` where they cannot go on; what they come to is tested with the engine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def ran(*arguments: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """The installed program, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "forensics", *map(str, arguments)],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_without_java_a_sentence_says_so(sample_traces: Path, tmp_path: Path) -> None:
+    env = {"PATH": str(tmp_path), "JAVA_HOME": ""}
+    done = ran("batch", sample_traces / "unclean-3.9.1", "-o", tmp_path / "out", **env)
+    assert done.returncode == 2
+    assert done.stderr.startswith("forensics: no Java found on the PATH, and JAVA_HOME is not set")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("version", "said"), [("1.8.0_392", "is Java 1:"), ("11.0.2", "is Java 11: Spark needs 17")])
+def test_an_old_java_is_named(version: str, said: str, sample_traces: Path, tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2019-01-15' >&2\n")
+    java.chmod(0o755)
+    done = ran("batch", sample_traces / "unclean-3.9.1", "-o", tmp_path / "out", JAVA_HOME=str(tmp_path))
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_without_pyspark_a_sentence_says_so(sample_traces: Path, tmp_path: Path) -> None:
+    (tmp_path / "pyspark.py").write_text("raise ImportError('not here')\n")
+    sample = sample_traces / "unclean-3.9.1"
+    done = ran("batch", sample, "-o", tmp_path / "out", PYTHONPATH=f"{tmp_path}{os.pathsep}{Path.cwd()}")
+    assert done.returncode == 2
+    assert "PySpark cannot be imported (not here); install it" in done.stderr
+
+
+def test_a_setting_has_a_value(tmp_path: Path) -> None:
+    done = ran("batch", tmp_path, "-o", tmp_path / "out", "--conf", "spark.executor.memory")
+    assert done.returncode == 2
+    assert "is not KEY=VALUE, as in spark.executor.memory=4g" in done.stderr
+
+
+def test_a_report_needs_a_finished_batch(tmp_path: Path) -> None:
+    done = ran("report", tmp_path / "none")
+    assert (done.returncode, "no such folder; give one that `forensics batch -o` wrote" in done.stderr) == (2, True)
+    done = ran("report", tmp_path)
+    assert (done.returncode, "no batch came to its end here" in done.stderr) == (2, True)
