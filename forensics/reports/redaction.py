@@ -215,6 +215,7 @@ class Redactor:
             summary=self.text(one.summary),
             facts=tuple(replace(fact, text=self.text(fact.text)) for fact in one.facts),
             inferences=every(one.inferences),
+            uncertain=every(one.uncertain),
             not_because=every(one.not_because),
             keep=self.text(one.keep) if one.keep is not None else None,
             next_steps=every(one.next_steps),
