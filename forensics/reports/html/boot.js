@@ -95,7 +95,10 @@ const report = {
   let opened = [];
   addEventListener("beforeprint", () => {
     document.documentElement.dataset.print = "";
-    opened = [...document.querySelectorAll("details.story:not([open]), details.quiet-list:not([open]), details.others:not([open])")];
+    // Where the chart is not there yet, its table says the same.
+    const undrawn = ".panel:not([hidden]) .chart:not([data-drawn]) ~ details.table:not([open])";
+    const folded = ["story", "quiet-list", "others"].map((kind) => `details.${kind}:not([open])`);
+    opened = [...document.querySelectorAll([...folded, undrawn].join())];
     for (const details of opened) details.open = true;
     report.changed();
   });

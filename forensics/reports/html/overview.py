@@ -310,7 +310,11 @@ def _acks(case: Case) -> Setting:
     """Which acknowledgements producers asked for: leaders wait for their ISR with acks=all alone."""
     waits = case.observations.filter(pl.col("message") == WAITS).get_column("topic").drop_nulls().unique().sort()
     if waits.is_empty():
-        return Setting("acks of producers", (("not stated", "no line in the evidence tells what producers asked for"),))
+        asked = not case.observations.filter(pl.col("message").str.starts_with("request-")).is_empty()
+        why = (
+            "the request log has them, but producers' requests are not read" if asked else "no line that is read tells"
+        )
+        return Setting("acks of producers", (("not stated", why),))
     shown = ", ".join(plain(topic) for topic in waits.to_list()[:8])
     more = f" and {plural(waits.len() - 8, 'more topic')}" if waits.len() > 8 else ""
     return Setting("acks of producers", (("all", f"seen for {shown}{more}: a leader waited for its ISR"),))

@@ -261,6 +261,8 @@ def test_distances_are_values_less_the_committed_bound(
                 if None not in (y0, y1) and x0 < x1
                 if y0 == y1 or pytest.fail("a slope")
             ]
+            corners = {y for axis, group, _, ys in traces if axis == f"y{place + 2}" and group in groups for y in ys}
+            expected: set[int | None] = {None}
             for state in lane.states:
                 worth = getattr(state, value)
                 steps = [at for at, _ in chart.bound if state.start < at < state.end]
@@ -268,9 +270,11 @@ def test_distances_are_values_less_the_committed_bound(
                     if at == end:
                         continue
                     bound = max((hw for time, hw in chart.bound if time <= at), default=None)
+                    expected |= {worth - bound} if worth is not None and bound is not None else set()
                     told = {y for x0, x1, y in stretches if x0 <= at and x1 >= end}
                     assert told == (set() if worth is None or bound is None else {worth - bound})
                     checked += bool(told)
+            assert corners <= expected, "no spike where value and bound change at once"
     assert checked > 5
     assert shared.complaints == []
 
@@ -312,6 +316,8 @@ def test_labels_follow_what_is_shown(loss: Page, shared: Watched) -> None:
     page.get_by_role("button", name="The finding").first.click()
     page.wait_for_function("() => report.panels[0].busy === false")
     assert overlapping(page) == []
+    shown = page.evaluate(words)
+    assert sum("epoch" in text for text in shown) == 3, "each where a part of it is shown"
     page.evaluate("report.panels[0].range = [0, 1500]")
     page.locator(".chart").first.focus()
     page.keyboard.press("ArrowLeft")
@@ -425,6 +431,20 @@ def test_it_prints_its_chart_unseen(pages: Callable[[str], Path], watch: Opener)
         assert page.evaluate("document.querySelector('.chart').layout.width") <= 700, "as wide as a page of paper"
         page.evaluate("dispatchEvent(new Event('afterprint'))")
         page.wait_for_function("() => document.querySelector('.chart')._fullLayout.width > 900")
+        assert watched.complaints == []
+
+
+def test_paper_gets_the_table_where_the_chart_is_not_drawn_yet(pages: Callable[[str], Path], watch: Opener) -> None:
+    with watch() as watched:
+        watched.page.add_init_script(
+            "window.requestIdleCallback = () => 0; window.IntersectionObserver = class {observe() {}}"
+        )
+        page = watched.open(pages(LOSS))
+        table = page.locator(".panel details.table").first
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        expect(table).to_have_attribute("open", "")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        expect(table).not_to_have_attribute("open", "")
         assert watched.complaints == []
 
 
