@@ -7,6 +7,7 @@ up to it, which costs one pass for all of them when they are read in their order
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import lzma
@@ -28,6 +29,7 @@ from parsers.streams import (
     Codec,
     Expanded,
     Opener,
+    Recoded,
     Tape,
     Watched,
     codec_of,
@@ -42,6 +44,7 @@ _MOST_LAYERS: Final = 2  # compressed twice
 _MOST_MEMBERS: Final = 200_000
 _LONGEST_LINE: Final = 1 << 20
 _DUMP: Final = re.compile(rb"(?:^|\n)Dumping [^\s]")
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SMALL: Final = 256 << 10
 _ZIP_IN_MEMORY: Final = 256 << 20
 _BLOCK: Final = 512
@@ -88,6 +91,9 @@ def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Itera
         return
     codec = codec_of(head)
     kind = _archive_of(head)
+    if head.startswith(_UTF_16) and head[2:4] != b"\0\0":
+        source = _recoded(source)
+        head = source.head()
     if codec is None and kind is None:
         yield from _texts(source, head)
     elif codec is not None:
@@ -104,6 +110,17 @@ def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Itera
         yield replace(source, container=container, notes=(*source.notes, *problems, *more))
         for member in sorted(found, key=lambda member: _order(member.path)):
             yield from _expand(member, memory, archives + 1, 0)
+
+
+def _recoded(source: Source) -> Source:
+    """A text in UTF-16 as one in UTF-8."""
+    outer = source.open
+    stored = f"UTF-16 in {source.stored}" if source.stored else "UTF-16"
+
+    def opener() -> BinaryIO:
+        return io.BufferedReader(Recoded(outer()), 1 << 16)
+
+    return replace(source, open=opener, stored=stored, place=None, beginning=None, digest=None)
 
 
 def _texts(source: Source, head: bytes) -> Iterator[Source]:
@@ -387,11 +404,13 @@ def _pax(data: bytes) -> dict[str, str]:
 
 
 def _zip(archive: Source) -> tuple[list[Source], list[str]]:
-    try:
-        stream = _seekable(archive)
-        file = zipfile.ZipFile(stream)
-    except _ZIP_ERRORS as error:
-        return [], [f"the zip cannot be read ({error}); if it was cut, try: zip -FF"]
+    with contextlib.ExitStack() as undo:
+        try:
+            stream = undo.enter_context(_seekable(archive))
+            file = zipfile.ZipFile(stream)
+            undo.pop_all()
+        except _ZIP_ERRORS as error:
+            return [], [f"the zip cannot be read ({error}); if it was cut, try: zip -FF"]
     weakref.finalize(file, stream.close)  # open as long as a member of it may be asked for
     stored = f"zip in {archive.stored}" if archive.stored else "zip"
     members: list[Source] = []

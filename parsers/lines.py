@@ -16,6 +16,8 @@ MAX_LINE_BYTES = 1 << 20
 MOST_LINES = 2 << 20
 """Lines of a block."""
 
+_MARK = b"\xef\xbb\xbf"  # before UTF-8, as some editors and shells write it
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -67,6 +69,8 @@ def blocks(
     number = first_line
     while chunk := stream.read(block_bytes):
         data = rest + chunk if rest else chunk
+        if number == 1:
+            data = data.removeprefix(_MARK)
         end = data.rfind(b"\n") + 1
         if end == 0:
             if len(data) < MAX_LINE_BYTES:
@@ -93,7 +97,11 @@ def _portions(data: bytes) -> Iterator[bytes]:
 
 
 def sample(head: bytes) -> pl.Series | None:
-    """Whole lines of the first bytes of a file, to tell its layout; None for what is not text."""
+    """Whole lines of the first bytes of a file, to tell its layout; None for what is not text.
+
+    A crash may leave zeros where lines were not yet written: only what stands before or behind them is looked at.
+    """
+    head = head.removeprefix(_MARK).lstrip(b"\x00")
     if b"\x00" in head:
         head = head[: head.index(b"\x00")]
     end = head.rfind(b"\n") + 1
@@ -117,7 +125,8 @@ def _block(data: bytes, first_line: int) -> Block:
     long = lines.str.len_bytes() > MAX_LINE_BYTES
     if long.any():
         notices = pl.concat([notices, _notices(lines, long, first_line, "line longer than 1 MiB")])
-        lines = lines.set(long, lines.str.slice(0, 2000))
+        shortened = pl.when(pl.col("line").str.len_bytes() > MAX_LINE_BYTES).then(pl.col("line").str.slice(0, 2000))
+        lines = lines.to_frame("line").select(shortened.otherwise("line").alias("line")).to_series()
     return Block(lines, first_line, notices)
 
 

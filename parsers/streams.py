@@ -7,6 +7,7 @@ bytes are cut or damaged the stream ends after the last byte that could be had, 
 from __future__ import annotations
 
 import bz2
+import codecs
 import io
 import lzma
 import threading
@@ -208,6 +209,38 @@ class Expanded(io.RawIOBase):
             f" ({self.problem})" if self.problem else ""
         )
         return b""
+
+
+class Recoded(io.RawIOBase):
+    """A text in UTF-16 (what PowerShell's ``>`` writes) as UTF-8; what cannot be decoded is replaced."""
+
+    def __init__(self, stored: BinaryIO) -> None:
+        super().__init__()
+        self._stored = stored
+        self._decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
+        self._ready = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def close(self) -> None:
+        """Close the stored stream too."""
+        self._stored.close()
+        super().close()
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Decode into the buffer; 0 at the end."""
+        view = memoryview(buffer).cast("B")
+        while not self._ready and not self._ended:
+            data = self._stored.read(_STEP)
+            self._ended = not data
+            self._ready = self._decoder.decode(data, final=self._ended).encode("utf-8", "replace")
+        count = min(len(view), len(self._ready))
+        view[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
 
 
 class Window(io.RawIOBase):

@@ -21,10 +21,10 @@ _LONG_HEAD: Final = 256 << 10
 def is_text(source: Source, head: bytes) -> bool:
     """Begins with lines of a known layout, or with some that go on from an event before."""
     sample = lines.sample(head)
-    if sample is None or b"\0" in head:
-        return False
-    if wrappings.choose(sample)[1] is not None:
+    if sample is not None and wrappings.choose(sample)[1] is not None:
         return True
+    if (sample is None or b"\0" in head) and head.strip(b"\0"):
+        return False
     if len(head) < HEAD_BYTES:
         return False
     with source.open() as stream:

@@ -58,15 +58,29 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
             yield from _one(root, _shown(given), seen)
             continue
         prefix = PurePosixPath(_shown(given))
-        for directory, names, files in os.walk(root, onerror=None):
+        closed: list[OSError] = []
+        for directory, names, files in os.walk(root, onerror=closed.append):
+            while closed:
+                yield _closed(closed.pop(), root, prefix)
             names.sort()
-            for name in sorted(files):
+            # A linked folder is not walked into, but must be heard of where it leads out of what is walked.
+            linked = [name for name in names if (Path(directory) / name).is_symlink()]
+            for name in sorted([*files, *linked]):
                 path = Path(directory) / name
                 shown = str(prefix / _shown(path.relative_to(root).as_posix()))
                 if path.is_symlink():
                     yield from _link(path, shown, roots)
                 else:
                     yield from _one(path, shown, seen)
+        while closed:
+            yield _closed(closed.pop(), root, prefix)
+
+
+def _closed(error: OSError, root: Path, prefix: PurePosixPath) -> Source:
+    """A folder whose files cannot be listed."""
+    folder = Path(error.filename or root)
+    shown = prefix / _shown(folder.relative_to(root).as_posix()) if folder != root else prefix
+    return Source(str(shown), 0, _opener(str(folder)), f"a folder that cannot be listed: {error.strerror}")
 
 
 def _shown(path: str) -> str:
