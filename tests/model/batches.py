@@ -32,7 +32,7 @@ from parsers import read
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 
-ALIKE = ("log-start-offset-checkpoint", ".kafka_cleanshutdown")
+ALIKE = ("cleaner-offset-checkpoint", "log-start-offset-checkpoint", ".kafka_cleanshutdown")
 APART = 100
 """From one run's broker ids to the next one's."""
 CLUSTER = uuid_of("cluster", "of all runs")
@@ -79,10 +79,9 @@ def taken(evidence: Sequence[Files]) -> Case:
         Source(path, len(data), lambda data=data: io.BytesIO(data), beginning=data[:4096])  # type: ignore[misc]
         for content in evidence
         for path, data in sorted(content.items())
-        if data
     ]
-    data = [data for content in evidence for _, data in sorted(content.items()) if data]
-    texts = {n: data[n] for n, source in enumerate(sources) if source.parent == "logs"}
+    data = [data for content in evidence for _, data in sorted(content.items())]
+    texts = {n: data[n] for n, source in enumerate(sources) if source.parent == "logs" and data[n]}
     found = dict(zip(texts, lines_of(list(texts.values())), strict=True))
     same: dict[tuple[str, bytes], FileReading] = {}
     for number, source in enumerate(sources):
