@@ -15,6 +15,9 @@ from parsers.sources import Source
 UTC = "UTC"
 
 
+_NOTHING = (empty(OBSERVATIONS), empty(BATCHES), empty(NOTICES))  # frames do not change: all empty ones are the same
+
+
 @dataclass(slots=True)
 class FileReading:
     """What one file says, and how much of it was understood.
@@ -38,9 +41,9 @@ class FileReading:
     """
 
     format: str
-    observations: pl.DataFrame = field(default_factory=lambda: empty(OBSERVATIONS))
-    batches: pl.DataFrame = field(default_factory=lambda: empty(BATCHES))
-    notices: pl.DataFrame = field(default_factory=lambda: empty(NOTICES))
+    observations: pl.DataFrame = field(default_factory=lambda: _NOTHING[0])
+    batches: pl.DataFrame = field(default_factory=lambda: _NOTHING[1])
+    notices: pl.DataFrame = field(default_factory=lambda: _NOTHING[2])
     properties: dict[str, str] = field(default_factory=dict)
     topic: str | None = None
     partition: int | None = None

@@ -96,8 +96,10 @@ def _halves(pattern: str) -> tuple[str, str]:
 
 def mark_of(head: bytes) -> Mark | None:
     """How the lines of a text tell their writers, from its first bytes; None where they do not."""
+    if b"\0" in head or re.search(_DATED.encode(), head) is None:
+        return None
     sample = lines.sample(head)
-    if sample is None or b"\0" in head:
+    if sample is None:
         return None
     for prefix in PREFIXES:
         marked = sample.filter(sample.str.contains(prefix))
