@@ -60,6 +60,7 @@ def committed(
     """
     ranges: list[Range] = []
     used: list[Statement] = []
+    contested = history.contested
     for statement in history.statements:
         if before is not None and statement.epoch >= before:
             continue
@@ -71,6 +72,8 @@ def committed(
         if own and (row is None or (statement.refs and (statement.refs[0].row or 0) <= row)):
             unknown = []
         same = subtract([(first, stop)], [*differ, *unknown])
+        if contested:
+            same = [(a, b) for a, b in lineage.pieces(same) if lineage.epoch_at(a) not in contested]
         if same:
             ranges.extend(same)
             used.append(statement)
@@ -117,10 +120,14 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
         return [], []
     by_epoch: dict[int, tuple[list[Range], list[Statement]]] = {}
     unclear: list[Range] = []
+    contested = history.contested
     for statement in history.statements:
         gone, unknown = differences(statement.lineage, served, 0, statement.high_watermark)
         unclear.extend(unknown)
-        for piece in gone:
+        for piece in statement.lineage.pieces(gone):
+            if statement.lineage.epoch_at(piece[0]) in contested:
+                unclear.append(piece)
+                continue
             epoch = _first_without(history, statement, piece[0])
             if epoch is not None:
                 ranges, statements = by_epoch.setdefault(epoch.epoch, ([], []))
@@ -214,14 +221,16 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
 
 
 def _lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
-    """Whether the end of the leader's log may be gone without a trace: it came back from an unclean stop, and nothing
-    tells how long its log had been, nor that no more was committed than it came back with.
+    """Whether the end of the leader's log may be gone without a trace: it came back from an unclean stop, or empty, and
+    nothing tells how long its log had been, nor that no more was committed than it came back with.
     """
     for tenure in history.tenures.get(leader, ()):
         if not before.epoch <= tenure.epoch < after.epoch:
             continue
         for step in tenure.steps:
-            if step.what != "loaded" or step.reason != "unclean" or step.end is not None:
+            unclean = step.what == "loaded" and step.reason == "unclean"
+            replaced = step.what == "created" and leader == before.leader
+            if not (unclean or replaced) or step.end is not None:
                 continue
             if not _bounded(history, leader, before, step.target):
                 return True
@@ -339,7 +348,8 @@ def reached(history: History, epoch: Epoch) -> int | None:
     if replica is None or not (replica.server_log and replica.state_log):
         return None  # it may have been loaded or cut, or have followed, unseen
     for step in spans[here[-1]].steps:
-        return step.target if step.what == "loaded" and step.reason != "unclean" else step.end
+        whole = step.what == "loaded" and step.reason != "unclean" and step.target >= step.end_low
+        return step.target if whole else step.end
     if here[-1] + 1 < len(spans):
         return spans[here[-1] + 1].start_end
     return replica.end

@@ -31,13 +31,26 @@ def collect(
     def at(number: int) -> Epoch:
         return epochs.setdefault(number, Epoch(number))
 
-    for event in cluster:
+    unclean: dict[int, tuple[int | None, Ref]] = {}
+    for event in sorted(cluster, key=lambda e: e.kind not in ELECTS):  # who elects is asked before who repeats it
         if event.leader_epoch is not None and event.leader_epoch >= 0:
-            _told(at(event.leader_epoch), event)
+            epoch = at(event.leader_epoch)
+            _told(epoch, event)
+            leader, ref = unclean.get(event.broker, (None, None))
+            if ref is not None and event.kind in ELECTS and leader in (None, event.leader):
+                epoch.unclean.append(ref)
+                del unclean[event.broker]
+        elif event.kind == Kind.UNCLEAN_ELECTION:
+            # Up to 1.0 the warning comes before the election and names no epoch.
+            unclean[event.broker] = event.leader, Ref(row=event.row, note="no broker of the ISR was alive")
     for broker in sorted(tenures):
         for tenure in tenures[broker]:
-            if tenure.epoch >= 0:
-                _served(at(tenure.epoch), broker, tenure)
+            if tenure.epoch >= 0 and tenure.role is not Role.LEADER:
+                _followed(at(tenure.epoch), tenure)
+    for broker in sorted(tenures):
+        for tenure in tenures[broker]:
+            if tenure.epoch >= 0 and tenure.role is Role.LEADER:
+                _led(at(tenure.epoch), broker, tenure)
     for disk in disks.values():
         for number in {*(entry[0] for entry in disk.entries), *(entry[0] for entry in disk.lineage.entries)}:
             if number >= 0:
@@ -69,19 +82,25 @@ def _told(epoch: Epoch, event: Event) -> None:
         epoch.unclean.append(ref)
 
 
-def _served(epoch: Epoch, broker: int, tenure: Tenure) -> None:
+def _followed(epoch: Epoch, tenure: Tenure) -> None:
     if epoch.time is None:
         epoch.time = tenure.time
-    if tenure.role is Role.LEADER:
-        _leader(epoch, broker, tenure.refs[0])
-        epoch.served = True
-        if tenure.isr:
-            epoch.isr = list(tenure.isr) if not epoch.isr_own else epoch.isr + list(tenure.isr)
-            epoch.isr_own = epoch.isr_elected = True
-    elif tenure.leader is not None:
+    if tenure.leader is not None:
         _leader(epoch, tenure.leader, tenure.refs[0])
         if tenure.isr and not epoch.isr:
             epoch.isr = list(tenure.isr)
+
+
+def _led(epoch: Epoch, broker: int, tenure: Tenure) -> None:
+    """The leader's own word on when it began counts before what others say they were told, often much later."""
+    _leader(epoch, broker, tenure.refs[0])
+    if epoch.leader == broker and not epoch.isr_own and not epoch.served:
+        epoch.refs[:] = [tenure.refs[0]]
+        epoch.time = tenure.time if tenure.time is not None else epoch.time
+    epoch.served = True
+    if tenure.isr:
+        epoch.isr = list(tenure.isr) if not epoch.isr_own else epoch.isr + list(tenure.isr)
+        epoch.isr_own = epoch.isr_elected = True
 
 
 def _leader(epoch: Epoch, leader: int, ref: Ref) -> None:

@@ -392,6 +392,11 @@ class History:
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
     @property
+    def contested(self) -> frozenset[int]:
+        """Epochs with two leaders: what they wrote is not told apart by its epoch."""
+        return frozenset(number for number, epoch in self.epochs.items() if epoch.other_leaders)
+
+    @property
     def name(self) -> str:
         """``topic-partition``."""
         return f"{self.topic}-{self.partition}"

@@ -66,6 +66,15 @@ class Lineage:
                 entries.append(entry)
         return Lineage(tuple(entries))
 
+    def pieces(self, ranges: Iterable[Range]) -> list[Range]:
+        """Ranges divided where an epoch begins, so that each piece was written in one."""
+        starts = [start for _, start in self.entries]
+        found: list[Range] = []
+        for first, end in ranges:
+            bounds = [first, *(start for start in starts if first < start < end), end]
+            found.extend(itertools.pairwise(bounds))
+        return found
+
     def from_start(self, log_start: int) -> Lineage:
         """The log as it is known from ``log_start`` on: what retention removed has no epoch."""
         if not self.entries or self.entries[0][1] >= log_start:

@@ -247,8 +247,8 @@ class Reader:
 
     def _step(self, what: str, target: int, reason: str, event: Event, note: str) -> None:
         ref = Ref(row=event.row, note=note)
-        # A load tells the end itself; only a truncation needs the end before it to be exact.
-        end = None if what in ("loaded", "corrupt") and self.growing else self.end
+        # What was exact stays so only while nothing can have been appended.
+        end = None if self.growing else self.end
         self.now.steps.append(Step(what, target, end, self.low, reason, event.time, (ref,)))
         self._exact(target, ref)
         self.growing = False
@@ -478,6 +478,9 @@ class Reader:
             self.regressions.append(
                 Regression(self.replica, now.epoch, now.hw.value, event.hw, "leader", event.time, refs)
             )
+        if now.role is Role.LEADER:
+            # A leader's high watermark is within its log.
+            now.end_low, self.low = max(now.end_low, event.hw), max(self.low, event.hw)
         # Up to its start value a high watermark may be what an earlier tenure left in memory.
         kept = now.start_hw.value if now.start_hw is not None else -1
         if event.hw > kept and (now.hw is None or event.hw > now.hw.value):

@@ -33,9 +33,9 @@ or reassigned.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import Loss, doubts, losses
+from forensics.replay.committed import Doubt, Loss, doubts, losses
 from forensics.replay.history import Confidence, History
-from forensics.replay.lineage import size
+from forensics.replay.lineage import merge, size
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -134,6 +134,7 @@ def _finding(history: History, loss: Loss) -> Finding:
     keep, next_steps, do_not = _advice(history, holders)
     inferred = statement.confidence is Confidence.INFERRED or epoch.start_confidence is Confidence.INFERRED
     number = size(loss.ranges)
+    uncertain = _uncertain(history, loss)
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
@@ -142,13 +143,13 @@ def _finding(history: History, loss: Loss) -> Finding:
         replicas=holders,
         epochs=tuple(sorted({*written, epoch.epoch})),
         offsets=loss.ranges,
-        records=(number, number),
+        records=(number, None if uncertain else number),
         summary=(
             f"committed offsets {span_text(loss.ranges)} ({count_text(loss.ranges)}) of leader epoch "
             f"{', '.join(map(str, written)) or 'unknown'} are gone: leader {epoch.leader} began epoch {epoch.epoch}"
             + (f" at offset {epoch.start}" if epoch.start is not None else "")
             + (
-                f"; still held by {brokers_text(holders)}"
+                f"; {_held_text(loss)}still held by {brokers_text(holders)}"
                 if holders
                 else "; no replica in the evidence still holds them"
             )
@@ -156,7 +157,7 @@ def _finding(history: History, loss: Loss) -> Finding:
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
         after={"log_end_offset": epoch.start} if epoch.start is not None else {},
-        uncertain=_uncertain(history, loss),
+        uncertain=uncertain,
         not_because=(
             (
                 "the records were below a high watermark in the very log that wrote them, so they were not "
@@ -170,19 +171,41 @@ def _finding(history: History, loss: Loss) -> Finding:
     )
 
 
+def _end_gone(history: History, doubt: Doubt) -> bool:
+    """Whether the log of a leader lost its end, or was never seen: it may have held more that was committed."""
+    leader = doubt.before.leader
+    replica = history.replicas.get(leader) if leader is not None else None
+    if replica is None or not (replica.server_log and replica.state_log):
+        return True
+    span = range(doubt.before.epoch, doubt.after.epoch + 1)
+    return any(s.replica == leader and s.epoch in span for s in history.shrunk) or any(
+        tenure.epoch in span and step.what == "created"
+        for tenure in history.tenures.get(replica.broker, ())
+        for step in tenure.steps
+    )
+
+
 def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
     """More may be lost than is proven: the leader before may have committed beyond what any high watermark shows."""
     return tuple(
         f"more may be lost: how far {leader_text(doubt.before)} had committed beyond offset "
         f"{loss.ranges[-1][1]} is not in the evidence"
         for doubt in doubts(history)
-        if doubt.after.epoch <= loss.epoch.epoch and (doubt.end is None or doubt.end > loss.ranges[-1][1])
+        if doubt.after.epoch <= loss.epoch.epoch
+        and (doubt.end is None or doubt.end > loss.ranges[-1][1])
+        and _end_gone(history, doubt)
     )[:1]
 
 
 def _epochs(loss: Loss, first: int, end: int) -> set[int]:
     inside = {epoch for epoch, start in loss.lineage.entries if first <= start < end}
     return inside | {loss.lineage.epoch_at(first)}
+
+
+def _held_text(loss: Loss) -> str:
+    """Which of the lost offsets a copy still has, where it is not all of them."""
+    held = merge(piece for ranges in loss.holders.values() for piece in ranges)
+    return "" if held == list(loss.ranges) else f"only {span_text(held)} "
 
 
 def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], ...]) -> Fact:
@@ -214,7 +237,10 @@ def _advice(history: History, holders: tuple[int, ...]) -> tuple[str | None, tup
         + (", the only one with the records" if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
         (
             f"stop broker {broker} and copy {folder} to another disk",
-            f"read the records from the copy: kafka-dump-log --print-data-log --files <copy of {name}>/*.log",
+            (
+                f"read the records from the copy, segment by segment: cd <copy of {name}> && for f in *.log; do "
+                'kafka-dump-log --print-data-log --files "$f"; done'
+            ),
         ),
         (
             (

@@ -106,7 +106,8 @@ class Finding:
         replicas: brokers it concerns.
         epochs: leader epochs it concerns.
         offsets: half-open ranges.
-        records: least and greatest number of records, or None where it does not apply.
+        records: least and greatest number of records, the latter None where it is not known; None where it does not
+            apply.
         summary: one sentence.
         facts: the story, in causal order.
         before, after: values that changed, by name.
@@ -132,7 +133,7 @@ class Finding:
     replicas: tuple[int, ...] = ()
     epochs: tuple[int, ...] = ()
     offsets: tuple[Range, ...] = ()
-    records: tuple[int, int] | None = None
+    records: tuple[int, int | None] | None = None
     facts: tuple[Fact, ...] = ()
     before: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)

@@ -55,6 +55,12 @@ def judge(history: History, case: Case) -> Judgement:
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
 
 
+def _parted(history: History, broker: int, other: int, end: int) -> bool:
+    """Whether two logs hold different records already below an offset, so that what follows is not the same."""
+    pair = (min(broker, other), max(broker, other))
+    return any((fork.left, fork.right) == pair and fork.ranges[0][0] < end for fork in history.forks)
+
+
 def _finding(history: History, case: Case, broker: int, high_watermark: int, ref: Ref) -> Finding:
     replica = history.replicas[broker]
     end = replica.end
@@ -62,7 +68,10 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
     whole = tuple(
         other
         for other, r in sorted(history.replicas.items())
-        if other != broker and r.end is not None and r.end >= high_watermark
+        if other != broker
+        and r.end is not None
+        and r.end >= high_watermark
+        and not _parted(history, broker, other, end)
     )
     proof = committed(history, replica.lineage, end, high_watermark, replica=broker)
     name = history.name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import outside_isr
+from forensics.replay.committed import doubts, outside_isr, refetched
 from forensics.replay.history import Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Fact, span_text
@@ -53,12 +53,13 @@ def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
     begin = f" from offset {epoch.start}" if epoch.start is not None else ""
     isr = epoch.first_isr
     members = f", ISR {','.join(map(str, sorted(isr)))}" if isr else ""
+    refs = (*epoch.refs, *([epoch.isr[0][1]] if isr else []))
     lacking = f": {span_text(ranges)} of the epochs before are not in its log" if ranges else ""
     return Fact(
         f"leader epoch {epoch.epoch}{begin}{members}{lacking}",
         broker=epoch.leader,
         time=epoch.time,
-        refs=tuple(epoch.refs),
+        refs=tuple(dict.fromkeys(refs)),
     )
 
 
@@ -99,6 +100,23 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     if outside_isr(history, epoch):
         return "unclean-election"
     return "unknown"
+
+
+def doubt_of(history: History, cut: Cut) -> str | None:
+    """What would tell whether a cut's records were committed; None where the protocol says that they were not."""
+    epoch = history.epochs.get(cut.epoch)
+    if epoch is None:
+        return f"what broker {cut.replica} followed when it truncated to {cut.target}: its state-change.log"
+    again, unknown = refetched(history, cut, ((cut.target, cut.end),))
+    unsettled = any(doubt.after.epoch <= cut.epoch for doubt in doubts(history))
+    if not again and not unknown and not unsettled:
+        return None  # the leader it followed had all that was committed, and did not have these
+    earlier = [e for n, e in history.epochs.items() if n < cut.epoch and e.leader is not None and e.leader >= 0]
+    leader = earlier[-1].leader if earlier else epoch.leader
+    return (
+        f"the high watermark of leader {leader} before broker {cut.replica} was cut to {cut.target}: "
+        f"broker {leader}'s server.log and replication-offset-checkpoint, or kafka.cluster.Partition at DEBUG there"
+    )
 
 
 def missing_logs(history: History, case: Case) -> list[str]:

@@ -50,7 +50,7 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import cut_fact, loss_cause, missing_logs, statement_fact
+from forensics.rules.story import cut_fact, doubt_of, loss_cause, missing_logs, statement_fact
 
 ID = "truncation-below-committed"
 
@@ -66,7 +66,7 @@ def judge(history: History, case: Case) -> Judgement:
         proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=before, row=row)
         if proof.ranges:
             findings.append(_finding(history, cut, proof.ranges, proof.statements[0], gone))
-        elif (doubt := _doubt(history, cut)) is not None:
+        elif (doubt := doubt_of(history, cut)) is not None:
             unclear.append(doubt)
     unclear += [
         f"the log end offset of broker {cut.replica} before it was told to truncate to {cut.target}: "
@@ -76,23 +76,6 @@ def judge(history: History, case: Case) -> Judgement:
     missing = (*dict.fromkeys(unclear), *missing_logs(history, case))
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), missing)
-
-
-def _doubt(history: History, cut: Cut) -> str | None:
-    """What would tell whether a cut's records were committed; None where the protocol says that they were not."""
-    epoch = history.epochs.get(cut.epoch)
-    if epoch is None:
-        return f"what broker {cut.replica} followed when it truncated to {cut.target}: its state-change.log"
-    again, unknown = refetched(history, cut, ((cut.target, cut.end),))
-    unsettled = any(doubt.after.epoch <= cut.epoch for doubt in doubts(history))
-    if not again and not unknown and not unsettled:
-        return None  # the leader it followed had all that was committed, and did not have these
-    earlier = [e for n, e in history.epochs.items() if n < cut.epoch and e.leader is not None and e.leader >= 0]
-    leader = earlier[-1].leader if earlier else epoch.leader
-    return (
-        f"the high watermark of leader {leader} before broker {cut.replica} was cut to {cut.target}: "
-        f"broker {leader}'s server.log and replication-offset-checkpoint, or kafka.cluster.Partition at DEBUG there"
-    )
 
 
 def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: Statement, gone: list[Range]) -> Finding:

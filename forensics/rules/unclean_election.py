@@ -65,20 +65,21 @@ def _company(epoch: Epoch) -> bool:
 
 
 def _finding(history: History, epoch: Epoch) -> Finding:
-    earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr]
+    earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
     last = earlier[-1] if earlier else None
     facts = []
+    members = ""
     inferences: tuple[str, ...] = ()
     if last is not None and last.last_isr is not None:
-        members = ",".join(map(str, sorted(last.last_isr)))
-        facts.append(
-            Fact(f"last ISR of leader epoch {last.epoch}: {members}", broker=last.leader, refs=(last.isr[-1][1],))
-        )
+        members = ",".join(map(str, sorted(last.last_isr))) or "empty"
+        known = last.leader if last.leader is not None and last.leader >= 0 else None
+        facts.append(Fact(f"last ISR of leader epoch {last.epoch}: {members}", broker=known, refs=(last.isr[-1][1],)))
     facts.append(leader_fact(epoch))
     facts += [Fact("the election is called unclean", refs=(ref,)) for ref in epoch.unclean]
     if not epoch.unclean:
         inferences = ("no line calls the election unclean; the new leader was not in the last ISR",)
-    members = f" (last ISR {','.join(map(str, sorted(last.last_isr)))})" if last is not None and last.last_isr else ""
+    named = last is not None and last.last_isr is not None and epoch.leader not in last.last_isr
+    members = f" (last ISR {members})" if named else ""
     return Finding(
         rule=ID,
         severity=Severity.ERROR,

@@ -28,7 +28,7 @@ from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, Cut, History
 from forensics.replay.lineage import Range, subtract
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, place, span_text
-from forensics.rules.story import cut_fact, missing_logs
+from forensics.rules.story import cut_fact, doubt_of, missing_logs
 
 ID = "uncommitted-truncation"
 
@@ -36,15 +36,19 @@ ID = "uncommitted-truncation"
 def judge(history: History, case: Case) -> Judgement:
     """Look at what each cut removed beyond what is known to be committed."""
     findings = []
+    open_: list[str] = []
     for cut in history.cuts:
         if not cut.end_exact:
             continue
         row = cut.refs[0].row
         proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=cut.epoch, row=row)
         rest = subtract([(cut.target, cut.end)], proof.ranges)
-        if rest:
+        doubt = doubt_of(history, cut) if rest else None
+        if doubt is not None:
+            open_.append(doubt)
+        elif rest:
             findings.append(_finding(history, cut, tuple(rest)))
-    missing = missing_logs(history, case)
+    missing = [*dict.fromkeys(open_), *missing_logs(history, case)]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(missing))
 
