@@ -15,6 +15,10 @@ class NotByRanges(ParserError):
     """A text cannot be read by ranges of its bytes; it has to be read in one go."""
 
 
+class RemotePath(ParserError):
+    """A path on another machine cannot be read; the message says what is missing."""
+
+
 class Damaged(ParserError):
     """The bytes are of this format, but broken so early that no row can be given.
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from parsers import remote
 from parsers.containers import Memory, expand
 from parsers.sources import Place, Source
 
@@ -46,10 +47,13 @@ def in_reading_order(sources: Sequence[Source]) -> list[int]:
 def files(paths: Sequence[str]) -> Iterator[Source]:
     """Every file below the paths as it lies there, none of them opened; order, links and errors as for ``walk``."""
     seen: set[str] = set()
-    roots = [os.path.realpath(given) for given in paths if given != STDIN]
+    roots = [os.path.realpath(given) for given in paths if given != STDIN and not remote.is_remote(given)]
     for given in paths:
         if given == STDIN:
             yield _standard_input()
+            continue
+        if remote.is_remote(given):
+            yield from remote.files(given)
             continue
         root = Path(given)
         if not root.exists():

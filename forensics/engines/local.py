@@ -18,6 +18,7 @@ from forensics.result import Result, finish
 from forensics.rules import RULES
 from forensics.rules.finding import Judgement
 from parsers import read
+from parsers.errors import RemotePath
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 from parsers.walk import walk
@@ -102,6 +103,8 @@ def read_files(paths: Sequence[str], *, progress: Progress | None = None) -> lis
     """
     try:
         sources = list(walk(paths))
+    except RemotePath as error:
+        raise UnreadableInput(str(error)) from None
     except FileNotFoundError as error:
         raise UnreadableInput(
             f"{error}: no such file or directory; give a folder with logs or data of brokers"

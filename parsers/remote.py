@@ -1,0 +1,85 @@
+"""Evidence that lies elsewhere: ``s3://bucket/incident``, ``memory://``, whatever fsspec knows. Only ever read.
+
+fsspec, and what it needs for each protocol, comes with an extra; without it a remote path is an error that says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, BinaryIO
+
+from parsers.errors import RemotePath
+from parsers.sources import Source
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+_URL = re.compile(r"([a-z][a-z0-9+.-]+)(?:::|://)", re.IGNORECASE)
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path names its protocol; ``file://`` is as remote as any, a drive letter or ``a:b`` are not."""
+    return _URL.match(path) is not None
+
+
+def files(url: str) -> Iterator[Source]:
+    """Every file at or below a URL, in the order of the names; none of them is opened.
+
+    Raises:
+        RemotePath: fsspec or what it needs is not installed, or the place cannot be reached.
+        FileNotFoundError: there is nothing at the URL.
+    """
+    system, root = _reached(url)
+    try:
+        if system.isfile(root):
+            yield _source(system, root, url, system.info(root))
+            return
+        if not system.exists(root):
+            raise FileNotFoundError(url)
+        chain = url[: url.index("://") + 3] + url.partition("://")[2].partition("::")[0]
+        prefix = PurePosixPath(chain.rstrip("/"))
+        start = root.rstrip("/")
+        for folder, folders, found in system.walk(root, detail=True):
+            for names in (folders, found):
+                ordered = sorted(names.items())
+                names.clear()
+                names.update(ordered)
+            for name, facts in found.items():
+                path = facts.get("name") or f"{folder}/{name}"
+                shown = prefix / f"{folder}/{name}".removeprefix(start).lstrip("/")
+                yield _source(system, path, str(shown).replace(":/", "://", 1), facts)
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise RemotePath(f"{url} cannot be read: {error}") from None
+
+
+def _reached(url: str) -> tuple[AbstractFileSystem, str]:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise RemotePath(f"{url} is not a local path; to read it, install forensics[remote]") from None
+    try:
+        system, root = url_to_fs(url)
+    except ImportError as error:
+        raise RemotePath(f"{url} cannot be reached: {error}; for s3:// install forensics[s3]") from None
+    except FileNotFoundError:
+        raise FileNotFoundError(url) from None
+    except (OSError, ValueError) as error:
+        raise RemotePath(f"{url} cannot be reached: {error}") from None
+    return system, str(root)
+
+
+def _source(system: AbstractFileSystem, path: str, shown: str, facts: dict[str, object]) -> Source:
+    size = facts.get("size")
+    return Source(shown, size if isinstance(size, int) else 0, _opener(system, path))
+
+
+def _opener(system: AbstractFileSystem, path: str) -> Callable[[], BinaryIO]:
+    def opened() -> BinaryIO:
+        stream: BinaryIO = system.open(path, "rb")
+        return stream
+
+    return opened
