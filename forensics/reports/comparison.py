@@ -22,6 +22,8 @@ from forensics.rules.finding import brokers_text, span_text
 
 SCHEMA = "forensics.compare/1"
 RANGES = 5  # of offsets named in a sentence
+FULL = 20  # partitions that differ and are shown whole
+BRIEF = 40  # that are named after these, and as many without a difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,14 +210,20 @@ def render(case: Case, found: Sequence[Comparison], *, full: bool = False) -> st
         found: what to show.
         full: show a table for partitions without a difference too, and not only a line.
     """
+    differ = [one for one in found if one.forks]
+    alike = [one for one in found if not one.forks]
     lines: list[str] = []
-    quiet: list[str] = []
-    for one in found:
-        if one.forks or full:
-            lines += [*_partition(case, one), ""]
-        else:
-            quiet.append(f"{one.name}   {_quiet(one)}")
-    return "".join(f"{plain(line).rstrip()}\n" for line in (*lines, *quiet))
+    for one in [*differ[:FULL], *(alike if full else [])]:
+        lines += [*_partition(case, one), ""]
+    lines += _named([f"{one.name}   REPLICAS DIFFER" for one in differ[FULL:]], "that differ")
+    if not full:
+        lines += _named([f"{one.name}   {_quiet(one)}" for one in alike], "without a difference")
+    return "".join(f"{plain(line).rstrip()}\n" for line in lines)
+
+
+def _named(lines: list[str], what: str) -> list[str]:
+    rest = len(lines) - BRIEF
+    return [*lines[:BRIEF], f"... and {rest:,} more {what}: --format json has them all"] if rest > 0 else lines
 
 
 def _quiet(one: Comparison) -> str:

@@ -209,6 +209,24 @@ def test_one_replica_alone_is_said_to_be_alone(run: Run, tmp_path: Path) -> None
     assert ran.out == "orders-0   nothing to compare: segments of broker 1 alone\n"
 
 
+def test_many_partitions_are_counted(run: Run, tmp_path: Path) -> None:
+    """Fifty that are alike and thirty that differ: the worst are told whole, the rest named or counted."""
+    incident = Incident(tmp_path, brokers=2)
+    for number in (1, 2):
+        data = incident[number].data
+        for partition_number in range(80):
+            folder = data / f"orders-{partition_number}"
+            folder.mkdir()
+            epoch = number if partition_number >= 50 else 0
+            (folder / f"{0:020}.log").write_bytes(batch(0, 9, epoch))
+    lines = run("compare", tmp_path).out.splitlines()
+    assert sum("REPLICAS DIFFER" in line for line in lines) == 30
+    assert sum("brokers 1 and 2 differ at [0, 10) (10 offsets" in line for line in lines) == 20
+    assert sum("no difference in [0, 10)" in line for line in lines) == 40
+    assert lines[-1] == "... and 10 more without a difference: --format json has them all"
+    assert len(compared(run, tmp_path, code=1)["partitions"]) == 80
+
+
 # -- what is wrong ---------------------------------------------------------------------------------
 
 
