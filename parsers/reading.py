@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from parsers.schema import NOTICES, OBSERVATIONS
+from parsers.schema import NOTICES, OBSERVATIONS, empty
 
 EXCERPT = 200
 """Characters of the source that a notice quotes at most."""
@@ -40,6 +40,8 @@ class Notices:
 
     def frame(self) -> pl.DataFrame:
         """The notices as a table, ordered by place."""
+        if not self._rows:
+            return empty(NOTICES)
         frame = pl.DataFrame(self._rows, schema=NOTICES, orient="row")
         return frame.sort(["line", "byte"], nulls_last=False, maintain_order=True)
 

@@ -6,6 +6,7 @@ first offset that is not committed. Times are microseconds; readers give the tim
 
 from __future__ import annotations
 
+import functools
 from enum import StrEnum
 
 import polars as pl
@@ -168,7 +169,13 @@ NOTICES: dict[str, pl.DataType] = {
 
 def empty(schema: dict[str, pl.DataType]) -> pl.DataFrame:
     """A table of the given schema with no rows."""
-    return pl.DataFrame(schema=schema)
+    return _empty(tuple(schema.items())).clone()
+
+
+@functools.cache
+def _empty(columns: tuple[tuple[str, pl.DataType], ...]) -> pl.DataFrame:
+    """Made once: a scan of many small files asks for it thousands of times."""
+    return pl.DataFrame(schema=dict(columns))
 
 
 def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:

@@ -190,9 +190,12 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
         (pl.col("base_offset") > pl.col("_end")).fill_null(False)
     )
     across = ordered.filter((pl.col("base_offset") < pl.col("_end")).fill_null(False))
+    # Not pl.format: polars 2.1 panics where it reads a column made by shift() once rows are filtered out.
+    ends = (pl.lit(": the segment before ends at "), pl.col("_end").cast(pl.String))
+    begins = (pl.lit(", this one begins at "), pl.col("base_offset").cast(pl.String))
     texts = [
-        (parted, pl.format("gap: the segment before ends at {}, this one begins at {}", "_end", "base_offset")),
-        (across, pl.format("overlap: the segment before ends at {}, this one begins at {}", "_end", "base_offset")),
+        (parted, pl.concat_str(pl.lit("gap"), *ends, *begins)),
+        (across, pl.concat_str(pl.lit("overlap"), *ends, *begins)),
     ]
     frames = [
         frame.select(

@@ -434,6 +434,15 @@ class _Fold:
         than it was still gives the least it had.
         """
         alone = tenure.alone
+        # A follower outside the ISR that keeps up within the lag holds the high watermark back all the same
+        # (Partition.maybeIncrementLeaderHW), so only where nobody fetches is everything committed.
+        fetching = any(
+            other != broker and t.epoch == tenure.epoch and t.role is Role.FOLLOWER
+            for other, spans in self.tenures.items()
+            for t in spans
+        )
+        if fetching:
+            return None
         if not tenure.is_alone:
             return alone
         left = [(step.target, step.refs[0], step.time) for step in tenure.steps if step.what == "loaded"][:1]

@@ -384,12 +384,14 @@ def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, not
     )
     order = marked.filter("sound").select("byte", "start", "last", before=pl.col("last").shift(1))
     offsets = pl.format("{} to {}", "start", "last")
+    # Not pl.format: polars 2.1 panics where it reads a column made by shift() once rows are filtered out.
+    back = pl.concat_str(pl.lit(OFFSETS_GO_BACK + ": "), offsets, pl.lit(" after "), pl.col("before").cast(pl.String))
     header = pl.format("{}, {} records, codec {}", offsets, records.fill_null(0), "codec")
     for rows, flag, reason in (
         (marked, pl.col("bad_crc"), pl.format(BAD_CRC + ": offsets {}, the header says {}", offsets, "crc")),
         (marked, pl.col("bad_header"), pl.format(BAD_HEADER + ": offsets {}", header)),
         (marked, pl.col("outside"), pl.format(OUT_OF_RANGE + f": {{}}, its name says {base_offset}", offsets)),
-        (order, pl.col("start") <= pl.col("before"), pl.format(OFFSETS_GO_BACK + ": {} after {}", offsets, "before")),
+        (order, pl.col("start") <= pl.col("before"), back),
     ):
         if not rows.select(flag.any()).item():
             continue

@@ -315,6 +315,11 @@ def test_offsets_that_go_back() -> None:
     assert scan.log_end_offset == 8
 
 
+def test_offsets_that_go_back_more_than_once() -> None:
+    scan = read_segment(V2 * 3, base_offset=0)
+    assert reasons(scan) == ["offsets go back"] * 2
+
+
 def test_gaps_are_legal() -> None:
     assert read_segment(batch(0, [b"a"]) + batch(90, [b"b"])).notices.is_empty()
 
