@@ -16,8 +16,9 @@ from forensics.case.printers import several, told_apart
 from forensics.case.skew import skew as estimate
 from forensics.case.topics import named
 from forensics.case.twins import leave_dumps_of_segments
+from parsers.file_reading import note
 from parsers.read import FileReading
-from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, empty
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
 from parsers.sources import Source
 
 
@@ -28,10 +29,14 @@ class Reading:
     Attributes:
         zone: zone of the logs' printed times.
         skew: microseconds to add to a broker's times.
+        since, until: first and last moment whose lines count, microseconds since 1970 UTC; None where all do. Files
+            that hold a state (segments, checkpoints, the metadata log) and what a broker says of itself always count.
     """
 
     zone: str = "UTC"
     skew: dict[int, int] = field(default_factory=dict)
+    since: int | None = None
+    until: int | None = None
 
 
 SOURCES: dict[str, pl.DataType] = {
@@ -330,8 +335,30 @@ def _observations(
     parts.clear()
     for _, found in files:
         found.observations = found.observations.clear()  # one copy of a large case is enough
-    rows = in_order(witnessed(rows, reading.skew)).with_row_index("row")
+    rows = _in_window(witnessed(rows, reading.skew), reading, files)
+    rows = in_order(rows).with_row_index("row")
     return with_runs(rows).drop("_owner", "_rank", "_when", "_cluster", "_trace")
+
+
+_LASTING = [
+    kind.value
+    for kind in (Kind.BROKER_VERSION, Kind.BROKER_CONFIG, Kind.BROKER_CLUSTER, Kind.TOPIC_CONFIG, Kind.TOPIC_ID)
+]
+"""What a line states beyond its moment."""
+
+
+def _in_window(rows: pl.DataFrame, reading: Reading, files: Sequence[tuple[Source, FileReading]]) -> pl.DataFrame:
+    """Without the lines before and behind the window that was asked for; each file says how many it lost."""
+    if reading.since is None and reading.until is None:
+        return rows
+    time = pl.col("time").cast(pl.Int64)
+    inside = (time >= (reading.since or 0)) & (time <= (reading.until if reading.until is not None else 1 << 62))
+    keep = pl.col("line").is_null() | inside.fill_null(True) | pl.col("kind").is_in(_LASTING)
+    for number, count in rows.filter(~keep).group_by("source").agg(pl.len()).sort("source").iter_rows():
+        found = files[number][1]
+        said = note(f"{count} statements outside of the time span that was asked for are left out")
+        found.notices = pl.concat([found.notices, said])
+    return rows.filter(keep)
 
 
 def _of_several(rows: pl.DataFrame, found: FileReading) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -34,6 +35,8 @@ def _write(path: str, text: str) -> None:
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write there instead of to the terminal.")
 @reading.zone
 @reading.skews
+@reading.since
+@reading.until
 @tuned
 @click.option(
     "--report", "page", type=click.Path(dir_okay=False), metavar="FILE.html", help="Write the incident report as well."
@@ -54,6 +57,8 @@ def scan(
     output: str | None,
     zone: str,
     skews: dict[int, int],
+    since: datetime | None,
+    until: datetime | None,
     tuning: Tuning,
     page: str | None,
     folder: str | None,
@@ -65,7 +70,8 @@ def scan(
 
     Example: forensics scan incident/ --topic 'orders*' --tz Europe/Berlin --report incident.html
     """
-    result = tune(local.scan(paths, reading=Reading(zone, skews), topics=tuning.topics), tuning)
+    how = Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone))
+    result = tune(local.scan(paths, reading=how, topics=tuning.topics), tuning)
     if redacted:
         result = redact(result)
     report = next(report for report in REPORTS if report.name == format_name)
