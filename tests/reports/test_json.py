@@ -44,13 +44,7 @@ def lost(sample_traces: Path, scanned: Scanned) -> Document:
 # -- every case ------------------------------------------------------------------------------------
 
 
-# Where a document breaks its contract today, and why.
-BREAKS = {"unclean-1.1.1-replication": "the last ISR before an unclean election is told by a leader -1"}
-
-
-def test_the_document_keeps_its_contract(trace: Path, scanned: Scanned, request: pytest.FixtureRequest) -> None:
-    if trace.name in BREAKS:
-        request.applymarker(pytest.mark.xfail(reason=BREAKS[trace.name]))
+def test_the_document_keeps_its_contract(trace: Path, scanned: Scanned) -> None:
     text = render(scanned(trace))
     assert text.endswith("}\n")
     assert complaints(json.loads(text)) == []

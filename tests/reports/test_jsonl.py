@@ -7,20 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from forensics.reports import json_report
 from forensics.reports.jsonl import SCHEMA, line_schema, render
 from forensics.result import Result
-from tests.reports.test_json import BREAKS
 
 Scanned = Callable[[Path], Result]
 
 
-def test_each_line_keeps_its_contract(trace: Path, scanned: Scanned, request: pytest.FixtureRequest) -> None:
-    if trace.name in BREAKS:
-        request.applymarker(pytest.mark.xfail(reason=BREAKS[trace.name]))
+def test_each_line_keeps_its_contract(trace: Path, scanned: Scanned) -> None:
     result = scanned(trace)
     rows = [json.loads(line) for line in render(result).splitlines()]
     validator = Draft202012Validator(line_schema())
