@@ -76,6 +76,10 @@ def test_every_recorded_case_is_understood(evidence_case: Path) -> None:
     run("--coverage", "--at-least", "99.9", evidence_case)
 
 
+def test_every_sample_is_understood(sample: Path) -> None:
+    run("--coverage", "--at-least", "99.9", sample)
+
+
 def test_a_path_that_does_not_exist() -> None:
     result = CliRunner().invoke(cli, ["inspect", "no/such"])
     assert isinstance(result.exception, Exception)
