@@ -234,6 +234,12 @@ def _lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> 
                 continue
             if not _bounded(history, leader, before, step.target):
                 return True
+    for one, two in itertools.pairwise(history.tenures.get(leader, [])):
+        new = one.run != two.run and one.epoch >= 0 and before.epoch <= one.epoch < after.epoch
+        # A process that goes on with a log has loaded it: without a load it began with another, empty one.
+        unloaded = new and not any(step.what in ("loaded", "corrupt", "created", "deleted") for step in one.steps)
+        if unloaded and not _bounded(history, leader, before, two.start_end or 0):
+            return True
     return False
 
 
@@ -351,7 +357,9 @@ def reached(history: History, epoch: Epoch) -> int | None:
         whole = step.what == "loaded" and step.reason != "unclean" and step.target >= step.end_low
         return step.target if whole else step.end
     if here[-1] + 1 < len(spans):
-        return spans[here[-1] + 1].start_end
+        after = spans[here[-1] + 1]
+        # A process that goes on with a log has loaded it: without a load it began with another, empty one.
+        return after.start_end if after.run == spans[here[-1]].run else None
     return replica.end
 
 

@@ -20,18 +20,14 @@ from forensics.replay.history import (
     Epoch,
     Fork,
     History,
-    Ref,
     Replica,
     Role,
     Shrunk,
     Statement,
 )
+from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, subtract
 from forensics.replay.tenures import Event, Reader, Sample, Step, Tenure
-
-_NO_FACTS = BrokerFacts()
-_NO_DISK = Disk()
-_REMOVES = frozenset({"cut", "full", "created", "deleted", "corrupt"})
 
 
 def fold(
@@ -55,13 +51,13 @@ def fold(
     history.forks = list(forks)
     tenures: dict[int, list[Tenure]] = {}
     for broker in sorted({*events, *disks}):
-        fact = facts.get(broker, _NO_FACTS)
+        fact = facts.get(broker, NO_FACTS)
         reader = Reader(broker, hw_protocol=fact.hw_protocol, initial_offset=fact.initial_offset)
         own = events.get(broker, ())
         tenures[broker] = reader.read(own)
         history.regressions += reader.regressions
         history.overtaken += reader.overtaken
-        disk = disks.get(broker, _NO_DISK)
+        disk = disks.get(broker, NO_DISK)
         history.replicas[broker] = Replica(
             broker,
             end=disk.end,
@@ -78,9 +74,9 @@ def fold(
             magic=disk.magic,
             end_refs=(disk.end_ref,) if disk.end_ref is not None else (),
         )
-    if any(facts.get(broker, _NO_FACTS).hw_protocol for broker in history.replicas):
+    if any(facts.get(broker, NO_FACTS).hw_protocol for broker in history.replicas):
         history.protocol = "hw"
-    told = {b for b, spans in tenures.items() if spans and facts.get(b, _NO_FACTS).state_log}
+    told = {b for b, spans in tenures.items() if spans and facts.get(b, NO_FACTS).state_log}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
     history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
     history.tenures = tenures
@@ -98,7 +94,7 @@ class _Pending:
     own_low: int
 
 
-class _Fold:
+class _Fold(Leading):
     """The fold itself; holds each replica's log as it stands while epochs pass."""
 
     def __init__(
@@ -108,12 +104,8 @@ class _Fold:
         disks: Mapping[int, Disk],
         facts: Mapping[int, BrokerFacts],
     ) -> None:
-        self.history = history
-        self.facts = facts
-        self.tenures = tenures
-        self.disks = disks
+        super().__init__(history, tenures, disks, facts)
         self.logs = {broker: self._seed(broker) for broker in history.replicas}
-        self.previous: dict[int, Tenure] = {}
         self.pending: list[_Pending] = []
 
     def run(self) -> None:
@@ -141,173 +133,19 @@ class _Fold:
         if self.history.replicas[broker].starts_empty:
             return Lineage()
         spans = self.tenures.get(broker, [])
-        disk = self.disks.get(broker, _NO_DISK)
+        disk = self.disks.get(broker, NO_DISK)
         known = disk.lineage
         first_epoch = next((t.epoch for t in spans if t.epoch >= 0), None)
         if first_epoch is not None:
             known = Lineage(tuple(entry for entry in known.entries if entry[0] < first_epoch))
         first_end = next((t.start_end for t in spans if t.start_end is not None), None)
-        cuts = [step.target for tenure in spans for step in tenure.steps if step.what in _REMOVES]
+        cuts = [step.target for tenure in spans for step in tenure.steps if step.what in REMOVES]
         if cuts and disk.end is not None:
             lowest = min(cuts)
             known = known.cut(lowest)
             if first_end is None or first_end > lowest:
                 known = known.begin(UNKNOWN, lowest)
         return known if known.entries else Lineage().begin(UNKNOWN, 0)
-
-    # -- leading ----------------------------------------------------------------------------------------------------
-
-    def _begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:
-        """Where the epoch's leader began to write, and on top of which log."""
-        log = self.logs.get(leader, Lineage().begin(UNKNOWN, 0))
-        self._start(epoch, tenure)
-        if epoch.start is None and tenure is not None and not self._goes_on(leader, tenure):
-            epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))
-            ceiling = self._ceiling(leader)
-            if ceiling is not None and ceiling <= epoch.start_low:
-                epoch.start, epoch.start_confidence = epoch.start_low, Confidence.INFERRED
-        if epoch.start is not None:
-            below = self._own_prefix(leader, epoch.epoch, epoch.start)
-            if below is None:
-                below = log.cut(epoch.start)
-                if epoch.start > 0 and below.epoch_at(epoch.start - 1) == UNKNOWN:
-                    below = self._prefix(epoch.epoch, epoch.start) or below
-            epoch.lineage = below.begin(epoch.epoch, epoch.start)
-        elif tenure is not None and self._goes_on(leader, tenure):
-            # The same leader goes on writing the same log: where one epoch ends and the next begins in it changes
-            # nothing about which record stands where.
-            epoch.lineage = log
-        elif epoch.served or tenure is not None:
-            epoch.lineage = log.cut(epoch.start_low).begin(UNKNOWN, epoch.start_low)
-        else:
-            epoch.lineage = log  # nothing shows that the leader ever took it up
-
-    def _own_prefix(self, leader: int, number: int, start: int) -> Lineage | None:
-        """The leader's log below an epoch's start from its own batches, where they are still the ones it had then.
-
-        Bytes count for more than what the protocol implies: a follower that never reached its leader kept its own tail
-        (KIP-279). A compacted log may lack whole epochs, so it is not asked.
-        """
-        disk = self.disks.get(leader, _NO_DISK)
-        if (number, start) not in disk.lineage.entries or disk.cleaner_point is not None or disk.log_start > 0:
-            return None
-        lowest = self._lowest(leader, number)
-        return Lineage(disk.lineage.entries).cut(start) if lowest is None or lowest >= start else None
-
-    def _prefix(self, number: int, start: int) -> Lineage | None:
-        """The log below an epoch's start from any files that show it (KIP-101: same epoch, same log below)."""
-        for broker in sorted(self.disks):
-            entries = self.disks[broker].lineage.entries
-            if (number, start) in entries:
-                return Lineage(entries).cut(start)
-        return None
-
-    def _start(self, epoch: Epoch, tenure: Tenure | None) -> None:
-        """The leader's log end offset when the epoch began: its own line, then files, then where segments part."""
-        if tenure is not None:
-            epoch.start_low = tenure.start_low
-            if tenure.start_end is not None:
-                epoch.start = tenure.start_end
-                if tenure.start_ref is not None:
-                    epoch.refs.append(tenure.start_ref)
-                return
-        if epoch.epoch == 0:
-            epoch.start = 0  # the epoch a partition is created with
-            return
-        found: list[tuple[bool, int, Ref]] = []
-        for broker, disk in self.disks.items():
-            for position, (number, start, ref) in enumerate(disk.entries):
-                # Retention rewrites the first entry to the log start (LeaderEpochFileCache.truncateFromStart).
-                if number == epoch.epoch and (position > 0 or disk.log_start == 0):
-                    found.append((broker != epoch.leader, start, ref))
-            for number, start in disk.lineage.entries:
-                if number == epoch.epoch and (start > disk.log_start or start == 0):
-                    found.append((broker != epoch.leader, start, disk.refs[number]))
-        if found:
-            _, epoch.start, ref = min(found, key=lambda item: (item[0], item[1]))
-            epoch.refs.append(ref)
-        elif self.history.protocol == "hw" and tenure is not None and epoch.leader is not None:
-            self._start_from_fork(epoch, epoch.leader)
-
-    def _start_from_fork(self, epoch: Epoch, leader: int) -> None:
-        """Without epochs in the log: the leader wrote its own records where its segments part from an older log.
-
-        What it could have fetched before it led came from logs that agree with the older one, so the first offset at
-        which its file differs is where it began to write, unless it was cut below that later.
-        """
-        if self._lowest(leader, epoch.epoch) is not None:
-            return
-        for fork in self.history.forks:
-            if leader not in (fork.left, fork.right):
-                continue
-            other, ref = (fork.right, fork.left_ref) if leader == fork.left else (fork.left, fork.right_ref)
-            first = fork.ranges[0][0]
-            if first >= epoch.start_low and self._older(other, first, epoch.epoch):
-                epoch.start = first
-                epoch.refs.append(ref)
-                return
-
-    def _goes_on(self, leader: int, tenure: Tenure) -> bool:
-        before = self.previous.get(leader)
-        return before is not None and before.role is Role.LEADER and before.run == tenure.run and not before.steps
-
-    def _ceiling(self, leader: int) -> int | None:
-        """The greatest log end a leader-to-be can have had: that of the leader it followed before, and its own."""
-        before = self.previous.get(leader)
-        if before is None or before.role is not Role.FOLLOWER:
-            return None
-        epoch = self.history.epochs.get(before.epoch)
-        end = reached(self.history, epoch) if epoch is not None else None
-        return None if end is None else max(end, before.start_end or 0, before.start_low)
-
-    def _agreed(self, epoch: Epoch, leader: int) -> int:
-        """Without epochs in the log: the least offset an epoch can have begun at.
-
-        Below it the leader's segments agree with a log that was there before the epoch and was not cut since.
-        """
-        if self.history.protocol != "hw":
-            return 0
-        least = 0
-        for broker in self.history.replicas:
-            pair = (min(broker, leader), max(broker, leader))
-            if broker == leader or pair not in self.history.compared or self._fetches_ahead(broker, leader):
-                continue
-            tenure = next((t for t in self.tenures.get(broker, ()) if t.epoch >= epoch.epoch), None)
-            if tenure is None:
-                continue
-            # A truncation takes effect only within the log, so what it was cut to was there before.
-            first = next((step.target for step in tenure.steps if step.what == "cut"), 0)
-            lowest = self._lowest(broker, epoch.epoch)
-            bound = max(tenure.start_low, first)
-            bound = bound if lowest is None else min(bound, lowest)
-            forks = [f.ranges[0][0] for f in self.history.forks if (f.left, f.right) == pair]
-            least = max(least, min([bound, *forks]))
-        return least
-
-    def _fetches_ahead(self, broker: int, leader: int) -> bool:
-        """Whether a replica may have fetched from a leader in an epoch that it was not yet told of."""
-        before = self.previous.get(broker)
-        if before is None or before.role is not Role.FOLLOWER or before.leader != leader:
-            return False
-        return not self.facts.get(broker, _NO_FACTS).fenced
-
-    def _lowest(self, broker: int, number: int) -> int | None:
-        """Lowest offset a replica was cut to in an epoch or later."""
-        cuts = [
-            s.target for t in self.tenures.get(broker, ()) if t.epoch >= number for s in t.steps if s.what in _REMOVES
-        ]
-        return min(cuts, default=None)
-
-    def _older(self, broker: int, offset: int, number: int) -> bool:
-        """Whether a replica's record at an offset was there before it ever followed this epoch or a later one."""
-        lowest = self._lowest(broker, number)
-        if lowest is not None and lowest <= offset:
-            return False
-        for tenure in self.tenures.get(broker, ()):
-            if tenure.epoch >= number:
-                return tenure.start_end is not None and tenure.start_end > offset
-        # It never heard of the epoch: all it has is older.
-        return self.history.replicas[broker].has_logs
 
     # -- each replica -----------------------------------------------------------------------------------------------
 
@@ -348,7 +186,7 @@ class _Fold:
 
     def _fetched(self, broker: int, tenure: Tenure, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""
-        removed = [step for step in tenure.steps if step.what in _REMOVES]
+        removed = [step for step in tenure.steps if step.what in REMOVES]
         if removed:
             at: int | None = removed[-1].target
         elif tenure.start_end is not None:
@@ -424,7 +262,7 @@ class _Fold:
                 self._state(broker, epoch, tenure.hw, "printed by the leader" if epoch.leader == broker else "printed")
         reached = tenure.hw.value if tenure.hw is not None else 0
         alone = self._alone(broker, tenure) if epoch is not None and epoch.leader == broker else None
-        if alone is not None and alone.value > reached and self.facts.get(broker, _NO_FACTS).alone_commits:
+        if alone is not None and alone.value > reached and self.facts.get(broker, NO_FACTS).alone_commits:
             self._state(broker, epoch, alone, "because the leader was alone in the ISR", confidence=Confidence.INFERRED)
 
     def _alone(self, broker: int, tenure: Tenure) -> Sample | None:
@@ -490,7 +328,7 @@ class _Fold:
 
     def _told(self, broker: int) -> bool:
         """Whether both the roles of a replica and what happened to its log are in the evidence."""
-        facts = self.facts.get(broker, _NO_FACTS)
+        facts = self.facts.get(broker, NO_FACTS)
         return facts.state_log and facts.server_log
 
     def _follow_on(self, statement: Statement) -> Statement:
@@ -510,7 +348,7 @@ class _Fold:
                 continue
             if following.start is not None and statement.high_watermark > following.start:
                 return self._follow_on(replace(statement, epoch=following.epoch, lineage=following.lineage))
-        if statement.earlier or self.facts.get(statement.replica, _NO_FACTS).fenced:
+        if statement.earlier or self.facts.get(statement.replica, NO_FACTS).fenced:
             return statement
         told = (t.epoch for t in self.tenures.get(statement.replica, ()) if t.epoch > epoch.epoch)
         return self._beyond_sight(statement, epoch, min(told, default=None))
@@ -535,12 +373,12 @@ class _Fold:
     def _ends(self) -> None:
         history = self.history
         for broker, replica in history.replicas.items():
-            disk = self.disks.get(broker, _NO_DISK)
+            disk = self.disks.get(broker, NO_DISK)
             known = self.logs[broker] if self._told(broker) else Lineage().begin(UNKNOWN, 0)
             replica.lineage = disk.lineage if disk.lineage.entries else known
         history.uncovered = self._uncovered()
         for broker, replica in history.replicas.items():
-            disk = self.disks.get(broker, _NO_DISK)
+            disk = self.disks.get(broker, NO_DISK)
             if disk.checkpoint is None or disk.checkpoint[0] <= 0:
                 continue
             hw, ref = disk.checkpoint
@@ -552,7 +390,12 @@ class _Fold:
                 epoch = None  # reached after its lines end: in which epoch is not known
                 if not disk.lineage.entries:
                     continue
-            self._state(broker, epoch, Sample(hw, ref, None), "in the checkpoint file", own=replica.lineage)
+            own = replica.lineage
+            if broker in history.uncovered:
+                # As a follower it takes over its leader's high watermark, which says nothing of what it holds alone.
+                parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
+                own = own.cut(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
+            self._state(broker, epoch, Sample(hw, ref, None), "in the checkpoint file", own=own)
 
     def _uncovered(self) -> dict[int, str]:
         """Replicas whose files show what happened after their lines end, and how."""
@@ -642,7 +485,7 @@ class _Fold:
             since_load: what it held before its log was read back does not count: a load tells what there was.
         """
         least = 0
-        ends = _REMOVES | {"loaded"} if since_load else _REMOVES
+        ends = REMOVES | {"loaded"} if since_load else REMOVES
         for statement in self.history.statements:
             number = statement.epoch
             if not 0 <= number <= until:

@@ -249,7 +249,10 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
     records = ""
     if head.records is not None:
         low, high = head.records
-        records = plural(low, "record") if low == high else f"{number(low)} to {plural(high, 'record')}"
+        if high is None:
+            records = f"{plural(low, 'record')} or more"
+        else:
+            records = plural(low, "record") if low == high else f"{number(low)} to {plural(high, 'record')}"
     return Card(
         name=called(partition.history),
         bare=partition.history.name,

@@ -1,0 +1,191 @@
+"""Where a leader began to write, and on top of which log: what the fold asks at the start of each epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from forensics.replay.committed import reached
+from forensics.replay.history import BrokerFacts, Confidence, Disk, Epoch, History, Ref, Role
+from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.tenures import Tenure
+
+NO_FACTS = BrokerFacts()
+NO_DISK = Disk()
+REMOVES = frozenset({"cut", "full", "created", "deleted", "corrupt"})
+"""Steps after which records may be missing at the end of a log."""
+
+
+class Leading:
+    """The state of a fold as far as leaders' beginnings depend on it.
+
+    Attributes:
+        history: what is known so far.
+        logs: each replica's log as it stands before the epoch at hand.
+        previous: each replica's tenure before the one at hand.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        tenures: Mapping[int, list[Tenure]],
+        disks: Mapping[int, Disk],
+        facts: Mapping[int, BrokerFacts],
+    ) -> None:
+        self.history = history
+        self.facts = facts
+        self.tenures = tenures
+        self.disks = disks
+        self.logs: dict[int, Lineage] = {}
+        self.previous: dict[int, Tenure] = {}
+
+    def _begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:
+        """Where the epoch's leader began to write, and on top of which log."""
+        log = self.logs.get(leader, Lineage().begin(UNKNOWN, 0))
+        self._start(epoch, tenure)
+        if epoch.start is None and tenure is not None and not self._goes_on(leader, tenure):
+            epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))
+            ceiling = self._ceiling(leader)
+            if ceiling is not None and ceiling <= epoch.start_low:
+                epoch.start, epoch.start_confidence = epoch.start_low, Confidence.INFERRED
+        if epoch.start is not None:
+            below = self._own_prefix(leader, epoch.epoch, epoch.start)
+            if below is None:
+                below = log.cut(epoch.start)
+                if epoch.start > 0 and below.epoch_at(epoch.start - 1) == UNKNOWN:
+                    below = self._prefix(epoch.epoch, epoch.start) or below
+            epoch.lineage = below.begin(epoch.epoch, epoch.start)
+        elif tenure is not None and self._goes_on(leader, tenure):
+            # The same leader goes on writing the same log: where one epoch ends and the next begins in it changes
+            # nothing about which record stands where.
+            epoch.lineage = log
+        elif epoch.served or tenure is not None:
+            epoch.lineage = log.cut(epoch.start_low).begin(UNKNOWN, epoch.start_low)
+        else:
+            epoch.lineage = log  # nothing shows that the leader ever took it up
+
+    def _own_prefix(self, leader: int, number: int, start: int) -> Lineage | None:
+        """The leader's log below an epoch's start from its own batches, where they are still the ones it had then.
+
+        Bytes count for more than what the protocol implies: a follower that never reached its leader kept its own tail
+        (KIP-279). A compacted log may lack whole epochs, so it is not asked.
+        """
+        disk = self.disks.get(leader, NO_DISK)
+        if (number, start) not in disk.lineage.entries or disk.cleaner_point is not None or disk.log_start > 0:
+            return None
+        lowest = self._lowest(leader, number)
+        return Lineage(disk.lineage.entries).cut(start) if lowest is None or lowest >= start else None
+
+    def _prefix(self, number: int, start: int) -> Lineage | None:
+        """The log below an epoch's start from any files that show it (KIP-101: same epoch, same log below)."""
+        for broker in sorted(self.disks):
+            entries = self.disks[broker].lineage.entries
+            if (number, start) in entries:
+                return Lineage(entries).cut(start)
+        return None
+
+    def _start(self, epoch: Epoch, tenure: Tenure | None) -> None:
+        """The leader's log end offset when the epoch began: its own line, then files, then where segments part."""
+        if tenure is not None:
+            epoch.start_low = tenure.start_low
+            if tenure.start_end is not None:
+                epoch.start = tenure.start_end
+                if tenure.start_ref is not None:
+                    epoch.refs.append(tenure.start_ref)
+                return
+        if epoch.epoch == 0:
+            epoch.start = 0  # the epoch a partition is created with
+            return
+        found: list[tuple[bool, int, Ref]] = []
+        for broker, disk in self.disks.items():
+            for position, (number, start, ref) in enumerate(disk.entries):
+                # Retention rewrites the first entry to the log start (LeaderEpochFileCache.truncateFromStart).
+                if number == epoch.epoch and (position > 0 or disk.log_start == 0):
+                    found.append((broker != epoch.leader, start, ref))
+            for number, start in disk.lineage.entries:
+                if number == epoch.epoch and (start > disk.log_start or start == 0):
+                    found.append((broker != epoch.leader, start, disk.refs[number]))
+        if found:
+            _, epoch.start, ref = min(found, key=lambda item: (item[0], item[1]))
+            epoch.refs.append(ref)
+        elif self.history.protocol == "hw" and tenure is not None and epoch.leader is not None:
+            self._start_from_fork(epoch, epoch.leader)
+
+    def _start_from_fork(self, epoch: Epoch, leader: int) -> None:
+        """Without epochs in the log: the leader wrote its own records where its segments part from an older log.
+
+        What it could have fetched before it led came from logs that agree with the older one, so the first offset at
+        which its file differs is where it began to write, unless it was cut below that later.
+        """
+        if self._lowest(leader, epoch.epoch) is not None:
+            return
+        for fork in self.history.forks:
+            if leader not in (fork.left, fork.right):
+                continue
+            other, ref = (fork.right, fork.left_ref) if leader == fork.left else (fork.left, fork.right_ref)
+            first = fork.ranges[0][0]
+            if first >= epoch.start_low and self._older(other, first, epoch.epoch):
+                epoch.start = first
+                epoch.refs.append(ref)
+                return
+
+    def _goes_on(self, leader: int, tenure: Tenure) -> bool:
+        before = self.previous.get(leader)
+        return before is not None and before.role is Role.LEADER and before.run == tenure.run and not before.steps
+
+    def _ceiling(self, leader: int) -> int | None:
+        """The greatest log end a leader-to-be can have had: that of the leader it followed before, and its own."""
+        before = self.previous.get(leader)
+        if before is None or before.role is not Role.FOLLOWER:
+            return None
+        epoch = self.history.epochs.get(before.epoch)
+        end = reached(self.history, epoch) if epoch is not None else None
+        return None if end is None else max(end, before.start_end or 0, before.start_low)
+
+    def _agreed(self, epoch: Epoch, leader: int) -> int:
+        """Without epochs in the log: the least offset an epoch can have begun at.
+
+        Below it the leader's segments agree with a log that was there before the epoch and was not cut since.
+        """
+        if self.history.protocol != "hw":
+            return 0
+        least = 0
+        for broker in self.history.replicas:
+            pair = (min(broker, leader), max(broker, leader))
+            if broker == leader or pair not in self.history.compared or self._fetches_ahead(broker, leader):
+                continue
+            tenure = next((t for t in self.tenures.get(broker, ()) if t.epoch >= epoch.epoch), None)
+            if tenure is None:
+                continue
+            # A truncation takes effect only within the log, so what it was cut to was there before.
+            first = next((step.target for step in tenure.steps if step.what == "cut"), 0)
+            lowest = self._lowest(broker, epoch.epoch)
+            bound = max(tenure.start_low, first)
+            bound = bound if lowest is None else min(bound, lowest)
+            forks = [f.ranges[0][0] for f in self.history.forks if (f.left, f.right) == pair]
+            least = max(least, min([bound, *forks]))
+        return least
+
+    def _fetches_ahead(self, broker: int, leader: int) -> bool:
+        """Whether a replica may have fetched from a leader in an epoch that it was not yet told of."""
+        before = self.previous.get(broker)
+        if before is None or before.role is not Role.FOLLOWER or before.leader != leader:
+            return False
+        return not self.facts.get(broker, NO_FACTS).fenced
+
+    def _lowest(self, broker: int, number: int) -> int | None:
+        """Lowest offset a replica was cut to in an epoch or later."""
+        cuts = [
+            s.target for t in self.tenures.get(broker, ()) if t.epoch >= number for s in t.steps if s.what in REMOVES
+        ]
+        return min(cuts, default=None)
+
+    def _older(self, broker: int, offset: int, number: int) -> bool:
+        """Whether a replica's record at an offset was there before it ever followed this epoch or a later one."""
+        lowest = self._lowest(broker, number)
+        if lowest is not None and lowest <= offset:
+            return False
+        for tenure in self.tenures.get(broker, ()):
+            if tenure.epoch >= number:
+                return tenure.start_end is not None and tenure.start_end > offset
+        # It never heard of the epoch: all it has is older.
+        return self.history.replicas[broker].has_logs
