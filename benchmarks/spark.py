@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.scan import EVIDENCE, multiply, repeat
@@ -112,6 +113,11 @@ def _below(pid: int) -> list[int]:
     return found
 
 
+def told(begin: float) -> Callable[[str], None]:
+    """Prints what a batch says, with the seconds since it began."""
+    return lambda said: print(f"    {time.perf_counter() - begin:6.1f} s  {said}", flush=True)
+
+
 def main() -> int:
     """Print the figures."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -143,7 +149,7 @@ def main() -> int:
             memory = Memory()
             memory.start()
             begin = time.perf_counter()
-            result = batch(spark, [str(folder)], str(out), say=lambda said: print(f"    {said}", flush=True))
+            result = batch(spark, [str(folder)], str(out), say=told(begin))
             seconds = time.perf_counter() - begin
             memory.done.set()
             line = f"{total / 1e9:5.2f} GB{what}: batch {seconds:6.1f} s ({total / 1e6 / seconds:.0f} MB/s)"

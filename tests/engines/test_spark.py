@@ -173,7 +173,7 @@ def test_a_second_run_reads_and_judges_only_what_is_new(
     assert json_report.render(first) == json_report.render(local.scan([str(archive)]))
     before = {path: path.read_bytes() for path in generation(out).rglob("*.jsonl")}
     again, said = run(archive)
-    assert said[-1].startswith("judging 0 partitions of")
+    assert any(line.startswith("judging 0 partitions of") for line in said)
     assert not any(line.startswith(("looking", "read ")) for line in said)
     assert json_report.render(again) == json_report.render(first)
     assert {path.name: data for path, data in before.items()} == {
@@ -187,7 +187,7 @@ def test_a_second_run_reads_and_judges_only_what_is_new(
         run(archive, killed_at="judging")
     assert json_report.render(Stored(out).result()) == json_report.render(first)
     after, said = run(archive)
-    assert said[-1].startswith("judging 1 partitions of")
+    assert any(line.startswith("judging 1 partitions of") for line in said)
     assert json_report.render(after) == json_report.render(local.scan([str(archive)]))
     same_case(Stored(out).case(), local.take_in([str(archive)]))
     shutil.rmtree(source.with_name("added-0"))

@@ -77,7 +77,7 @@ def test_partitions_come_whole(together: int) -> None:
         schema=["cluster", "topic", "partition", "tag", "n"],
         orient="row",
     )
-    parts = list(whole_partitions((rows.slice(at, 7) for at in range(0, rows.height, 7)), together=together))
+    parts = list(whole_partitions((rows.slice(at, 7) for at in range(0, rows.height, 7)), together=together, most=1000))
     assert pl.concat(parts).equals(rows)
     seen = [set(part.select("cluster", "topic", "partition").iter_rows()) for part in parts]
     assert sum(map(len, seen)) == len(set.union(*seen)) == len(keys), "no partition in two parts"

@@ -15,6 +15,7 @@ import polars as pl
 
 from forensics import tables
 from forensics.case import Case, Reading
+from forensics.case.case import SOURCES
 from forensics.case.order import METADATA_TOPIC
 from forensics.engines import codec
 from forensics.engines.spark import answers
@@ -22,15 +23,15 @@ from forensics.engines.spark import context as contexts
 from forensics.engines.spark.context import FACTS, NO_UNIT, Context, Facts
 from forensics.engines.spark.deriving import BUSY, TABLES, Derive, busy_columns, columns
 from forensics.engines.spark.frames import collected, in_tasks, made, mapped
-from forensics.engines.spark.judging import GROUPED, JUDGED, KEY, SORTED, SOURCE, Judge
+from forensics.engines.spark.judging import JUDGED, KEY, PAYLOAD, PLACED, SORTED, Judge
 from forensics.engines.spark.listing import SPLIT, File, Look, listed
 from forensics.engines.spark.output import Output, judge_version, parser_version
 from forensics.engines.spark.plan import Piece, Plan, Unit, planned
 from forensics.engines.spark.reading import opened
-from forensics.engines.spark.rows import RAW, ddl
+from forensics.engines.spark.rows import RAW, ddl, plain
 from forensics.engines.spark.stored import Stored
 from forensics.engines.spark.work import LOOKED, QUOTED, LookInto, Quote, Read
-from forensics.errors import NothingUnderstood, UnreadableInput
+from forensics.errors import NothingUnderstood, UnreadableInput, UnwritableOutput
 from forensics.result import Result, ordered
 from forensics.rules.finding import Judgement
 from parsers import read
@@ -296,10 +297,10 @@ class Batch:
         target = str(self.output.tables(self.generation) / name)
         by = ["cluster"]
         if name == "observations":
-            rows = rows.withColumn("time", F.timestamp_micros("time")).withColumn(
-                "ordered", F.timestamp_micros("ordered")
-            )
-            rows = rows.withColumn("date", F.to_date("time"))
+            day = F.expr("date_from_unix_date(CAST(floor(time / 86400000000) AS INT))")  # in UTC, in any session
+            rows = rows.withColumn("date", day)
+            for name_ in ("time", "ordered"):
+                rows = rows.withColumn(name_, F.timestamp_micros(name_))
             by.append("date")
         # A column to partition by, and the same among the others: the name of a folder loses what it may not hold.
         rows = rows.withColumn("in_cluster", F.coalesce("cluster", F.lit("none")))
@@ -325,17 +326,21 @@ class Batch:
         from pyspark.sql import functions as F
 
         of_partitions = F.col("topic").isNotNull() & (F.col("topic") != METADATA_TOPIC)
-        sources = context.sources.filter(
-            pl.col("topic").is_not_null() & (pl.col("topic") != METADATA_TOPIC)
-        ).with_columns(pl.lit(SOURCE, pl.Int32).alias("tag"))
-        parts = [made(self.spark, sources, {name: GROUPED[name] for name in sources.columns})]
-        for tag, name in enumerate(("observations", "batches", "notices"), start=SOURCE + 1):
-            rows = self.table(name).filter(of_partitions)
-            if name == "observations":
-                rows = rows.filter(F.col("broker").isNotNull())
-            parts.append(rows.withColumn("tag", F.lit(tag)))
-        rows = reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), parts)
-        return rows.select(*[F.col(name).cast(_SQL[type(dtype)]) for name, dtype in GROUPED.items()])
+        sources = context.sources.filter(pl.col("topic").is_not_null() & (pl.col("topic") != METADATA_TOPIC))
+        tables_ = {"sources": made(self.spark, sources, plain(SOURCES))}
+        for name in ("observations", "batches", "notices"):
+            tables_[name] = self.table(name).filter(of_partitions)
+        tables_["observations"] = tables_["observations"].filter(F.col("broker").isNotNull())
+        parts = []
+        for tag, (name, payload) in enumerate(PAYLOAD.items()):
+            rows = tables_[name]
+            # What the answer depends on: not the numbers that a source has in this run, but its path.
+            hashed = F.xxhash64(*[column for column in rows.columns if column not in ("id", "source", "notices")])
+            there = [name for name in PLACED if name in rows.columns]
+            chosen = rows.select(*there, F.struct(*payload).alias(name), hashed.alias("_row"), F.lit(tag).alias("tag"))
+            parts.append(chosen)
+        together = reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), parts)
+        return together.select(*PLACED, *PAYLOAD, "_row")
 
     def judge(self, context: Context, rows: int) -> pl.DataFrame:
         """Replay and judge every partition whose rows, or what is known of its brokers, changed.
@@ -345,53 +350,60 @@ class Batch:
             rows: how many rows there are, about.
 
         Returns:
-            Columns of ``JUDGED`` and ``digest``; evidence without hashes and lines.
+            Schema ``JUDGED``; what is judged anew has evidence without hashes and lines.
         """
         from pyspark.sql import functions as F
 
         judge = Judge.of(context, self.options.topics)
         grouped = self.grouped(context)
         digests = self._digests(grouped, judge)
-        before = self._judged_before().join(digests, on=[*KEY, "digest"], how="semi", nulls_equal=True)
-        touched = digests.join(before.select(*KEY).unique(), on=list(KEY), how="anti", nulls_equal=True)
+        before, known = self._judged_before()
+        touched = digests.join(known, on=[*KEY, "digest"], how="anti", nulls_equal=True)
+        untouched = digests.join(known, on=[*KEY, "digest"], how="semi", nulls_equal=True)
+        before = before.join(untouched, on=list(KEY), how="semi", nulls_equal=True)
+        self.output.write_table(self.generation, "digests", digests)
         self.say(f"judging {touched.height:,} partitions of {digests.height:,}")
         if touched.is_empty():
             return before
-        if before.height:
-            keys = F.broadcast(made(self.spark, touched.select(*KEY), {name: GROUPED[name] for name in KEY}))
+        if untouched.height:
+            keys = F.broadcast(made(self.spark, touched.select(*KEY), {name: PLACED[name] for name in KEY}))
             keys = keys.select(*[F.col(name).alias(f"_{name}") for name in KEY])
             same = [F.col(name).eqNullSafe(F.col(f"_{name}")) for name in KEY]
             grouped = grouped.join(keys, same, "leftsemi")
         count = self.options.partitions or max(4, -(-rows // _ROWS_TOGETHER))
         order = [F.col(name).asc_nulls_last() for name in SORTED]
-        work = grouped.repartition(count, *KEY).sortWithinPartitions(*order)
-        found = collected(mapped(work, judge, JUDGED)).join(digests, on=list(KEY), how="left", nulls_equal=True)
-        return pl.concat([before.select(found.columns), found])
+        work = grouped.drop("_row").repartition(count, *KEY).sortWithinPartitions(*order)
+        return pl.concat([before, collected(mapped(work, judge, JUDGED)).select(before.columns)])
 
     def _digests(self, grouped: DataFrame, judge: Judge) -> pl.DataFrame:
         """What the answer for each partition depends on, as a hash."""
         from pyspark.sql import functions as F
 
-        values = [F.col(name) for name in GROUPED if name not in ("id", "source", "notices")]
-        rows = grouped.withColumn("_one", F.xxhash64(*values)).withColumn("_two", F.xxhash64(F.lit(1), *values))
-        found = collected(
-            rows.groupBy(*KEY).agg(
-                F.count("*").alias("n"), F.bit_xor("_one").alias("one"), F.bit_xor("_two").alias("two")
-            )
+        ends = F.count("*").alias("n"), F.bit_xor("_row").alias("one"), F.bit_xor(F.xxhash64("_row")).alias("two")
+        found = collected(grouped.groupBy(*KEY).agg(*ends))
+        common = {}
+        for name in found.get_column("cluster").unique().to_list():
+            # When a broker's processes began is in the rows that it concerns.
+            mine = [
+                codec.encode(replace(b, starts=[])) for b in judge.everyone if judge.clusters < 2 or b.cluster == name
+            ]
+            data = sorted(judge.with_data.get(name if judge.clusters > 1 else None, ()))
+            said = repr((judge_version(), mine, data, judge.clusters > 1, judge.topics, judge.reading))
+            common[name] = sha256(said.encode()).hexdigest()
+        shared = pl.DataFrame(
+            {"cluster": list(common), "common": list(common.values())},
+            schema={"cluster": pl.String, "common": pl.String},
         )
-        # When a broker's processes began is in the rows that it concerns.
-        brokers = [codec.encode(replace(broker, starts=[])) for broker in judge.everyone]
-        common = sha256(
-            repr(
-                (judge_version(), brokers, sorted(judge.with_data.items(), key=repr), judge.topics, judge.reading)
-            ).encode()
-        ).hexdigest()
-        return found.select(*KEY, pl.format("{}:{}:{}:{}", "n", "one", "two", pl.lit(common)).alias("digest"))
+        found = found.join(shared, on="cluster", how="left", nulls_equal=True)
+        return found.select(*KEY, pl.format("{}:{}:{}:{}", "n", "one", "two", "common").alias("digest"))
 
-    def _judged_before(self) -> pl.DataFrame:
+    def _judged_before(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """What a former run came to, and the digest of each partition it looked at."""
+        keys = {name: JUDGED[name] for name in KEY}
         if self.manifest is None:
-            return pl.DataFrame(schema={**JUDGED, "digest": pl.String()})
-        return self.output.read_table(self.manifest["generation"], "partitions")
+            return pl.DataFrame(schema=JUDGED), pl.DataFrame(schema={**keys, "digest": pl.String()})
+        before = self.manifest["generation"]
+        return self.output.read_table(before, "partitions").select(*JUDGED), self.output.read_table(before, "digests")
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 
@@ -467,7 +479,7 @@ def batch(
         UnwritableOutput: the folder cannot be written.
         NothingUnderstood: nothing in the archive is a broker's.
     """
-    output = Output(Path(folder).absolute())
+    output = output_in(folder)
     options = options or Options()
     run = Batch(spark, paths, output, options, say)
     listing = run.listed()
@@ -485,14 +497,28 @@ def batch(
             f"nothing in {', '.join(paths)} was understood ({len(listing.flat)} files); looked for: {looked}"
         )
     output.clear(run.generation)
+    lines, notices = sum(one.reading.lines for one in mine), sum(one.notices for one in mine)
+    say(f"{len(mine):,} sources read: {lines:,} lines, {rows:,} observations and batches, {notices:,} notices")
     run.write_tables(listing, context)
     found = run.judge(context, rows)
     done = run.quoted(listing, found)
+    say(f"{sum(len(one.findings) for _, _, judged in done for one in judged):,} findings")
     nothing = pl.DataFrame()
     case = Case(context.sources, nothing, nothing, nothing, {}, options.reading, everyone=context.brokers)
     result = ordered(paths, case, [(codec.decode_history(history), judged) for history, _, judged in done])
     _commit(run, listing, context, result, found, [told for _, told, _ in done])
     return Stored(output.folder).result() if options.format == PARQUET else result
+
+
+def output_in(folder: str) -> Output:
+    """The folder of a batch.
+
+    Raises:
+        UnwritableOutput: it is no path of this machine.
+    """
+    if "://" in folder:
+        raise UnwritableOutput(f"{folder}: not a path; mount it, so that driver and workers see it under one path")
+    return Output(Path(folder).absolute())
 
 
 def opener_of(listing: Listing) -> Callable[[int], Any]:

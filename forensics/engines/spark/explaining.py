@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.engines.spark import context as contexts
-from forensics.engines.spark.batch import Batch, Options, Say, opener_of
+from forensics.engines.spark.batch import Batch, Options, Say, opener_of, output_in
 from forensics.engines.spark.context import NO_UNIT
-from forensics.engines.spark.output import Output
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +48,7 @@ def explained(
         UnreadableInput: a path does not exist.
         UnusableOutput: the folder holds something else.
     """
-    run = Batch(spark, paths, Output(Path(folder).absolute()), options or Options(), say)
+    run = Batch(spark, paths, output_in(folder), options or Options(), say)
     listing = run.listed()
     copied = contexts.twins(listing.flat, opener_of(listing))
     plan = run.plan(listing, copied, run.facts())

@@ -19,8 +19,7 @@ from forensics.case.order import METADATA_TOPIC
 from forensics.case.quotes import batch_texts
 from forensics.engines import codec, local
 from forensics.engines.spark.context import Context
-from forensics.engines.spark.deriving import TABLES
-from forensics.engines.spark.rows import batches, chunks, packed, plain, restored, unpacked
+from forensics.engines.spark.rows import batches, chunks, packed, restored, unpacked
 from forensics.engines.spark.thinning import thinned
 from forensics.replay.history import History, Ref
 from forensics.result import located
@@ -33,17 +32,35 @@ SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
 KEY: Final = ("cluster", "topic", "partition")
 SORTED: Final = (*KEY, "tag", "broker", "ordered", "rank", "source", "line", "byte", "split", "seq")
 
-GROUPED: Final[dict[str, pl.DataType]] = {
+PLACED: Final[dict[str, pl.DataType]] = {
     "tag": pl.Int32(),
-    **plain(SOURCES),
-    **TABLES["observations"],
-    **TABLES["batches"],
-    **TABLES["notices"],
+    "cluster": pl.String(),
+    "topic": pl.String(),
+    "partition": pl.Int32(),
+    "broker": pl.Int32(),
+    "ordered": pl.Int64(),
+    "rank": pl.Int32(),
+    "source": pl.Int32(),
+    "line": pl.Int64(),
+    "byte": pl.Int64(),
+    "split": pl.Int32(),
+    "seq": pl.Int64(),
 }
-"""Rows of all tables about partitions, as they are sorted and brought together."""
-GROUPED["source"] = pl.Int32()
-for _name in ("first_time", "last_time"):
-    GROUPED[_name] = pl.Int64()
+"""Columns that rows of all tables have when they are brought together."""
+
+
+def _others(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in PLACED)
+
+
+PAYLOAD: Final[Mapping[str, tuple[str, ...]]] = {
+    # One column for each table: of a row of another table it takes no room.
+    "sources": _others(SOURCES),
+    "observations": _others((*OBSERVATIONS, "run", "starts_run")),
+    "batches": _others(BATCHES),
+    "notices": _others(NOTICES),
+}
+"""What rows of each table have besides, in a column of the table's name; in the order of the tags."""
 
 JUDGED: Final[dict[str, pl.DataType]] = {
     "cluster": pl.String(),
@@ -54,10 +71,6 @@ JUDGED: Final[dict[str, pl.DataType]] = {
     "judgements": pl.String(),
 }
 """One row a life of a partition, with what replay and rules found as JSON."""
-
-_TOGETHER: Final = 200_000
-_MOST: Final = 500_000
-"""Rows of one partition that are kept as they are; beyond it they are thinned."""
 
 _NEVER_CITED: Final = ("irrelevant", "unknown", "archive", "copy", "unreadable")
 
@@ -73,6 +86,8 @@ class Judge:
         clusters: how many the case has.
         with_data: brokers whose data directory is at hand, by cluster.
         topics: patterns; only topics that match one are judged. None means all.
+        together: rows of small partitions that are judged at once, about.
+        most: rows of one partition that are kept as they are; beyond it they are thinned.
     """
 
     reading: Reading
@@ -81,6 +96,8 @@ class Judge:
     clusters: int
     with_data: Mapping[str | None, frozenset[int]]
     topics: tuple[str, ...] = ()
+    together: int = 200_000
+    most: int = 500_000
 
     @staticmethod
     def of(context: Context, topics: tuple[str, ...] = ()) -> Judge:
@@ -101,12 +118,13 @@ class Judge:
         """Judge partitions whose rows come one after another, each one's rows in order.
 
         Args:
-            incoming: Arrow batches of schema ``GROUPED``, sorted by ``SORTED``.
+            incoming: Arrow batches of ``PLACED`` and ``PAYLOAD``, sorted by ``SORTED``.
 
         Returns:
             Arrow batches of schema ``JUDGED``.
         """
-        for rows in whole_partitions(chunks(incoming, rows=100_000)):
+        arriving = chunks(incoming, rows=min(self.together, 100_000))
+        for rows in whole_partitions(arriving, together=self.together, most=self.most):
             yield from batches(pl.DataFrame(list(self.judged(rows)), schema=JUDGED, orient="row"), JUDGED)
 
     def judged(self, rows: pl.DataFrame) -> Iterator[tuple[object, ...]]:
@@ -149,7 +167,20 @@ class Judge:
 
 
 def _of(rows: pl.DataFrame, tag: int) -> pl.DataFrame:
-    return rows.filter(pl.col("tag") == tag)
+    """Rows of one table, with its columns."""
+    name = list(PAYLOAD)[tag]
+    others = [other for other in PAYLOAD if other != name]
+    return rows.filter(pl.col("tag") == tag).drop(others).unnest(name)
+
+
+def _thinned(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of one partition without observations that cannot matter."""
+    kept = thinned(_of(rows, OBSERVATION)).with_columns(
+        pl.struct(PAYLOAD["observations"]).cast(rows.schema["observations"]).alias("observations")
+    )
+    tag = pl.col("tag")
+    parts = [rows.filter(tag < OBSERVATION), kept.select(*PLACED, "observations"), rows.filter(tag > OBSERVATION)]
+    return pl.concat(parts, how="diagonal").select(rows.columns)
 
 
 def observations_of(rows: pl.DataFrame) -> pl.DataFrame:
@@ -168,9 +199,7 @@ def table_of(rows: pl.DataFrame, table: str, schema: Mapping[str, pl.DataType]) 
     return restored(rows.select(*schema, *more), {**schema, "source": pl.UInt32()})
 
 
-def whole_partitions(
-    incoming: Iterable[pl.DataFrame], *, together: int = _TOGETHER, most: int = _MOST
-) -> Iterator[pl.DataFrame]:
+def whole_partitions(incoming: Iterable[pl.DataFrame], *, together: int, most: int) -> Iterator[pl.DataFrame]:
     """Rows of partitions that are complete, many small ones at a time.
 
     A partition of more rows than ``most`` is thinned while it comes; it is given by itself.
@@ -188,14 +217,7 @@ def whole_partitions(
         if done.height:
             yield done
         if going_on.height > most:
-            observed = pl.col("tag") == OBSERVATION
-            going_on = pl.concat(
-                [
-                    going_on.filter(pl.col("tag") < OBSERVATION),
-                    thinned(going_on.filter(observed)),
-                    going_on.filter(pl.col("tag") > OBSERVATION),
-                ]
-            )
+            going_on = _thinned(going_on)
         held, count = [going_on], min(going_on.height, together // 2)
     if held:
         yield pl.concat(held)

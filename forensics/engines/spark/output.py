@@ -6,6 +6,7 @@ what was there before, and what it had read is found again by the next one.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -154,6 +155,7 @@ def judge_version() -> str:
     return _version("forensics")
 
 
+@functools.cache
 def _version(*packages: str) -> str:
     digest = sha256()
     for package in packages:

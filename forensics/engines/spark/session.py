@@ -23,6 +23,8 @@ _DEFAULTS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.adaptive.enabled": "true",
+    # Rows go to the files of their tables and days as they come, without being sorted by them first.
+    "spark.sql.maxConcurrentOutputFileWriters": "64",
     # Spark runs a task on each core; threads of Polars within one would only fight for the same cores.
     "spark.executorEnv.POLARS_MAX_THREADS": "1",
 }
