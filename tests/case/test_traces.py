@@ -134,3 +134,12 @@ def test_a_trace_of_one_partition_leaves_the_others_out(sample_traces: Path) -> 
     )
     partitions = {(line.get("topic"), line.get("partition")) for line in map(json.loads, result.output.splitlines())}
     assert partitions == {(None, None), ("purged", 0)}
+
+
+def test_simulate_writes_a_trace_that_answers(tmp_path: Path) -> None:
+    path = tmp_path / "told.jsonl"
+    command = ["simulate", "loss", "--protocol", "hw", "-o", str(tmp_path / "evidence"), "--trace", str(path)]
+    assert CliRunner().invoke(cli, command, catch_exceptions=False).exit_code == 0
+    assert answers(path) == truth(scenario("loss").run("hw"))
+    command[5] = str(tmp_path / "again")
+    assert CliRunner().invoke(cli, command).exit_code == 2  # nothing is written over
