@@ -23,7 +23,7 @@ from tests.model.batches import drawn, no_cycles, taken
 
 STORIES = ("failover-truncation", "unclean-election", "premature-isr", "rolling-restart", "zombie-leader")
 RUNS = 25
-OPEN = {"run-8"}  # epoch, default: an end stays exact after a truncation that had nothing to do. May only become less.
+OPEN = {"run-8"}  # epoch, default: an end stays exact after a truncation without effect. May only become less.
 COLUMNS = {
     "role": "",
     "leader_epoch": "",
