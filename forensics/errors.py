@@ -11,6 +11,10 @@ class NothingUnderstood(ForensicsError):
     """The input could be read, but holds nothing that a broker writes."""
 
 
+class NothingMatched(ForensicsError):
+    """A filter, or an option for one broker, names what is not in the evidence."""
+
+
 class UnwritableOutput(ForensicsError):
     """A file that was to be written cannot be."""
 

@@ -123,7 +123,7 @@ def brokers(
 
 
 _SERVER_LOG = re.compile(r"(?:[EFLMPRV]|FM|RM)-")
-"""Entries of the message catalogue that a stock broker prints to server.log: its log layer, its fetchers, its process."""
+"""Entries of the message catalogue that a stock broker prints to server.log: log layer, fetchers, process."""
 _STATE_LOG = re.compile(r"S-")
 """Entries that it prints to state-change.log: the roles it was told and took."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -13,18 +14,38 @@ from forensics.case import Reading
 from forensics.cli import reading
 from forensics.cli.tuned import tuned
 from forensics.engines import local
-from forensics.errors import UnwritableOutput
+from forensics.errors import NothingMatched, UnwritableOutput
 from forensics.reports import REPORTS, html
 from forensics.reports.redaction import redact
+from forensics.result import Result
 from forensics.tuning import Tuning, tune
 
+_SHOWN = 12
+"""Topics named where a filter fits none."""
 
-def _write(path: str, text: str) -> None:
+
+def _write(path: str, text: str, evidence: frozenset[str]) -> None:
+    if os.path.realpath(path) in evidence:
+        raise UnwritableOutput(f"{path} is part of the evidence, which is never written to; name another file")
     try:
         with click.open_file(path, "w", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
         raise UnwritableOutput(f"{path}: {error.strerror}; name a file that can be written") from None
+
+
+def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
+    """A mistyped filter must not pass for a clean answer."""
+    known = {broker.id for broker in result.case.everyone}
+    strangers = sorted(set(skews) - known)
+    if strangers:
+        there = ", ".join(map(str, sorted(known))) or "none"
+        raise NothingMatched(f"--skew: no broker {strangers[0]} in the evidence; there are: {there}")
+    if tuning.topics and not result.partitions:
+        topics = result.case.observations.get_column("topic").drop_nulls().unique().sort().to_list()
+        there = ", ".join(topics[:_SHOWN]) + (", ..." if len(topics) > _SHOWN else "") or "none"
+        asked = ", ".join(tuning.topics)
+        raise NothingMatched(f"no topic in the evidence matches {asked}; there are: {there}")
 
 
 @click.command()
@@ -72,6 +93,8 @@ def scan(
     """
     how = Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone))
     result = tune(local.scan(paths, reading=how, topics=tuning.topics), tuning)
+    _named(result, skews, tuning)
+    evidence = frozenset(os.path.realpath(path) for path in result.case.paths)
     if redacted:
         result = redact(result)
     report = next(report for report in REPORTS if report.name == format_name)
@@ -79,9 +102,9 @@ def scan(
     if output is None:
         click.echo(text, nl=False)
     else:
-        _write(output, text)
+        _write(output, text, evidence)
     if page is not None:
-        _write(page, html.render(result))
+        _write(page, html.render(result), evidence)
     if folder is not None:
         tables.save(result, Path(folder))
     if tuning.fails(result):

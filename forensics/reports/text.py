@@ -261,14 +261,14 @@ class _Page:
         rows = []
         for rule in asked:
             by = {verdict: [p for p in partitions if p.judgements[rule.id].verdict is verdict] for verdict in Verdict}
-            if rule.id == "evidence-gap" or not (by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]):
+            if not (by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]):
                 continue
             counts = "".join(
                 f"{len(by[verdict]) or '.':>10}" for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN, Verdict.CLEAN)
             )
             names = _names([_called(p) for p in by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]], 2)
             rows.append(f"  {rule.id:27}{counts}   {names}")
-        clean = sum(rule.id != "evidence-gap" for rule in asked) - len(rows)
+        clean = len(asked) - len(rows)
         if rows:
             self.lines += [f"{total:29}{'violated':>10}{'unknown':>10}{'clean':>10}", *rows]
             if clean:

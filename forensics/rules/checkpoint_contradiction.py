@@ -1,8 +1,7 @@
 """Checkpoint files contradict the log beside them.
 
 ## What it finds
-A recovery point, a log start offset or a cleaner offset beyond the end of the replica's log; a high
-watermark below its log start.
+A recovery point, a log start offset or a cleaner offset beyond the end of the replica's log.
 
 ## Why it matters
 Such files belong to another state of the log: a restored backup, a lost tail, a directory put
@@ -67,6 +66,7 @@ def _finding(history: History, broker: int, disk: Disk, name: str, pointer: Poin
         confidence=Confidence.PROVEN,
         **place(history),
         replicas=(broker,),
+        subject=name,
         summary=f"broker {broker}'s {name} {value} is beyond the end of its log, {disk.end}",
         facts=(Fact(f"{name} {value}, log end offset {disk.end}", broker=broker, refs=refs),),
         before={name.replace(" ", "_"): value},

@@ -1,8 +1,8 @@
 """Evidence that the questions about a partition need is missing.
 
 ## What it finds
-Brokers that are replicas of the partition but whose logs or data directories were not handed in,
-and questions that were answered ``unknown`` for it.
+Brokers that are replicas of the partition but whose server.log, state-change.log or data directory
+was not handed in.
 
 ## Why it matters
 A verdict is as good as its evidence. What is missing now can often still be collected; in a day it

@@ -119,6 +119,7 @@ class Finding:
         next_steps: safe commands or actions, first first.
         do_not: what would destroy evidence or the last copy.
         count: how many times the same happened.
+        subject: what tells it from others of the same rule and place that have the same replicas, epochs and offsets.
     """
 
     rule: str
@@ -145,11 +146,12 @@ class Finding:
     next_steps: tuple[str, ...] = ()
     do_not: tuple[str, ...] = ()
     count: int = 1
+    subject: str = ""
     evidence: tuple[Evidence, ...] = ()
 
     @property
     def fingerprint(self) -> str:
-        """Stable between scans of the same incident: rule, place, replicas, epochs and offsets, nothing else."""
+        """Stable between scans of the same incident: rule, place, replicas, epochs, offsets and subject."""
         parts = (
             self.rule,
             self.cluster,
@@ -159,6 +161,7 @@ class Finding:
             self.replicas,
             self.epochs,
             self.offsets,
+            *([self.subject] if self.subject else []),
         )
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 

@@ -67,7 +67,7 @@ def _finding(history: History, group: list[Overtaken]) -> Finding:
                 refs=first.refs,
             ),
         ),
-        cause="lagging-isr-member",
+        cause="unknown",
         count=len(group),
     )
 

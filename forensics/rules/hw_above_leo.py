@@ -90,7 +90,7 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=Confidence.PROVEN,
+        confidence=Confidence.PROVEN if proof.ranges else Confidence.INFERRED,
         **place(history),
         replicas=(broker,),
         epochs=tuple(e.epoch for e in [history.current] if e is not None),

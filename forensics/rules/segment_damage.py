@@ -60,6 +60,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
         confidence=Confidence.PROVEN,
         **place(history),
         replicas=(broker,),
+        subject="damage" if severity is Severity.ERROR else "end",
         summary=f"broker {broker}'s segments: {damage[0].text}{more}",
         facts=tuple(Fact(d.text, broker=broker, refs=(d.ref,)) for d in damage[:SHOWN]),
         cause="unknown",

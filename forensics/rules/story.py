@@ -143,8 +143,16 @@ def missing_data(history: History, case: Case) -> list[str]:
     return [
         f"broker {broker}'s data directory of {history.name} (segments and checkpoints)"
         for broker in wanted
-        if broker not in case.with_data
+        if broker not in case.with_data or _lacks_segments(history, broker)
     ]
+
+
+def _lacks_segments(history: History, broker: int) -> bool:
+    """Whether a replica that was never removed from a broker has no segment among that broker's data."""
+    replica, spans = history.replicas.get(broker), history.tenures.get(broker)
+    if replica is None or replica.on_disk or not spans:
+        return False
+    return not any(step.what == "deleted" for step in spans[-1].steps)
 
 
 def members(history: History, case: Case) -> set[int]:

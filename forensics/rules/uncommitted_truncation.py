@@ -48,6 +48,11 @@ def judge(history: History, case: Case) -> Judgement:
             open_.append(doubt)
         elif rest:
             findings.append(_finding(history, cut, tuple(rest)))
+    open_ += [
+        f"the log end offset of broker {cut.replica} before it was told to truncate to {cut.target}: "
+        f"kafka.server.ReplicaFetcherThread at TRACE on broker {cut.replica}"
+        for cut in history.unmeasured
+    ]
     missing = [*dict.fromkeys(open_), *missing_logs(history, case)]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(missing))

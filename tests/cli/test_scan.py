@@ -370,6 +370,33 @@ def state(folder: Path) -> dict[str, tuple[object, ...]]:
     return found
 
 
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_a_file_of_the_evidence_is_never_overwritten(option: str, run: Run, copied: Callable[[str], Path]) -> None:
+    trace = copied("kip101-0.10.2.2")
+    log = trace / "broker-1" / "logs" / "server.log"
+    before = log.read_bytes()
+    ran = run("scan", trace, option, log)
+    assert ran.code == 2
+    assert "is part of the evidence, which is never written to" in " ".join(ran.err.split())
+    assert log.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--topic", "nosuch"], "no topic in the evidence matches nosuch; there are: orders"),
+        (["--topic", "orders-0"], "no topic in the evidence matches orders-0; there are: orders"),
+        (["--skew", "77=+250ms"], "--skew: no broker 77 in the evidence; there are: 1, 2, 3, 9"),
+    ],
+)
+def test_a_filter_that_fits_nothing_is_not_a_clean_answer(
+    options: list[str], said: str, run: Run, sample_traces: Path
+) -> None:
+    ran = run("scan", sample_traces / "kip101-0.10.2.2", *options)
+    assert ran.code == 2
+    assert said in " ".join(ran.err.split())
+
+
 @pytest.mark.parametrize("options", [[], ["--format", "json"]])
 def test_nothing_is_written_to_the_evidence(options: list[str], run: Run, copied: Callable[[str], Path]) -> None:
     trace = copied("unclean-3.9.1")
