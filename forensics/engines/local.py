@@ -47,7 +47,7 @@ def scan(
         NothingUnderstood: nothing in the input is a broker's.
     """
     case = take_in(paths, reading=reading, progress=progress)
-    with _no_cycles():
+    with no_cycles():
         return finish(paths, case, judged(case, topics))
 
 
@@ -67,7 +67,7 @@ def judged(case: Case, topics: Sequence[str] = ()) -> list[tuple[History, list[J
 
 
 @contextlib.contextmanager
-def _no_cycles() -> Iterator[None]:
+def no_cycles() -> Iterator[None]:
     """Keep the collector from walking millions of young objects again and again: replay makes no cycles."""
     enabled = gc.isenabled()
     gc.disable()

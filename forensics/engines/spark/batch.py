@@ -18,6 +18,7 @@ from forensics.case import Case, Reading
 from forensics.case.case import SOURCES
 from forensics.case.order import METADATA_TOPIC
 from forensics.engines import codec
+from forensics.engines.local import no_cycles
 from forensics.engines.spark import answers
 from forensics.engines.spark import context as contexts
 from forensics.engines.spark.context import FACTS, NO_UNIT, Context, Facts
@@ -501,13 +502,15 @@ def batch(
     say(f"{len(mine):,} sources read: {lines:,} lines, {rows:,} observations and batches, {notices:,} notices")
     run.write_tables(listing, context)
     found = run.judge(context, rows)
-    done = run.quoted(listing, found)
-    say(f"{sum(len(one.findings) for _, _, judged in done for one in judged):,} findings")
+    with no_cycles():
+        done = run.quoted(listing, found)
+        judged = [(codec.decode_history(history), one) for history, _, one in done]
+    say(f"{sum(len(one.findings) for _, found_ in judged for one in found_):,} findings")
     nothing = pl.DataFrame()
     case = Case(context.sources, nothing, nothing, nothing, {}, options.reading, everyone=context.brokers)
-    result = ordered(paths, case, [(codec.decode_history(history), judged) for history, _, judged in done])
+    result = ordered(paths, case, judged)
     _commit(run, listing, context, result, found, [told for _, told, _ in done])
-    return Stored(output.folder).result() if options.format == PARQUET else result
+    return replace(result, case=Stored(output.folder).summary()) if options.format == PARQUET else result
 
 
 def output_in(folder: str) -> Output:

@@ -125,7 +125,9 @@ class Judge:
         """
         arriving = chunks(incoming, rows=min(self.together, 100_000))
         for rows in whole_partitions(arriving, together=self.together, most=self.most):
-            yield from batches(pl.DataFrame(list(self.judged(rows)), schema=JUDGED, orient="row"), JUDGED)
+            with local.no_cycles():
+                found = list(self.judged(rows))
+            yield from batches(pl.DataFrame(found, schema=JUDGED, orient="row"), JUDGED)
 
     def judged(self, rows: pl.DataFrame) -> Iterator[tuple[object, ...]]:
         """Histories and judgements of all partitions among the rows."""

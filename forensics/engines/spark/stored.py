@@ -68,10 +68,11 @@ class Stored:
                 reports need, which is small.
         """
         rows = self.output.read_table(self.generation, "partitions")
-        judged = [
-            (codec.decode_history(history), codec.decode_judgements(judgements))
-            for history, judgements in rows.select("history", "judgements").iter_rows()
-        ]
+        with local.no_cycles():
+            judged = [
+                (codec.decode_history(history), codec.decode_judgements(judgements))
+                for history, judgements in rows.select("history", "judgements").iter_rows()
+            ]
         if not whole:
             return ordered(self.manifest["inputs"], self.summary(), judged)
         # Rows have numbers of their own here, so replay is run again; evidence is what was read then.
