@@ -35,6 +35,7 @@ LOGGINGS: tuple[Logging, ...] = ("default", "replication")
 OPEN: set[tuple[str, str, str]] = set()
 OPEN_RUNS: set[tuple[str, str, int, str]] = {
     ("hw", "default", 981, "committed-data-lost"),
+    ("epoch", "default", 200_790, "replica-divergence"),
     ("epoch-279", "replication", 501_073, "committed-data-lost"),
 }
 
