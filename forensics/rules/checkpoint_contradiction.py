@@ -42,7 +42,7 @@ def judge(history: History, case: Case) -> Judgement:
         compared = True
         findings += [_finding(history, broker, disk, name, pointer) for name, pointer in _beyond(disk)]
     missing = missing_data(history, case)
-    if not compared:
+    if not compared and not missing:
         missing.append(f"checkpoint files and segments of {history.name} from one directory")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))

@@ -49,7 +49,7 @@ def judge(history: History, case: Case) -> Judgement:
             findings.append(_file(history, broker, *refuted))
     findings += _between(history)
     missing = missing_data(history, case)
-    if not any(disk.end is not None for disk in history.disks.values()):
+    if not missing and not any(disk.end is not None for disk in history.disks.values()):
         missing.append(f"segments and leader-epoch-checkpoint of {history.name}")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))

@@ -49,7 +49,7 @@ def judge(history: History, case: Case) -> Judgement:
             continue
         findings.append(_finding(history, case, broker, high_watermark, ref))
     missing = missing_data(history, case)
-    if not compared:
+    if not compared and not missing:
         missing.append(f"replication-offset-checkpoint and segments of {history.name} from one directory")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))

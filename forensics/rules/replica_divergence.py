@@ -30,6 +30,7 @@ promised.
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.committed import losses
 from forensics.replay.history import Confidence, Fork, History, Ref
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.rules.finding import (
@@ -44,7 +45,7 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import missing_data
+from forensics.rules.story import loss_cause, missing_data
 
 ID = "replica-divergence"
 
@@ -78,7 +79,7 @@ def judge(history: History, case: Case) -> Judgement:
     findings = tuple(_finding(history, ranges, forks) for ranges, forks in sorted(groups.items()))
     missing = [*unclear, *missing_data(history, case)]
     on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]
-    if not on_disk:
+    if not on_disk and not missing:
         missing.append(f"the segments of {history.name} of two replicas or more")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
@@ -91,6 +92,14 @@ def _bound(history: History, broker: int) -> int | None:
     if replica.checkpoint is not None:
         stated.append(replica.checkpoint[0])
     return max(stated, default=None)
+
+
+def _cause(history: History, ranges: tuple[Range, ...]) -> str:
+    """What made the partition lose one side of the fork, where that is known; else what its protocol does by itself."""
+    for loss in losses(history)[0]:
+        if intersect(loss.ranges, ranges):
+            return loss_cause(history, loss.epoch, loss.ranges[0][0], loss.statements[0].epoch)
+    return "hw-truncation" if history.protocol == "hw" else "unknown"
 
 
 def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
@@ -132,7 +141,7 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
         ),
         facts=tuple(facts),
         not_because=("both sides have a sound batch there, below the high watermark of both",),
-        cause="hw-truncation" if history.protocol == "hw" else "unknown",
+        cause=_cause(history, ranges),
         keep=f"both copies of {history.name}: {brokers_text(odd)} and {brokers_text(even)}",
         next_steps=(
             (

@@ -45,7 +45,7 @@ def judge(history: History, case: Case) -> Judgement:
         if ends:
             findings.append(_finding(history, broker, ends, Severity.INFO))
     missing = missing_data(history, case)
-    if not any(disk.end is not None for disk in history.disks.values()):
+    if not missing and not any(disk.end is not None for disk in history.disks.values()):
         missing.append(f"segments of {history.name}")
     violated = any(f.severity is Severity.ERROR for f in findings)
     verdict = Verdict.VIOLATED if violated else Verdict.UNKNOWN if missing else Verdict.CLEAN

@@ -142,7 +142,8 @@ def test_a_broker_that_left_nothing_is_missed(sample_traces: Path) -> None:
 
 def test_wishes_that_differ_by_name_alone_are_one(sample_traces: Path, scanned: Scanned) -> None:
     text = render(scanned(sample_traces / "txn-4.1.1"), width=200)
-    assert text.count("the segments of 5 partitions of two replicas or more (__consumer_offsets-0,") == 1
+    wish = "broker 1's data directory of 5 partitions (segments and checkpoints) (__consumer_offsets-0,"
+    assert text.count(wish) == 1
 
 
 # -- shape -----------------------------------------------------------------------------------------
