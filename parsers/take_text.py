@@ -20,7 +20,6 @@ _TIMED: Final = re.compile(rb"[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10}")
 """What the time of an event has in every layout; looked for first, because most small files have none."""
 
 
-
 def is_text(source: Source, head: bytes) -> bool:
     """Begins with lines of a known layout, or with some that go on from an event before."""
     if len(head) < HEAD_BYTES and _TIMED.search(head) is None:
