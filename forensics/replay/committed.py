@@ -251,7 +251,8 @@ def _bounded(history: History, leader: int, epoch: Epoch, end: int) -> bool:
     for broker in sorted(last - {leader}):
         spans = history.tenures.get(broker, [])
         for one, two in itertools.pairwise(spans):
-            trusted = not any(step.reason == "unclean" for step in one.steps)
+            kept = one.run == two.run or any(step.what == "loaded" for step in one.steps)
+            trusted = kept and not any(step.reason == "unclean" or step.what == "created" for step in one.steps)
             if one.epoch == epoch.epoch and two.start_end is not None and two.start_end <= end and trusted:
                 return True
     return False
@@ -323,6 +324,7 @@ def doubts(history: History) -> list[Doubt]:
         if e.served and (e.leader is None or (e.leader >= 0 and e.lineage.entries))
     ]
     found = []
+    lost = [piece for loss in losses(history)[0] for piece in loss.ranges]
     for before, after in itertools.pairwise(led):
         if after.lineage is before.lineage or carried_over(history, before, after):
             continue
@@ -333,7 +335,7 @@ def doubts(history: History) -> list[Doubt]:
         if end is not None and end <= after.start:
             continue
         known = committed(history, before.lineage, after.start, end if end is not None else after.start)
-        if end is not None and known.ranges == ((after.start, end),):
+        if end is not None and known.ranges == ((after.start, end),) and not subtract(known.ranges, lost):
             continue  # all of it proven: the rule on loss has it
         found.append(Doubt(after.start, end, before, after))
     return found

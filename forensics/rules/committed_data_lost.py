@@ -69,7 +69,7 @@ def judge(history: History, case: Case) -> Judgement:
     missing: list[str] = []
     if history.current is None:
         missing.append(f"who leads {history.name}: a replica's state-change.log, the controller's log, or its segments")
-    if not history.statements:
+    if not history.statements and not _never_written(history):
         missing.append(
             f"any high watermark of {history.name}: replication-offset-checkpoint or server.log of its replicas"
         )
@@ -93,6 +93,15 @@ def judge(history: History, case: Case) -> Judgement:
     ]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _never_written(history: History) -> bool:
+    """Whether every replica's log is empty and none ever lost anything: there was nothing to commit."""
+    replicas = [r for b, r in history.replicas.items() if r.directory is not None or history.tenures.get(b)]
+    if not replicas or history.cuts or history.unmeasured or history.shrunk:
+        return False
+    empty = all(replica.on_disk and replica.end == 0 and replica.log_start == 0 for replica in replicas)
+    return empty and not any(tenure.end_low for spans in history.tenures.values() for tenure in spans)
 
 
 def _unheard(history: History, case: Case) -> list[str]:

@@ -30,7 +30,7 @@ promised.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import losses
+from forensics.replay.committed import doubts, losses
 from forensics.replay.history import Confidence, Fork, History, Ref
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.rules.finding import (
@@ -74,6 +74,7 @@ def judge(history: History, case: Case) -> Judgement:
                 f"how far the high watermark of {brokers_text(unsure)} had come, whose segments differ from the "
                 f"other's at {span_text(fork.ranges)}: replication-offset-checkpoint"
             )
+        unclear += _undecided(history, fork, inside)
         if inside:
             groups.setdefault(inside, []).append(fork)
     findings = tuple(_finding(history, ranges, forks) for ranges, forks in sorted(groups.items()))
@@ -83,6 +84,18 @@ def judge(history: History, case: Case) -> Judgement:
         missing.append(f"the segments of {history.name} of two replicas or more")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[str]:
+    """Whether one side may have been committed though no high watermark that is left says so."""
+    rest = subtract(fork.ranges, inside)
+    epochs = {fork.left_batch[2], fork.right_batch[2]} - {None}
+    return [
+        f"how far leader {doubt.before.leader} of epoch {doubt.before.epoch} had committed, whose records at "
+        f"{span_text(rest)} differ from another replica's: its server.log and replication-offset-checkpoint of then"
+        for doubt in doubts(history)
+        if doubt.before.epoch in epochs and any(doubt.end is None or first < doubt.end for first, _ in rest)
+    ][:1]
 
 
 def _bound(history: History, broker: int) -> int | None:

@@ -75,7 +75,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         known = last.leader if last.leader is not None and last.leader >= 0 else None
         facts.append(Fact(f"last ISR of leader epoch {last.epoch}: {members}", broker=known, refs=(last.isr[-1][1],)))
     facts.append(leader_fact(epoch))
-    facts += [Fact("the election is called unclean", refs=(ref,)) for ref in epoch.unclean]
+    facts += [Fact("the election is called unclean", refs=(ref,)) for ref in epoch.unclean[:1]]
     if not epoch.unclean:
         inferences = ("no line calls the election unclean; the new leader was not in the last ISR",)
     named = last is not None and last.last_isr is not None and epoch.leader not in last.last_isr

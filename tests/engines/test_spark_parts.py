@@ -27,7 +27,7 @@ def test_histories_and_judgements_survive_the_way(sample: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["rolling-3.9.1-replication", "unclean-3.9.1-request", "powerloss-2.8.2-replication"])
-@pytest.mark.parametrize("size", [7, 100, 5000])
+@pytest.mark.parametrize("size", [40, 300, 5000])
 def test_thinning_changes_no_history(evidence: Path, name: str, size: int) -> None:
     """Rows thinned as they come, some at a time, give what all rows give."""
     case = local.take_in([str(evidence / name)])
