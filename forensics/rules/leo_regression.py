@@ -38,9 +38,24 @@ ID = "leo-regression"
 def judge(history: History, case: Case) -> Judgement:
     """Report each log that came back shorter."""
     findings = tuple(_finding(history, shrunk) for shrunk in history.shrunk)
-    missing = missing_logs(history, case)
+    missing = [*_replaced(history), *missing_logs(history, case)]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(missing))
+
+
+def _replaced(history: History) -> list[str]:
+    """Logs that came back empty, of which nothing tells how long they had been."""
+    told = {(shrunk.replica, shrunk.epoch) for shrunk in history.shrunk if shrunk.cause == "created"}
+    return [
+        f"how much of {history.name} broker {broker} held before it came back with an empty log: its server.log at "
+        "TRACE, or its segments of that time"
+        for broker, spans in sorted(history.tenures.items())
+        if any(
+            step.what == "created" and step.end is None and (broker, tenure.epoch) not in told
+            for tenure in spans
+            for step in tenure.steps
+        )
+    ]
 
 
 def _finding(history: History, shrunk: Shrunk) -> Finding:
