@@ -121,22 +121,14 @@ def codec_of(head: bytes) -> Codec | None:
     return None
 
 
-class Expanded(io.RawIOBase):
-    """The content of a compressed stream. Several compressed parts in a row are one content (as ``cat a.gz b.gz``).
+class _Rewritten(io.RawIOBase):
+    """What a stored stream comes to, made piece by piece from it."""
 
-    Attributes:
-        problem: why it ended early, or "".
-    """
-
-    def __init__(self, stored: BinaryIO, codec: Codec) -> None:
+    def __init__(self, stored: BinaryIO) -> None:
         super().__init__()
         self._stored = stored
-        self._codec = codec
-        self._decoder = codec.decoder()
         self._ready = b""
-        self._read = self._given = 0
-        self._started = self._ended = False
-        self.problem = ""
+        self._ended = False
 
     def readable(self) -> bool:
         """Always."""
@@ -148,7 +140,7 @@ class Expanded(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Expand into the buffer; 0 at the end."""
+        """Fill the buffer; 0 at the end."""
         view = memoryview(buffer).cast("B")
         while not self._ready and not self._ended:
             self._ready = self._more()
@@ -156,6 +148,25 @@ class Expanded(io.RawIOBase):
         view[:count] = self._ready[:count]
         self._ready = self._ready[count:]
         return count
+
+    def _more(self) -> bytes:
+        """The next piece; empty where there is none yet. Sets ``_ended`` at the end."""
+        raise NotImplementedError
+
+
+class Expanded(_Rewritten):
+    """The content of a compressed stream. Several compressed parts in a row are one content (as ``cat a.gz b.gz``).
+
+    Attributes:
+        problem: why it ended early, or "".
+    """
+
+    def __init__(self, stored: BinaryIO, codec: Codec) -> None:
+        super().__init__(stored)
+        self._codec = codec
+        self._decoder = codec.decoder()
+        self._read = self._given = 0
+        self.problem = ""
 
     def _more(self) -> bytes:
         data = b""
@@ -171,7 +182,6 @@ class Expanded(io.RawIOBase):
             found = self._decoder.decompress(data, _STEP)
         except (OSError, RuntimeError, ValueError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
             return self._end(f"the compressed data is damaged ({error})")
-        self._started = True
         self._given += len(found)
         if self._given > MOST_EXPANDED and self._given > MOST_RATIO * self._read:
             return self._end(f"it expands more than {MOST_RATIO}-fold and is not read on")
@@ -211,36 +221,17 @@ class Expanded(io.RawIOBase):
         return b""
 
 
-class Recoded(io.RawIOBase):
+class Recoded(_Rewritten):
     """A text in UTF-16 (what PowerShell's ``>`` writes) as UTF-8; what cannot be decoded is replaced."""
 
     def __init__(self, stored: BinaryIO) -> None:
-        super().__init__()
-        self._stored = stored
+        super().__init__(stored)
         self._decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
-        self._ready = b""
-        self._ended = False
 
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def close(self) -> None:
-        """Close the stored stream too."""
-        self._stored.close()
-        super().close()
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        """Decode into the buffer; 0 at the end."""
-        view = memoryview(buffer).cast("B")
-        while not self._ready and not self._ended:
-            data = self._stored.read(_STEP)
-            self._ended = not data
-            self._ready = self._decoder.decode(data, final=self._ended).encode("utf-8", "replace")
-        count = min(len(view), len(self._ready))
-        view[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count
+    def _more(self) -> bytes:
+        data = self._stored.read(_STEP)
+        self._ended = not data
+        return self._decoder.decode(data, final=self._ended).encode("utf-8", "replace")
 
 
 class Window(io.RawIOBase):

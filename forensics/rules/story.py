@@ -119,6 +119,15 @@ def doubt_of(history: History, cut: Cut) -> str | None:
     )
 
 
+def unmeasured(history: History) -> list[str]:
+    """What would tell how much the cuts took whose log end before is not known."""
+    return [
+        f"the log end offset of broker {cut.replica} before it was told to truncate to {cut.target}: "
+        f"kafka.server.ReplicaFetcherThread at TRACE on broker {cut.replica}"
+        for cut in history.unmeasured
+    ]
+
+
 def missing_logs(history: History, case: Case) -> list[str]:
     """Replicas whose own lines are not in the evidence, or end too early, as requests an operator can act on."""
     wanted = sorted(members(history, case))

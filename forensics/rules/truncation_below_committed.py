@@ -50,7 +50,7 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import cut_fact, doubt_of, loss_cause, missing_logs, statement_fact
+from forensics.rules.story import cut_fact, doubt_of, loss_cause, missing_logs, statement_fact, unmeasured
 
 ID = "truncation-below-committed"
 
@@ -68,12 +68,7 @@ def judge(history: History, case: Case) -> Judgement:
             findings.append(_finding(history, cut, proof.ranges, proof.statements[0], gone))
         elif (doubt := doubt_of(history, cut)) is not None:
             unclear.append(doubt)
-    unclear += [
-        f"the log end offset of broker {cut.replica} before it was told to truncate to {cut.target}: "
-        f"kafka.server.ReplicaFetcherThread at TRACE on broker {cut.replica}"
-        for cut in history.unmeasured
-    ]
-    missing = (*dict.fromkeys(unclear), *missing_logs(history, case))
+    missing = (*dict.fromkeys([*unclear, *unmeasured(history)]), *missing_logs(history, case))
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), missing)
 

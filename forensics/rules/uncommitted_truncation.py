@@ -28,7 +28,7 @@ from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, Cut, History
 from forensics.replay.lineage import Range, subtract
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, place, span_text
-from forensics.rules.story import cut_fact, doubt_of, missing_logs
+from forensics.rules.story import cut_fact, doubt_of, missing_logs, unmeasured
 
 ID = "uncommitted-truncation"
 
@@ -48,12 +48,7 @@ def judge(history: History, case: Case) -> Judgement:
             open_.append(doubt)
         elif rest:
             findings.append(_finding(history, cut, tuple(rest)))
-    open_ += [
-        f"the log end offset of broker {cut.replica} before it was told to truncate to {cut.target}: "
-        f"kafka.server.ReplicaFetcherThread at TRACE on broker {cut.replica}"
-        for cut in history.unmeasured
-    ]
-    missing = [*dict.fromkeys(open_), *missing_logs(history, case)]
+    missing = [*dict.fromkeys([*open_, *unmeasured(history)]), *missing_logs(history, case)]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(missing))
 
