@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import polars as pl
 
 from forensics.case import Case
@@ -73,16 +75,32 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for row in _damage(case, segments).iter_rows():
         topic, partition, broker, reason, source, byte = row
         at(topic, partition, broker).damage.append(Damage(reason, Ref(source=source, byte=byte, note=reason)))
-    for topic, partition, broker, path, end in (
-        stale.group_by(*PLACE, "root")
-        .agg(pl.col("path").min(), pl.col("log_end").max())
-        .sort(*PLACE, "root")
-        .select(*PLACE, "path", "log_end")
-        .iter_rows()
-    ):
-        at(topic, partition, broker).stale.append(Stale(path.rpartition("/")[0], end))
+    for topic, partition, broker, path, source, end, ref in _left(case, stale):
+        left = ref or Ref(source=source, byte=0)
+        at(topic, partition, broker).stale.append(Stale(path.rpartition("/")[0], end, left))
     result = {key: {broker: one.disk() for broker, one in replicas.items()} for key, replicas in found.items()}
     return result, of_segment
+
+
+def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, str, int, int | None, Ref | None]]:
+    """Each directory that is not the live one: its first file, its log end and its last sound batch."""
+    place = [*PLACE, "root"]
+    files = stale.select(*place, pl.col("id").alias("source"))
+    lasts = (
+        case.batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
+        .select("source", "byte", "last_offset")
+        .join(files, on="source", how="inner")
+        .sort(*place, "last_offset", "source", "byte")
+        .group_by(*place, maintain_order=True)
+        .last()
+    )
+    ends = stale.sort("path").group_by(*place).agg(pl.col("path", "id").first(), pl.col("log_end").max())
+    rows = ends.join(lasts, on=place, how="left").sort(place)
+    for topic, partition, broker, path, first, end, source, byte, last in rows.select(
+        *PLACE, "path", "id", "log_end", "source", "byte", "last_offset"
+    ).iter_rows():
+        ref = Ref(source=source, byte=byte, note=f"last batch, to offset {last}") if source is not None else None
+        yield topic, partition, broker, path, first, end, ref
 
 
 def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> None:  # type: ignore[no-untyped-def]

@@ -60,10 +60,12 @@ class Stale:
     Attributes:
         directory: where it lies in the evidence.
         end: its log end offset, or None.
+        ref: its last sound batch, else the beginning of one of its files.
     """
 
     directory: str
     end: int | None
+    ref: Ref
 
 
 Pointer = tuple[int, Ref]

@@ -9,7 +9,8 @@ A verdict is as good as its evidence. What is missing now can often still be col
 is rotated away.
 
 ## Evidence
-The coverage of the case: which broker left which kind of file, for which time.
+The coverage of the case: which broker left which kind of file, for which time. What is absent cannot be
+cited; cited is what names the broker as a replica, and what its files know beyond its lines.
 
 ## Not a finding when
 Everything the rules asked for is there.
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
 from forensics.rules.story import members, missing_data, missing_logs
 
 ID = "evidence-gap"
@@ -43,9 +44,47 @@ def judge(history: History, case: Case) -> Judgement:
         **place(history),
         replicas=tuple(sorted(members(history, case))),
         summary=f"not in the evidence: {'; '.join(missing)}",
+        facts=(*_named(history, case), *_further(history)),
         next_steps=tuple(f"collect {item}" for item in missing),
     )
     return Judgement(ID, Verdict.VIOLATED, (finding,), missing)
+
+
+def _named(history: History, case: Case) -> list[Fact]:
+    """What makes each broker whose files are missing a replica: its last role that anyone tells of."""
+    facts = []
+    for broker in sorted(members(history, case)):
+        replica = history.replicas.get(broker)
+        whole = replica is not None and replica.server_log and replica.state_log and replica.on_disk
+        told = None if whole else _role(history, broker)
+        if told is not None:
+            facts.append(told)
+    return facts
+
+
+def _role(history: History, broker: int) -> Fact | None:
+    for number, epoch in sorted(history.epochs.items(), reverse=True):
+        if epoch.leader == broker and epoch.refs:
+            return Fact(f"broker {broker} led in leader epoch {number}", refs=(epoch.refs[0],))
+        for isr, ref in reversed(epoch.isr):
+            if broker in isr:
+                return Fact(f"broker {broker} was in the ISR in leader epoch {number}", refs=(ref,))
+    for tenure in reversed(history.tenures.get(broker, [])):
+        if tenure.refs:
+            return Fact(f"broker {broker} was {tenure.role} in leader epoch {tenure.epoch}", refs=(tenure.refs[0],))
+    return None
+
+
+def _further(history: History) -> list[Fact]:
+    """The latest leader epoch that the files of a replica know whose lines end earlier."""
+    facts = []
+    for broker in sorted(history.uncovered):
+        disk = history.disks.get(broker)
+        found = [] if disk is None else [*disk.refs.items(), *((epoch, ref) for epoch, _, ref in disk.entries)]
+        if found:
+            epoch, ref = max(found, key=lambda one: one[0])
+            facts.append(Fact(f"its files know leader epoch {epoch}", broker=broker, refs=(ref,)))
+    return facts
 
 
 RULE = Rule(ID, Severity.INFO, "EVIDENCE MISSING", judge, __doc__ or "")

@@ -40,7 +40,8 @@ def judge(history: History, case: Case) -> Judgement:
     for broker, disk in sorted(history.disks.items()):
         if not disk.stale:
             continue
-        others = ", ".join(f"{stale.directory} (log end {stale.end})" for stale in disk.stale)
+        others = ", ".join(f"{stale.directory} (log end {_end(stale.end)})" for stale in disk.stale)
+        live = (disk.end_ref,) if disk.end_ref is not None else ()
         findings.append(
             Finding(
                 rule=ID,
@@ -51,10 +52,14 @@ def judge(history: History, case: Case) -> Judgement:
                 summary=(
                     f"broker {broker} has {1 + len(disk.stale)} directories of {history.name}: "
                     f"{disk.directory} (log end "
-                    f"{disk.end}) was taken as the live one, not {others}"
+                    f"{_end(disk.end)}) was taken as the live one, not {others}"
                 ),
-                facts=tuple(
-                    Fact(f"{stale.directory}: log end offset {stale.end}", broker=broker) for stale in disk.stale
+                facts=(
+                    Fact(f"{disk.directory}: log end offset {_end(disk.end)}", broker=broker, refs=live),
+                    *(
+                        Fact(f"{left.directory}: log end offset {_end(left.end)}", broker=broker, refs=(left.ref,))
+                        for left in disk.stale
+                    ),
                 ),
                 cause="stale-directory",
                 count=len(disk.stale),
@@ -65,6 +70,10 @@ def judge(history: History, case: Case) -> Judgement:
         missing = [f"data directories of {history.name}"]  # nobody is known to hold it, and none is at hand
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(missing))
+
+
+def _end(offset: int | None) -> str:
+    return "unknown" if offset is None else str(offset)
 
 
 RULE = Rule(ID, Severity.WARNING, "STALE DIRECTORY", judge, __doc__ or "")

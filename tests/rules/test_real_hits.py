@@ -188,3 +188,12 @@ def test_a_broker_that_is_missing_is_missed(sample_traces: Path, tmp_path: Path)
     shutil.rmtree(tmp_path / "evidence" / "broker-2")
     (finding,) = partition(scan([str(tmp_path)])).judgements["evidence-gap"].findings
     assert "broker 2" in finding.summary
+    assert [fact.text for fact in finding.facts] == ["broker 2 led in leader epoch 1"]
+    assert finding.evidence[0].line is not None
+
+
+def test_every_finding_of_every_sample_cites_its_proof(sample_traces: Path, scanned: Scanned) -> None:
+    for folder in sorted(path.parent for path in sample_traces.glob("*/truth.json")):
+        for finding in scanned(folder).findings:
+            assert 1 <= len(finding.evidence) <= 20, (folder.name, finding.rule, finding.summary)
+            assert all(piece.text for piece in finding.evidence), (folder.name, finding.rule)
