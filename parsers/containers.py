@@ -17,11 +17,11 @@ import tarfile
 import weakref
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
-from parsers import shared_output
+from parsers import shared_output, zip_salvage
 from parsers.sources import HEAD_BYTES, Place, Source
 from parsers.streams import (
     MOST_EXPANDED,
@@ -32,6 +32,7 @@ from parsers.streams import (
     Recoded,
     Tape,
     Watched,
+    Window,
     codec_of,
     problem_of,
 )
@@ -48,8 +49,10 @@ _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SMALL: Final = 256 << 10
 _ZIP_IN_MEMORY: Final = 256 << 20
 _BLOCK: Final = 512
+_MISSING: Final = "files may be missing here"
 _LONG_HEADER: Final = 1 << 20
 _NO_ARCHIVES: Final = (".jar", ".war", ".ear", ".whl", ".egg")
+_ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _ZIP_ERRORS: Final = (
     # what zipfile and its codecs raise on bytes that contradict themselves; a place out of the file is a ValueError
     zipfile.BadZipFile,
@@ -239,20 +242,24 @@ class _TarListing:
         extra: dict[str, str] = {}
         everywhere: dict[str, str] = {}
         damaged_from: int | None = None
+        marked = False
         while len(self.members) < _MOST_MEMBERS:
             begin = self.at
             block = self._take(_BLOCK)
             if len(block) < _BLOCK:
                 if block.strip(b"\0") or not self.members:
                     self.broken.append(f"it ends inside the header at byte {begin:,}")
+                elif not marked and not self.broken:
+                    self.broken.append(f"it ends at byte {begin + len(block):,} without the mark of an end; {_MISSING}")
                 break
-            if not block.strip(b"\0"):
+            marked = not block.strip(b"\0")
+            if marked:
                 continue
             info = _header(block)
             if info is None:
                 if damaged_from is None:
                     damaged_from = begin
-                    self.broken.append(f"no header at byte {begin:,}, where one must be; files may be missing here")
+                    self.broken.append(f"no header at byte {begin:,}, where one must be; {_MISSING}")
                 continue
             damaged_from = None
             if info.type in (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE):
@@ -331,6 +338,8 @@ class _TarListing:
             if keep:
                 body.append(data)
         cut = self.at - begin < size
+        if cut:
+            self.broken.append(f"it ends inside {path}: {self.at - begin:,} of {size:,} bytes are there")
         opener: Opener
         if keep and not cut:
             self.memory.left -= size
@@ -340,7 +349,7 @@ class _TarListing:
             opener = _OnTape(self.tape, begin, size)
         return Source(
             path,
-            size,
+            min(size, self.at - begin),
             opener,
             stored=stored,
             archive=archive.path,
@@ -404,18 +413,24 @@ def _pax(data: bytes) -> dict[str, str]:
 
 
 def _zip(archive: Source) -> tuple[list[Source], list[str]]:
+    problems: list[str] = []
     with contextlib.ExitStack() as undo:
         try:
-            stream = undo.enter_context(_seekable(archive))
-            file = zipfile.ZipFile(stream)
-            undo.pop_all()
+            stream = undo.enter_context(_seekable(archive, problems))
         except _ZIP_ERRORS as error:
-            return [], [f"the zip cannot be read ({error}); if it was cut, try: zip -FF"]
+            return [], [f"the zip cannot be read ({error})"]
+        try:
+            file = zipfile.ZipFile(stream)
+        except _ZIP_ERRORS:
+            return _salvaged(archive, stream, problems)
+        if min((info.header_offset for info in file.infolist()), default=0) > 0:
+            # It begins with a file that its directory does not know: the directory is that of a zip inside.
+            return _salvaged(archive, stream, problems)
+        undo.pop_all()
     weakref.finalize(file, stream.close)  # open as long as a member of it may be asked for
     stored = f"zip in {archive.stored}" if archive.stored else "zip"
     members: list[Source] = []
     strayed = links = 0
-    problems: list[str] = []
     for info in file.infolist()[:_MOST_MEMBERS]:
         if info.is_dir():
             continue
@@ -424,11 +439,9 @@ def _zip(archive: Source) -> tuple[list[Source], list[str]]:
             continue
         path, out = _inside(archive, info.filename)
         strayed += out
-        problem = ""
-        if info.flag_bits & 1:
-            problem = "encrypted in the zip; unpack it with its password and give the folder"
-        elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
-            problem = f"compressed in the zip by method {info.compress_type}, which is not known; unpack it by hand"
+        problem = _unreadable(info.compress_type, encrypted=bool(info.flag_bits & 1), known=_ZIP_METHODS)
+        if problem:
+            pass
         elif info.file_size > MOST_EXPANDED and info.file_size > MOST_RATIO * info.compress_size:
             problem = f"it would expand more than {MOST_RATIO}-fold, to {info.file_size:,} bytes, and is not read"
         members.append(Source(path, info.file_size, _ZipMember(file, info), problem, stored=stored))
@@ -441,7 +454,51 @@ def _zip(archive: Source) -> tuple[list[Source], list[str]]:
     return members, problems
 
 
-def _seekable(archive: Source) -> BinaryIO:
+def _unreadable(method: int, *, encrypted: bool, known: Container[int]) -> str:
+    """Why a file in a zip cannot be read, or ""."""
+    if encrypted:
+        return "encrypted in the zip; unpack it with its password and give the folder"
+    if method not in known:
+        return f"compressed in the zip by method {method}, which is not known; unpack it by hand"
+    return ""
+
+
+def _salvaged(archive: Source, stream: BinaryIO, problems: list[str]) -> tuple[list[Source], list[str]]:
+    """Files of a zip without its directory, as far as they are there."""
+    try:
+        pieces, wrong = zip_salvage.pieces(stream)
+    except _ZIP_ERRORS as error:
+        return [], [*problems, f"the zip cannot be read ({error})"]
+    stored = f"zip in {archive.stored}" if archive.stored else "zip"
+    opener: Opener = _Bytes(stream.getvalue()) if isinstance(stream, io.BytesIO) else archive.place.open  # type: ignore[union-attr]
+    members = []
+    strayed = 0
+    for piece in pieces[:_MOST_MEMBERS]:
+        if piece.name.endswith("/"):
+            continue
+        path, out = _inside(archive, piece.name)
+        strayed += out
+        problem = _unreadable(piece.method, encrypted=piece.encrypted, known=zip_salvage.CODECS)
+        members.append(Source(path, piece.size, _Salvaged(opener, piece), problem, stored=stored))
+    what = f"{len(members):,} files were found by the headers before them"
+    problems += [f"the zip has no directory; {what}: {'; '.join(wrong)}"]
+    if strayed:
+        problems.append(f"{strayed} names lead out of the archive; they are shown without that part")
+    return members, problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Salvaged:
+    opener: Opener
+    piece: zip_salvage.Piece
+
+    def __call__(self) -> BinaryIO:
+        stream = Window(self.opener(), self.piece.begin, self.piece.stored)
+        return io.BufferedReader(zip_salvage.Content(io.BufferedReader(stream, 1 << 16), self.piece), 1 << 16)
+
+
+def _seekable(archive: Source, problems: list[str]) -> BinaryIO:
+    """The zip itself; in memory where it lies compressed, and then what is wrong with that is told."""
     if archive.place is not None:
         return archive.place.open()
     with archive.open() as stream:
@@ -451,7 +508,7 @@ def _seekable(archive: Source) -> BinaryIO:
                 f"a zip of more than {_ZIP_IN_MEMORY >> 20} MiB in a compressed archive; unpack that by hand"
             )
         if problem := problem_of(stream):
-            raise ValueError(problem)
+            problems.append(problem)
     return io.BytesIO(data)
 
 

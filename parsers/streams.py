@@ -46,9 +46,9 @@ class _Decoder(Protocol):
     def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
 
-class _Gzip:
-    def __init__(self) -> None:
-        self._inner = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+class _Zlib:
+    def __init__(self, wbits: int) -> None:
+        self._inner = zlib.decompressobj(wbits=wbits)
         self.needs_input = True
 
     @property
@@ -101,13 +101,21 @@ class Codec:
 
 
 CODECS: Final[tuple[Codec, ...]] = (
-    Codec("gzip", (".gz", ".tgz"), b"\x1f\x8b\x08", _Gzip),
+    Codec("gzip", (".gz", ".tgz"), b"\x1f\x8b\x08", lambda: _Zlib(zlib.MAX_WBITS | 16)),
     Codec("zstd", (".zst", ".tzst", ".zstd"), b"\x28\xb5\x2f\xfd", _Zstd),
     Codec("lz4", (".lz4",), b"\x04\x22\x4d\x18", lz4.frame.LZ4FrameDecompressor),
     Codec("bzip2", (".bz2", ".tbz2", ".tbz"), b"BZh", bz2.BZ2Decompressor),
     Codec("xz", (".xz", ".txz"), b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, 256 << 20)),
 )
 """Compressions that are undone, told by a file's first bytes, never by its name."""
+
+DEFLATE: Final = Codec("deflate", (), b"", lambda: _Zlib(-zlib.MAX_WBITS))
+"""What is inside of a zip: no first bytes tell it."""
+
+
+def codec_called(name: str) -> Codec:
+    """The codec of a name."""
+    return next(codec for codec in CODECS if codec.name == name)
 
 
 def codec_of(head: bytes) -> Codec | None:

@@ -243,10 +243,8 @@ def test_a_damaged_header_costs_one_file() -> None:
     assert any("no header at byte 1,024" in note for note in archive.notes)
 
 
-def test_a_zip_that_is_cut_or_locked_is_told() -> None:
+def test_a_zip_that_is_locked_or_damaged_is_told() -> None:
     data = zipped({"server.log": b"x" * 5000})
-    (archive,) = expand(source(data[: len(data) // 2], "a.zip"))
-    assert any("cannot be read" in note for note in archive.notes)
     locked = bytearray(data)
     locked[6] |= 1
     locked[data.index(b"PK\x01\x02") + 8] |= 1

@@ -1,0 +1,250 @@
+"""A zip whose directory is gone, as an upload that broke off leaves it: its files by the headers before each of them.
+
+The directory of a zip stands at its end. Before each file stands a header of its own with the same facts (APPNOTE.TXT
+4.3.7), but a writer that could not seek puts sizes and checksum behind the file (4.3.9): then the end of a file is
+found by expanding it, and nothing of what comes out is kept.
+"""
+
+from __future__ import annotations
+
+import bz2
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from parsers.streams import DEFLATE, MOST_EXPANDED, MOST_RATIO, Codec, Expanded, codec_called, problem_of
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_LOCAL: Final = b"PK\x03\x04"
+_DESCRIPTOR: Final = b"PK\x07\x08"
+_BEHIND: Final = (b"PK\x01\x02", b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07", b"PK\x06\x08")  # the directory begins
+_HEADER: Final = struct.Struct("<4s5H3I2H")
+_IN_EXTRA: Final = 0xFFFFFFFF  # a size that stands in the zip64 field
+_STEP: Final = 1 << 16
+_ENDS: Final = "the zip ends inside this file"
+_DAMAGED: Final = "the zip is damaged inside this file"
+
+CODECS: Final[dict[int, Codec | None]] = {
+    zipfile.ZIP_STORED: None,
+    zipfile.ZIP_DEFLATED: DEFLATE,
+    zipfile.ZIP_BZIP2: codec_called("bzip2"),
+}
+"""How content is stored, by the number in the header."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One file of a zip.
+
+    Attributes:
+        name: as stored, folders included.
+        begin: first byte of its content in the zip.
+        stored: bytes of it that are there.
+        size: bytes of its content; of one that is cut, those that the header tells or else those that are stored.
+        method: how it is stored.
+        checksum: CRC-32 of its content where it is known.
+        encrypted: whether a password was given.
+        fault: why not all of it is there, or "".
+    """
+
+    name: str
+    begin: int
+    stored: int
+    size: int
+    method: int
+    checksum: int | None
+    encrypted: bool
+    fault: str
+
+
+def pieces(stream: BinaryIO) -> tuple[list[Piece], list[str]]:
+    """Files of a zip in the order in which they lie, and what is wrong with it in words.
+
+    Args:
+        stream: a seekable stream of the zip.
+    """
+    end = stream.seek(0, io.SEEK_END)
+    found: list[Piece] = []
+    wrong: list[str] = []
+    at = 0
+    while at < end:
+        stream.seek(at)
+        block = stream.read(_HEADER.size)
+        if block.startswith(_BEHIND):
+            wrong.append(f"what stands of it from byte {at:,} on is cut or damaged")
+            return found, wrong
+        piece, after = _piece(stream, block, at, end)
+        if piece is not None:
+            found.append(piece)
+            if piece.fault == _ENDS:
+                wrong.append(f"it ends inside {piece.name}, at byte {end:,}")
+            elif piece.fault:
+                wrong.append(f"{piece.name}, from byte {piece.begin:,} on, is damaged")
+        elif block.startswith(_LOCAL[: len(block)]) and after >= end:
+            wrong.append(f"it ends inside the header at byte {at:,}")
+        else:
+            wrong.append(f"no header at byte {at:,}, where one must be; files may be missing here")
+        if piece is None or piece.fault:
+            after = _search(stream, _LOCAL, max(after, at + 1))
+        at = after
+    if not wrong or not wrong[-1].startswith("it ends"):
+        wrong.append(f"it ends at byte {end:,}")
+    return found, wrong
+
+
+def _piece(stream: BinaryIO, block: bytes, at: int, end: int) -> tuple[Piece | None, int]:
+    """The file whose header stands here, and where the next one must stand."""
+    if len(block) < _HEADER.size or not block.startswith(_LOCAL):
+        return None, end if _LOCAL.startswith(block[:4]) else at
+    _, _, flags, method, _, _, crc, stored, size, of_name, of_extra = _HEADER.unpack(block)
+    name, extra = stream.read(of_name), stream.read(of_extra)
+    begin = at + _HEADER.size + of_name + of_extra
+    if begin > end:
+        return None, end
+    shown = name.decode("utf-8" if flags & 0x800 else "cp437", "replace")
+    size, stored = _long_sizes(extra, size, stored)
+    known = not flags & 8 or stored > 0
+    checksum = crc if not flags & 8 else None
+
+    def piece(there: int, content: int, fault: str = "") -> Piece:
+        return Piece(shown, begin, there, content, method, checksum, bool(flags & 1), fault)
+
+    if known:
+        after = begin + stored
+        if after > end:
+            return piece(end - begin, size, _ENDS), end
+        return piece(stored, size), _behind_descriptor(stream, after) if flags & 8 else after
+    if method in CODECS and method != zipfile.ZIP_STORED and not flags & 1:
+        there, content, fault = _expanded(stream, begin, method)
+        after = begin + there
+        return piece(there, content, fault), after if fault else _behind_descriptor(stream, after)
+    stored_as_it_is = method == zipfile.ZIP_STORED and not flags & 1
+    after = _stored_end(stream, begin) if stored_as_it_is else _search(stream, _LOCAL, begin)
+    if after >= end:
+        return piece(end - begin, end - begin, _ENDS), end
+    return piece(after - begin, after - begin), _behind_descriptor(stream, after) if stored_as_it_is else after
+
+
+def _long_sizes(extra: bytes, size: int, stored: int) -> tuple[int, int]:
+    """Sizes from the zip64 field where the header's own are too small for them."""
+    while len(extra) >= 4:
+        tag, length = struct.unpack_from("<2H", extra)
+        field, extra = extra[4 : 4 + length], extra[4 + length :]
+        if tag != 1:
+            continue
+        if size == _IN_EXTRA and len(field) >= 8:
+            (size,), field = struct.unpack_from("<Q", field), field[8:]
+        if stored == _IN_EXTRA and len(field) >= 8:
+            (stored,) = struct.unpack_from("<Q", field)
+    return size, stored
+
+
+def _expanded(stream: BinaryIO, begin: int, method: int) -> tuple[int, int, str]:
+    """Stored bytes and content of a file whose size no header tells, and why it is not whole."""
+    stream.seek(begin)
+    deflated = method == zipfile.ZIP_DEFLATED
+    decoder = zlib.decompressobj(-zlib.MAX_WBITS) if deflated else bz2.BZ2Decompressor()
+    taken = content = 0
+    rest = b""
+    while not decoder.eof:
+        data = rest or (stream.read(_STEP) if deflated or decoder.needs_input else b"")  # type: ignore[union-attr]
+        taken += 0 if rest else len(data)
+        if not data and (deflated or decoder.needs_input):  # type: ignore[union-attr]
+            return taken, content, _ENDS
+        try:
+            content += len(decoder.decompress(data, 16 * _STEP))
+        except (zlib.error, OSError, ValueError):
+            return max(taken - len(data), 0), content, _DAMAGED
+        rest = decoder.unconsumed_tail if deflated else b""  # type: ignore[union-attr]
+        if content > MOST_EXPANDED and content > MOST_RATIO * taken:
+            return taken, content, _DAMAGED
+    return taken - len(decoder.unused_data), content, ""
+
+
+def _stored_end(stream: BinaryIO, begin: int) -> int:
+    """Where a file ends that is stored as it is and whose size stands behind it: at a size that fits."""
+    at = begin
+    while True:
+        at = _search(stream, _DESCRIPTOR, at)
+        stream.seek(at)
+        said = stream.read(24)
+        if not said:
+            return at
+        if at - begin in (int.from_bytes(said[8:12], "little"), int.from_bytes(said[8:16], "little")):
+            return at
+        at += 1
+
+
+def _behind_descriptor(stream: BinaryIO, at: int) -> int:
+    """Where the next header stands: a descriptor has a mark or none, and sizes of 4 or of 8 bytes."""
+    stream.seek(at)
+    block = stream.read(28)
+    lengths = (16, 24) if block.startswith(_DESCRIPTOR) else (12, 20)
+    for length in (*lengths, 0):
+        if block[length : length + 4] in (_LOCAL, *_BEHIND):
+            return at + length
+    return at + lengths[0]
+
+
+def _search(stream: BinaryIO, mark: bytes, at: int) -> int:
+    """Place of the next mark, or the end."""
+    stream.seek(at)
+    rest = b""
+    while data := stream.read(1 << 20):
+        found = (rest + data).find(mark)
+        if found >= 0:
+            return at - len(rest) + found
+        rest = (rest + data)[-len(mark) + 1 :]
+        at += len(data)
+    return at
+
+
+class Content(io.RawIOBase):
+    """The content of one file, checked against its checksum at its end.
+
+    Attributes:
+        problem: why it ended early or cannot be trusted, or "".
+    """
+
+    def __init__(self, stored: BinaryIO, piece: Piece) -> None:
+        super().__init__()
+        codec = CODECS[piece.method]
+        self._inner = stored if codec is None else io.BufferedReader(Expanded(stored, codec), _STEP)
+        self._piece = piece
+        self._crc = self._given = 0
+        self.problem = ""
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def close(self) -> None:
+        """Close the stored stream too."""
+        self._inner.close()
+        super().close()
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read into the buffer; 0 at the end."""
+        view = memoryview(buffer).cast("B")
+        data = self._inner.read(len(view))
+        view[: len(data)] = data
+        self._given += len(data)
+        self._crc = zlib.crc32(data, self._crc)
+        if not data and len(view) and not self.problem:
+            self.problem = "; ".join(self._wrong())
+        return len(data)
+
+    def _wrong(self) -> Iterator[str]:
+        inner = problem_of(self._inner)
+        if self._piece.fault:
+            yield f"{self._piece.fault}; {self._given:,} bytes of content could be read"
+        elif inner:
+            yield inner
+        elif self._piece.checksum not in (None, self._crc):
+            yield f"the zip is damaged here: the checksum of these {self._given:,} bytes does not hold"

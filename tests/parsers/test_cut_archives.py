@@ -1,0 +1,195 @@
+"""Archives that broke off on their way: what is whole is read, what is missing is said, and where."""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parsers import read, streams
+from parsers.containers import expand
+from parsers.sources import Source
+from parsers.walk import walk
+from tests.parsers.handing_over import COMPRESSIONS, source, tar, zipped
+
+FILES = {f"broker-1/logs/server.log.{n}": random.Random(n).randbytes(20_000).hex().encode() for n in range(8)}
+
+
+class Pipe(io.RawIOBase):
+    """What cannot seek: a zip written to it has sizes and checksums behind its files."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self.data += data
+        return len(data)
+
+
+def piped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip as servers and Java programs stream it."""
+    pipe = Pipe()
+    with zipfile.ZipFile(pipe, "w", method) as archive:  # type: ignore[arg-type]
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return bytes(pipe.data)
+
+
+ZIPS: dict[str, Callable[[dict[str, bytes]], bytes]] = {
+    "deflated": zipped,
+    "stored": lambda files: zipped(files, zipfile.ZIP_STORED),
+    "bzip2": lambda files: zipped(files, zipfile.ZIP_BZIP2),
+    "piped": piped,
+    "piped, stored": lambda files: piped(files, zipfile.ZIP_STORED),
+    "piped, bzip2": lambda files: piped(files, zipfile.ZIP_BZIP2),
+}
+OUTER: dict[str, Callable[[bytes], bytes]] = {
+    "alone": lambda data: data,
+    "tar": lambda data: tar({"inner": data}),
+    "zip": lambda data: zipped({"inner": data}),
+    "zip, stored": lambda data: zipped({"inner": data}, zipfile.ZIP_STORED),
+    **{f"tar.{name}": (lambda data, name=name: tar({"inner": data}, name)) for name in COMPRESSIONS},  # type: ignore[misc]
+}
+
+
+def headers(data: bytes) -> list[int]:
+    """Where the headers of a zip's files stand."""
+    return [place for place in range(len(data)) if data.startswith(b"PK\x03\x04", place)]
+
+
+def contents(sources: list[Source]) -> tuple[int, list[str]]:
+    """How many files came out whole, and what was said of archives and of files that came out cut."""
+    whole = 0
+    said: list[str] = []
+    for found in sources:
+        if found.container or found.problem:
+            said += read.read(found).notices["reason"].to_list()
+            continue
+        wanted = FILES[found.path.rpartition("!/")[2]]
+        with found.open() as stream:
+            data = stream.read()
+            if data == wanted:
+                whole += 1
+            else:
+                assert wanted.startswith(data), found.path
+                said.append(streams.problem_of(stream))
+    return whole, said
+
+
+@pytest.mark.parametrize("outer", OUTER)
+@pytest.mark.parametrize("kind", ZIPS)
+def test_of_a_cut_zip_the_whole_files_are_read(kind: str, outer: str, tmp_path: Path) -> None:
+    data = ZIPS[kind](FILES)
+    end = len(data) * 3 // 5
+    whole = sum(place < end for place in headers(data)[1:])
+    path = tmp_path / "bundle"
+    path.write_bytes(OUTER[outer](data[:end]))
+    for sources in (list(walk([str(path)])), list(expand(source(path.read_bytes(), "bundle")))):
+        found, said = contents(sources)
+        assert found == whole
+        assert [note for note in said if "has no directory" in note and f"server.log.{whole}, at byte {end:,}" in note]
+        assert any("the zip ends inside this file" in note for note in said)
+
+
+@pytest.mark.parametrize("inner", ["tar", "tar.gz", "zip"])
+@pytest.mark.parametrize("outer", ["tar.gz", "tar.lz4", "tar.zst", "tar.xz", "tar"])
+def test_an_archive_that_is_cut_around_another_gives_what_is_whole(outer: str, inner: str) -> None:
+    data = {"tar": tar, "tar.gz": lambda files: tar(files, "gz"), "zip": zipped}[inner](FILES)  # type: ignore[operator]
+    handed = OUTER[outer](data)
+    whole, said = contents(list(expand(source(handed[: len(handed) * 3 // 5], "bundle"))))
+    assert 2 <= whole <= 5
+    assert any("ends inside" in note for note in said)
+
+
+def test_a_zip_cut_inside_its_directory_loses_nothing() -> None:
+    data = zipped(FILES)
+    whole, said = contents(list(expand(source(data[:-30], "a.zip"))))
+    assert whole == len(FILES)
+    assert f"from byte {data.index(b'PK' + bytes([1, 2])):,} on is cut" in said[0]
+
+
+def test_a_cut_at_the_end_of_a_file_is_told() -> None:
+    data = zipped(FILES)
+    third = headers(data)[3]
+    whole, said = contents(list(expand(source(data[:third], "a.zip"))))
+    assert whole == 3
+    assert said[0].endswith(f"it ends at byte {third:,}")
+    one = tar({"server.log": b"x" * 512})
+    archive, found = expand(source(one[:1024], "a.tar"))
+    assert found.open().read() == b"x" * 512
+    assert archive.notes == ("it ends at byte 1,024 without the mark of an end; files may be missing here",)
+
+
+@pytest.mark.parametrize("make", [zipped, piped], ids=["sizes before", "sizes behind"])
+def test_damage_costs_one_file_of_a_zip_without_directory(make: Callable[[dict[str, bytes]], bytes]) -> None:
+    data = bytearray(make(FILES))
+    places = headers(data)
+    data[places[2] + 9000 : places[2] + 9040] = b"\xff" * 40  # inside the content
+    data[places[4] : places[4] + 4] = b"XXXX"  # a header
+    sources = list(expand(source(bytes(data[: places[7]]), "a.zip")))
+    good, cut, said = 0, 0, list(sources[0].notes)
+    for found in sources[1:]:
+        with found.open() as stream:
+            content = stream.read()
+            good += content == FILES[found.path.rpartition("!/")[2]]
+            if problem := streams.problem_of(stream):
+                cut += 1
+                said.append(problem)
+    assert (good, cut) == (5, 1)
+    assert any(f"no header at byte {places[4]:,}" in note for note in said)
+    assert any("damaged" in note or "checksum" in note for note in said[1:])
+
+
+def test_a_wrong_checksum_is_told() -> None:
+    data = bytearray(zipped({"server.log": b"x" * 5000}, zipfile.ZIP_STORED))
+    data[100] ^= 1
+    _, found = expand(source(bytes(data[:-10]), "a.zip"))
+    with found.open() as stream:
+        assert len(stream.read()) == 5000
+        assert "checksum" in streams.problem_of(stream)
+
+
+def test_the_directory_of_a_zip_inside_is_not_taken_for_the_outer_ones() -> None:
+    inner = zipped({"wrong.log": b"y" * 50}, zipfile.ZIP_STORED)
+    data = zipped({"server.log": b"x" * 2000, "inner.zip": inner}, zipfile.ZIP_STORED)
+    cut = data[: data.index(b"PK\x05\x06") + 22]  # right behind the inner one's end
+    found = {s.path: s for s in expand(source(cut, "a.zip"))}
+    assert found["a.zip!/server.log"].open().read() == b"x" * 2000
+    assert found["a.zip!/inner.zip!/wrong.log"].open().read() == b"y" * 50
+    assert "no directory" in found["a.zip"].notes[0]
+
+
+def test_sizes_of_zip64_are_read_from_their_field() -> None:
+    body = b"x" * 3000
+    extra = struct.pack("<2H2Q", 1, 16, len(body), len(body))
+    header = struct.pack("<4s5H3I2H", b"PK\x03\x04", 45, 0, 0, 0, 0, 0, 0xFFFFFFFF, 0xFFFFFFFF, 10, len(extra))
+    archive, found = expand(source(header + b"server.log" + extra + body, "a.zip"))
+    assert found.size == 3000
+    assert "1 files" in archive.notes[0]
+
+
+def test_what_cannot_be_read_of_a_zip_without_directory_is_told() -> None:
+    data = bytearray(zipped(FILES)[:-30])
+    data[6] |= 1  # a password
+    second = data.index(b"PK\x03\x04", 4)
+    data[second + 8] = 93  # zstd, which few tools read
+    problems = [s.problem for s in expand(source(bytes(data), "a.zip")) if s.problem]
+    assert len(problems) == 2
+    assert "encrypted" in problems[0]
+    assert "method 93" in problems[1]
+
+
+def test_a_bomb_does_not_expand_while_its_end_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parsers.zip_salvage.MOST_EXPANDED", 1 << 20)
+    archive, found = expand(source(piped({"server.log": b"\0" * (8 << 20)})[:-40], "a.zip"))
+    assert found.size < 6 << 20
+    assert archive.notes
