@@ -6,12 +6,47 @@ import hashlib
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import BinaryIO, NamedTuple
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from parsers.streams import Window
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 HEAD_BYTES = 4096
+
+
+class Whole(io.FileIO):
+    """A file on disk. One that became shorter since it was found, as a broker or a log rotation may cut it, says so.
+
+    Attributes:
+        problem: how much of it is gone, or "".
+    """
+
+    def __init__(self, path: str, size: int) -> None:
+        super().__init__(path)
+        self._size = size
+        self.problem = ""
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        """Read into the buffer; 0 at the end."""
+        count = super().readinto(buffer)
+        if not count and (end := self.tell()) < self._size:
+            self.problem = shrunk(self._size, end)
+        return count
+
+    def readall(self) -> bytes:
+        """All that follows."""
+        data = super().readall()
+        if (end := self.tell()) < self._size:
+            self.problem = shrunk(self._size, end)
+        return data
+
+
+def shrunk(before: int, now: int) -> str:
+    """What is said of a file that was cut while it was read."""
+    return f"the file became shorter while it was read: {now:,} of {before:,} bytes were there; copy it and read again"
 
 
 class Place(NamedTuple):
@@ -29,7 +64,8 @@ class Place(NamedTuple):
 
     def open(self) -> BinaryIO:
         """The bytes, from the first on."""
-        window = Window(Path(self.file).open("rb"), self.offset, self.size)  # noqa: SIM115 - the caller closes it
+        whole = Whole(self.file, self.offset + self.size)
+        window = Window(io.BufferedReader(whole, 1 << 16), self.offset, self.size)
         return io.BufferedReader(window, 1 << 16)
 
 

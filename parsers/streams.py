@@ -243,7 +243,11 @@ class Recoded(_Rewritten):
 
 
 class Window(io.RawIOBase):
-    """Some consecutive bytes of a seekable file."""
+    """Some consecutive bytes of a seekable file.
+
+    Attributes:
+        problem: why it ended early, or "".
+    """
 
     def __init__(self, file: BinaryIO, begin: int, size: int) -> None:
         super().__init__()
@@ -251,6 +255,7 @@ class Window(io.RawIOBase):
         self._begin = begin
         self._size = size
         self._at = 0
+        self.problem = ""
 
     def readable(self) -> bool:
         """Always."""
@@ -286,6 +291,8 @@ class Window(io.RawIOBase):
         data = self._file.read(len(view))
         view[: len(data)] = data
         self._at += len(data)
+        if not data:
+            self.problem = problem_of(self._file)
         return len(data)
 
 

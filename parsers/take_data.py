@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import re
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from parsers import extract
 from parsers.errors import NotThisFormat
@@ -19,7 +17,7 @@ from parsers.formats.meta_properties import read_meta_properties
 from parsers.formats.offset_checkpoint import read_offset_checkpoint
 from parsers.formats.partition_metadata import read_partition_metadata
 from parsers.formats.quorum_state import read_quorum_state
-from parsers.formats.segment import Data, read_segment
+from parsers.formats.segment import read_segment
 from parsers.formats.server_properties import read_server_properties
 from parsers.sources import Source
 
@@ -51,31 +49,18 @@ def content(source: Source) -> bytes:
 
 
 @contextlib.contextmanager
-def segment_bytes(source: Source) -> Iterator[Data]:
-    """The bytes of a segment: mapped where they lie in a file, else in memory, one large segment at a time."""
+def segment_bytes(source: Source) -> Iterator[bytes]:
+    """The bytes of a segment in memory, one large segment at a time.
+
+    Read, never mapped: the directory may be a live broker's, and touching a page of a mapped file that was cut in the
+    meantime ends the process.
+    """
     with contextlib.ExitStack() as stack:
-        if source.place is not None and source.place.size and (mapped := _mapped(source.place.file)) is not None:
-            stack.enter_context(mapped)
-            _, offset, size = source.place
-            if offset == 0 and size == len(mapped):
-                yield mapped
-            else:
-                whole = stack.enter_context(memoryview(mapped))
-                yield stack.enter_context(whole[offset : offset + size])
-            return
         if source.size > _FEW_AT_ONCE or source.stored:
             stack.enter_context(_large_in_memory)
         with source.open() as stream:
             data = stream.read(MOST_SEGMENT)
         yield data
-
-
-def _mapped(file: str) -> mmap.mmap | None:
-    try:
-        with Path(file).open("rb") as stream:
-            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):
-        return None  # what cannot be mapped may still be read
 
 
 def is_segment(source: Source, _head: bytes) -> bool:
@@ -88,8 +73,8 @@ def segment(source: Source, _head: bytes) -> FileReading:
     """Headers of the record batches."""
     file = split_segment_file(source.name)
     assert file is not None
-    with segment_bytes(source) as data:
-        scan = read_segment(data, base_offset=file.base_offset)
+    with source.open() as stream:
+        scan = read_segment(stream, base_offset=file.base_offset)
     reading = FileReading("segment", batches=scan.batches, notices=scan.notices)
     reading.base_offset = file.base_offset
     reading.log_end = scan.log_end_offset

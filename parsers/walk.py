@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from parsers import remote
 from parsers.containers import Memory, expand
-from parsers.sources import Place, Source
+from parsers.sources import Place, Source, Whole
 
 STDIN = "-"
 MOST_FROM_STDIN = 1 << 30
@@ -116,7 +116,8 @@ def _one(path: Path, shown: str, seen: set[str]) -> Iterator[Source]:
         yield Source(shown, 0, _opener(real), "not a regular file")
         return
     problem = "" if os.access(real, os.R_OK) else "cannot be read: permission denied"
-    yield Source(shown, state.st_size, _opener(real), problem, place=Place(real, 0, state.st_size))
+    size = state.st_size
+    yield Source(shown, size, lambda: io.BufferedReader(Whole(real, size)), problem, place=Place(real, 0, size))
 
 
 def _standard_input() -> Source:

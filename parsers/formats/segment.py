@@ -11,11 +11,10 @@ wrappers of v0 and v1, whose first offset stands nowhere else.
 
 from __future__ import annotations
 
-import mmap
 import struct
 import zlib
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import google_crc32c
 import numpy as np
@@ -29,8 +28,8 @@ from parsers.schema import BATCHES, conform, empty
 
 NAME: Final = "segment"
 
-Data = bytes | bytearray | memoryview | mmap.mmap
-"""What a segment may be read from; a mapped file is not copied."""
+Data = bytes | bytearray | memoryview
+"""The bytes of a whole segment."""
 
 # Notices begin with one of these, then a colon and the particulars.
 TORN_TAIL: Final = "torn tail"  # the file ends inside an entry
@@ -76,6 +75,7 @@ _CRC_FROM: Final = (16, 16, 21)  # first byte under the checksum by message form
 _SEARCH: Final = 4 * 1024 * 1024  # bytes searched for a sound batch beyond an unreadable place
 _SEARCH_CRC: Final = 64 * 1024 * 1024  # bytes checksummed in that search at most
 _LARGEST: Final = 1 << 30  # log.segment.bytes by default; a batch never spans segments
+_STEP: Final = 16 * 1024 * 1024  # bytes of a stream that are looked at together
 _RELATIVE: Final = (1 << 31) - 1  # offsets in a segment's index are int32 above its base (LogSegment, OffsetIndex)
 
 _Bytes = npt.NDArray[np.uint8]
@@ -107,7 +107,12 @@ class SegmentScan:
 
 
 def read_segment(
-    data: Data, *, verify_crc: bool = True, base_offset: int | None = None, limit: int = compression.LIMIT
+    data: Data | BinaryIO,
+    *,
+    verify_crc: bool = True,
+    base_offset: int | None = None,
+    limit: int = compression.LIMIT,
+    step: int = _STEP,
 ) -> SegmentScan:
     """Read the headers of a segment.
 
@@ -115,40 +120,118 @@ def read_segment(
     sound v2 batch stand there, the notice names its place.
 
     Args:
-        data: the whole file.
+        data: the whole file, or a stream of it, of which no more is held than ``step`` bytes and one batch. A file
+            that a broker may still cut must be given as a stream: to touch a mapped page that is gone ends the process.
         verify_crc: check every batch (CRC-32C for v2, CRC-32 for v0 and v1); costs a pass over all bytes.
         base_offset: the base offset in the file's name; None when the bytes come without a name, which then must begin
             with a readable header.
         limit: decompressed bytes of one v0 or v1 wrapper that are looked into.
+        step: bytes of a stream that are looked at together.
 
     Raises:
         NotThisFormat: without a base offset, bytes that do not begin with a batch or message.
     """
-    view = memoryview(data)
-    raw = np.frombuffer(view, dtype=np.uint8)
+    ahead = _Ahead(data)
+    parts: list[pl.DataFrame] = []
+    told: list[pl.DataFrame] = []
+    soundness: list[pl.Series] = []
+    before: int | None = None
+    while True:
+        ahead.fill(step)
+        view = ahead.view
+        places, stop = _walk(view)
+        magic = np.frombuffer(view, dtype=np.uint8)[places + 16] if len(places) else np.empty(0, dtype=np.uint8)
+        bad = _first_misfit(view, places, magic)
+        if bad is not None:
+            stop = int(places[bad])
+            places, magic = places[:bad], magic[:bad]
+        if base_offset is None and view.nbytes and not len(places) and ahead.begin == 0 and not ahead.goes_on(stop):
+            raise NotThisFormat("the bytes do not begin with a Kafka record batch or message")
+        notices = Notices()
+        batches = _rows(view, places, magic, verify_crc=verify_crc, limit=limit, notices=notices)
+        sound = _judge(view, batches, base_offset, before, notices)
+        before = _last(batches.filter(sound), before)
+        parts.append(_moved(batches, ahead.begin))
+        soundness.append(sound)
+        told.append(_moved(notices.frame(), ahead.begin))
+        entry = ahead.goes_on(stop) if bad is None else 0
+        ahead.drop(stop)
+        if not entry:
+            break
+        step = max(step, entry)
+    stop = ahead.begin
     notices = Notices()
-    places, stop = _walk(view)
-    magic = raw[places + 16] if len(places) else np.empty(0, dtype=np.uint8)
-    bad = _first_misfit(view, places, magic)
-    if bad is not None:
-        stop = int(places[bad])
-        places, magic = places[:bad], magic[:bad]
-    if base_offset is None and view.nbytes and not len(places):
-        raise NotThisFormat("the bytes do not begin with a Kafka record batch or message")
-    if stop < len(view):
-        _explain(view, raw, stop, notices)
-
-    batches = _rows(view, raw, places, magic, verify_crc=verify_crc, limit=limit, notices=notices)
-    sound = _judge(view, batches, base_offset, notices)
+    _explain(ahead, notices)
+    batches, sound = pl.concat(parts), pl.concat(soundness)
     return SegmentScan(
         batches=batches,
-        notices=notices.frame(),
-        size=len(view),
+        notices=pl.concat([*told, notices.frame()]),
+        size=ahead.end(),
         valid_bytes=_valid_bytes(batches, sound, stop),
         recovery_end_offset=_end(batches.filter(sound.cum_min()), base_offset),
         log_end_offset=_end(batches.filter(sound), base_offset),
-        magic=frozenset(int(value) for value in np.unique(magic)),
+        magic=frozenset(batches.get_column("magic").unique().to_list()),
     )
+
+
+class _Ahead:
+    """The bytes of a file from a place on, as many as were asked for.
+
+    Attributes:
+        begin: place of the first of them.
+        view: those that are at hand.
+    """
+
+    def __init__(self, data: Data | BinaryIO) -> None:
+        self.begin = 0
+        self._stream = None if isinstance(data, Data) else data
+        self.view = memoryview(data if isinstance(data, Data) else b"")
+
+    def fill(self, size: int) -> None:
+        """Have at least that many at hand, or all that are left."""
+        parts = [self.view] if len(self.view) else []
+        missing = size - len(self.view)
+        while self._stream is not None and missing > 0:
+            data = self._stream.read(missing)
+            missing -= len(data)
+            if data:
+                parts.append(memoryview(data))
+            else:
+                self._stream = None
+        if parts:
+            self.view = parts[0] if len(parts) == 1 else memoryview(b"".join(parts))
+
+    def drop(self, count: int) -> None:
+        """Go on by so many."""
+        self.begin += count
+        self.view = self.view[count:]
+
+    def goes_on(self, place: int) -> int:
+        """Bytes of an entry that begins at a place in ``view`` and ends behind it, at least; 0 where none can."""
+        left = len(self.view) - place
+        if self._stream is None:
+            return 0
+        if left < _FRAME + 5:
+            return _FRAME + 5
+        length, magic = struct.unpack_from(">i", self.view, place + 8)[0], self.view[place + 16]
+        return int(length) + _FRAME if magic <= 2 and _LEAST[magic] <= length <= _LARGEST else 0
+
+    def end(self) -> int:
+        """Size of the file; nothing is left to be read then."""
+        self.begin += len(self.view)
+        self.view = memoryview(b"")
+        while self._stream is not None and (count := len(self._stream.read(1 << 20))):
+            self.begin += count
+        self._stream = None
+        return self.begin
+
+
+def _moved(rows: pl.DataFrame, by: int) -> pl.DataFrame:
+    return rows.with_columns(pl.col("byte") + by) if by else rows
+
+
+def _last(sound: pl.DataFrame, before: int | None) -> int | None:
+    return before if sound.is_empty() else int(sound["last_offset"][-1])
 
 
 def _walk(view: memoryview) -> tuple[_Places, int]:
@@ -185,15 +268,9 @@ def _entry_size(view: memoryview, place: int) -> int:
 
 
 def _rows(
-    view: memoryview,
-    raw: _Bytes,
-    places: _Places,
-    magic: _Bytes,
-    *,
-    verify_crc: bool,
-    limit: int,
-    notices: Notices,
+    view: memoryview, places: _Places, magic: _Bytes, *, verify_crc: bool, limit: int, notices: Notices
 ) -> pl.DataFrame:
+    raw = np.frombuffer(view, dtype=np.uint8)
     parts = []
     if (magic == 2).any():
         parts.append(_batch_rows(view, raw, places[magic == 2], verify_crc))
@@ -298,7 +375,11 @@ def _unwrap(view: memoryview, rows: pl.DataFrame, limit: int, notices: Notices) 
         try:
             base_offset[index], records[index] = wrapped_span(view[place : place + row["size"]], limit=limit)
         except (compression.CannotDecompress, ValueError, struct.error) as error:
-            notices.add(f"{BAD_WRAPPER}: {error}; its first offset is unknown", excerpt=_hex(view, place), byte=place)
+            notices.add(
+                f"{BAD_WRAPPER}: {error}; its first offset is unknown",
+                excerpt=_hex(view, place, row["size"]),
+                byte=place,
+            )
     return rows.with_columns(
         pl.Series("base_offset", base_offset, dtype=pl.Int64), pl.Series("records", records, dtype=pl.Int32)
     )
@@ -356,8 +437,10 @@ def wrapped_messages(message: memoryview, *, limit: int = compression.LIMIT) -> 
 # -- what is wrong -----------------------------------------------------------------------------------------------------
 
 
-def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, notices: Notices) -> pl.Series:
-    """Note what the headers get wrong; which batches are sound."""
+def _judge(
+    view: memoryview, batches: pl.DataFrame, base_offset: int | None, before: int | None, notices: Notices
+) -> pl.Series:
+    """Note what the headers get wrong; which batches are sound. ``before`` is the last offset of what came before."""
     base, last, records = pl.col("base_offset"), pl.col("last_offset"), pl.col("records")
     start = base.fill_null(last)
     bad_crc = (pl.col("crc_ok") == False).fill_null(value=False)  # noqa: E712
@@ -372,6 +455,7 @@ def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, not
     outside = ((start < low) | (last - low > _RELATIVE)).fill_null(value=False)
     marked = batches.select(
         "byte",
+        "size",
         "crc",
         "records",
         "codec",
@@ -382,7 +466,9 @@ def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, not
         outside=outside & ~bad_header & ~bad_crc,
         sound=~(bad_crc | bad_header | outside),
     )
-    order = marked.filter("sound").select("byte", "start", "last", before=pl.col("last").shift(1))
+    order = marked.filter("sound").select(
+        "byte", "size", "start", "last", before=pl.col("last").shift(1, fill_value=before)
+    )
     offsets = pl.format("{} to {}", "start", "last")
     # Not pl.format: polars 2.1 panics where it reads a column made by shift() once rows are filtered out.
     back = pl.concat_str(pl.lit(OFFSETS_GO_BACK + ": "), offsets, pl.lit(" after "), pl.col("before").cast(pl.String))
@@ -395,8 +481,8 @@ def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, not
     ):
         if not rows.select(flag.any()).item():
             continue
-        for place, text in rows.filter(flag).select("byte", reason.alias("reason")).iter_rows():
-            notices.add(text, excerpt=_hex(view, place), byte=place)
+        for place, size, text in rows.filter(flag).select("byte", "size", reason.alias("reason")).iter_rows():
+            notices.add(text, excerpt=_hex(view, place, size), byte=place)
     return marked["sound"]
 
 
@@ -410,21 +496,27 @@ def _end(sound: pl.DataFrame, base_offset: int | None) -> int | None:
     return base_offset if sound.is_empty() else int(sound["last_offset"][-1]) + 1
 
 
-def _explain(view: memoryview, raw: _Bytes, stop: int, notices: Notices) -> None:
-    """Note why nothing can be read from ``stop`` on."""
-    rest = len(view) - stop
-    data = _first_nonzero(raw, stop)
-    if data == len(view):
+def _explain(ahead: _Ahead, notices: Notices) -> None:
+    """Note why nothing can be read from here on."""
+    stop = ahead.begin
+    ahead.fill(_HEADER.itemsize)
+    head = memoryview(bytes(ahead.view[: _HEADER.itemsize]))
+    if not head:
+        return
+    data = _first_nonzero(ahead)
+    ahead.fill(_SEARCH + _SEARCH_CRC + _HEADER.itemsize)
+    follows = None if data is None else _next_sound(ahead, max(stop + 1, data - _FRAME - 8))
+    rest = ahead.end() - stop
+    if data is None:
         reason = f"{ZERO_TAIL}: {rest:,} zero bytes to the end of the file"
         notices.add(reason, byte=stop)
         return
     if rest < _FRAME + 5:
         reason = f"{TORN_TAIL}: {rest} bytes are left, less than a header"
-        notices.add(reason, excerpt=_hex(view, stop), byte=stop)
+        notices.add(reason, excerpt=_hex(head, 0, len(head)), byte=stop)
         return
-    (length,), magic = struct.unpack_from(">i", view, stop + 8), struct.unpack_from("b", view, stop + 16)[0]
+    (length,), magic = struct.unpack_from(">i", head, 8), struct.unpack_from("b", head, 16)[0]
     known = 0 <= magic <= 2
-    follows = _next_sound(view, raw, max(stop + 1, data - _FRAME - 8))
     if data - stop >= _FRAME:
         reason = f"{BAD_LENGTH}: {data - stop:,} zero bytes, then data again from byte {data}"
     elif not known:
@@ -434,25 +526,27 @@ def _explain(view: memoryview, raw: _Bytes, stop: int, notices: Notices) -> None
     elif length > _LARGEST or follows is not None:
         reason = f"{BAD_LENGTH}: {length:,}, {rest - _FRAME:,} bytes are left in the file"
     else:
-        reason = f"{TORN_TAIL}: {rest - _FRAME:,} of {length:,} bytes are there, {_torn_offsets(view, stop)}"
+        reason = f"{TORN_TAIL}: {rest - _FRAME:,} of {length:,} bytes are there, {_torn_offsets(head)}"
     if follows is not None:
         place, first, last = follows
         reason += f"; a sound batch with offsets {first} to {last} stands at byte {place}, out of Kafka's reach"
     elif not reason.startswith(TORN_TAIL):
         reason += f"; {rest:,} bytes to the end of the file are out of reach"
-    notices.add(reason, excerpt=_hex(view, stop), byte=stop)
+    notices.add(reason, excerpt=_hex(head, 0, len(head)), byte=stop)
 
 
-def _torn_offsets(view: memoryview, place: int) -> str:
+def _torn_offsets(head: memoryview) -> str:
     """Which offsets the cut entry was to hold, as far as its header says."""
-    if view[place + 16] == 2 and len(view) - place >= 27:
-        base, delta = struct.unpack_from(">q", view, place)[0], struct.unpack_from(">i", view, place + 23)[0]
+    if head[16] == 2 and len(head) >= 27:
+        base, delta = struct.unpack_from(">q", head)[0], struct.unpack_from(">i", head, 23)[0]
         return f"of offsets {base} to {base + delta}"
-    return f"of offset {struct.unpack_from('>q', view, place)[0]}"
+    return f"of offset {struct.unpack_from('>q', head)[0]}"
 
 
-def _next_sound(view: memoryview, raw: _Bytes, start: int) -> tuple[int, int, int] | None:
+def _next_sound(ahead: _Ahead, start: int) -> tuple[int, int, int] | None:
     """Place, first and last offset of the first v2 batch from ``start`` on whose checksum holds."""
+    start -= ahead.begin
+    view, raw = ahead.view, np.frombuffer(ahead.view, dtype=np.uint8)
     window = raw[start : start + _SEARCH + _HEADER.itemsize]
     if len(window) < _HEADER.itemsize:
         return None
@@ -461,7 +555,7 @@ def _next_sound(view: memoryview, raw: _Bytes, start: int) -> tuple[int, int, in
         return None
     headers = _gather(raw, places, _HEADER)
     lengths = _native(headers, "length").astype(np.int64)
-    fits = (lengths >= _LEAST[2]) & (places + lengths + _FRAME <= len(view))
+    fits = (lengths >= _LEAST[2]) & (lengths <= _SEARCH_CRC) & (places + lengths + _FRAME <= len(view))
     fits &= (_native(headers, "base_offset") >= 0) & (_native(headers, "last_offset_delta") >= 0)
     budget = _SEARCH_CRC
     for place, length, header in zip(places[fits].tolist(), lengths[fits].tolist(), headers[fits], strict=True):
@@ -471,19 +565,30 @@ def _next_sound(view: memoryview, raw: _Bytes, start: int) -> tuple[int, int, in
         body = bytes(view[place + _CRC_FROM[2] : place + _FRAME + length])
         if google_crc32c.value(body) == int(header["crc"]):
             first = int(header["base_offset"])
-            return place, first, first + int(header["last_offset_delta"])
+            return ahead.begin + place, first, first + int(header["last_offset_delta"])
     return None
 
 
-def _first_nonzero(raw: _Bytes, start: int) -> int:
-    """Place of the first byte that is not zero, or the end; in steps, because a preallocated file may be large."""
+def _first_nonzero(ahead: _Ahead) -> int | None:
+    """Place of the first byte that is not zero, or None; in steps, because a preallocated file may be large.
+
+    What stands right before it stays at hand: a batch may begin with zeros.
+    """
     step = 1 << 20
-    for begin in range(start, len(raw), step):
-        found = np.flatnonzero(raw[begin : begin + step])
+    looked = 0
+    while True:
+        ahead.fill(looked + step)
+        part = np.frombuffer(ahead.view[looked : looked + step], dtype=np.uint8)
+        if not len(part):
+            return None
+        found = np.flatnonzero(part)
         if len(found):
-            return begin + int(found[0])
-    return len(raw)
+            return ahead.begin + looked + int(found[0])
+        looked += len(part)
+        spare = max(looked - _HEADER.itemsize, 0)
+        ahead.drop(spare)
+        looked -= spare
 
 
-def _hex(view: memoryview, place: int) -> str:
-    return bytes(view[place : place + _HEADER.itemsize]).hex()
+def _hex(view: memoryview, place: int, size: int) -> str:
+    return bytes(view[place : place + min(size, _HEADER.itemsize)]).hex()

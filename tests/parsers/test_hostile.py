@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from parsers import read
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 from parsers.walk import walk
+from tests.parsers.formats.building import batch
 from tests.parsers.handing_over import COMPRESSIONS, CONTAINERS, source, tar, zipped
 
 LINE = "[2026-11-21 04:11:{0:02},000] INFO Truncating log orders-0 to offset {0}. (kafka.log.Log)\n"
@@ -197,3 +200,52 @@ def members(data: bytes) -> list[Source]:
     from parsers.containers import expand
 
     return list(expand(source(data, "bundle")))
+
+
+@pytest.mark.parametrize("name", ["00000000000000000000.log", "server.log", "replication-offset-checkpoint", "a.tar"])
+def test_a_file_that_becomes_shorter_while_it_is_read_is_told_and_ends_nothing(name: str, tmp_path: Path) -> None:
+    """A live broker cuts segments and log rotation copies and truncates: between finding, opening and reading."""
+    segment = b"".join(batch(first, [b"x" * 100] * 10) for first in range(0, 1000, 10))
+    data = {"server.log": LOG.encode() * 40, "replication-offset-checkpoint": b"0\n1\norders 0 5\n" + b" " * 90_000}
+    content = data.get(name, segment) if name != "a.tar" else tar({"orders-0/00000000000000000000.log": segment})
+    path = tmp_path / "orders-0" / name
+    path.parent.mkdir()
+    for keep in (0, len(content) // 2):
+        for when in ("found", "opened", "read"):
+            path.write_bytes(content)
+            found = list(walk([str(tmp_path)]))[-1]
+            first = found.open()
+            if when == "read":
+                first.read(1)
+                first.seek(0)
+            os.truncate(path, keep)
+            if when == "found":
+                first.close()
+                first = found.open()
+            opened = itertools.chain([first], iter(found.open, None))
+            reading = read.read(replace(found, open=lambda opened=opened: next(opened)))  # type: ignore[misc]
+            assert any("became shorter while it was read" in reason for reason in reasons(reading)), (keep, when)
+
+
+def test_a_scan_survives_a_segment_that_is_cut_meanwhile(tmp_path: Path) -> None:
+    """In a process of its own, because a mapped file that is cut would end this one."""
+    folder = tmp_path / "orders-0"
+    folder.mkdir()
+    (folder / "00000000000000000000.log").write_bytes(b"".join(batch(first, [b"x" * 100]) for first in range(400)))
+    script = f"""
+import os, sys
+from parsers import take_data
+from parsers.read import read
+from parsers.walk import walk
+path = {str(folder / "00000000000000000000.log")!r}
+original = take_data.read_segment
+def cut(data, **named):
+    os.truncate(path, 5000)
+    return original(data, **named)
+take_data.read_segment = cut
+(found,) = walk([path])
+print(read(found).notices["reason"].to_list())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    assert "became shorter while it was read" in done.stdout

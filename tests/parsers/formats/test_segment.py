@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
-import mmap
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import cramjam
@@ -130,12 +131,48 @@ def test_forked_replicas_differ_where_they_were_forked() -> None:
     assert both.filter(pl.col("base_offset") < 50).select((pl.col("crc") == pl.col("crc_other")).all()).item()
 
 
-def test_a_mapped_file_can_be_closed_afterwards(tmp_path: Path) -> None:
-    path = tmp_path / "00000000000000000000.log"
-    path.write_bytes(V2)
-    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        scan = read_segment(mapped)
-    assert len(scan.batches) == len(boundaries(V2)) - 1
+class Trickle(io.RawIOBase):
+    """A stream that gives little at once."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.rest = data
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        count = min(len(buffer), 700, len(self.rest))
+        buffer[:count] = self.rest[:count]
+        self.rest = self.rest[count:]
+        return count
+
+
+@pytest.mark.parametrize("step", [1000, 1 << 20])
+@pytest.mark.parametrize("spoil", ["whole", "torn", "zeros", "length", "magic", "zeros between", "checksums"])
+@pytest.mark.parametrize("name", ["v1-gzip.log", "v2-zstd.log", "kip101-broker-1.log"])
+def test_a_stream_says_what_its_bytes_say(name: str, spoil: str, step: int) -> None:
+    data = bytearray((DATA / name).read_bytes())
+    middle = boundaries(bytes(data))[len(boundaries(bytes(data))) // 2]
+    if spoil == "torn":
+        del data[-7:]
+    elif spoil == "zeros":
+        data += bytes(3 << 20)
+    elif spoil == "length":
+        data[middle + 8 : middle + 12] = b"\x00\x7f\xff\xff"
+    elif spoil == "magic":
+        data[middle + 16] = 9
+    elif spoil == "zeros between":
+        data[middle:middle] = bytes(5000)
+    elif spoil == "checksums":
+        for place in boundaries(bytes(data))[:-1]:
+            data[place + 20] ^= 1
+    whole = read_segment(bytes(data), base_offset=0)
+    for stream in (io.BytesIO(data), Trickle(bytes(data))):
+        scan = read_segment(stream, base_offset=0, step=step)
+        assert scan.batches.equals(whole.batches)
+        assert scan.notices.equals(whole.notices)
+        assert replace(scan, batches=whole.batches, notices=whole.notices) == whole
 
 
 def test_without_crc_check() -> None:
