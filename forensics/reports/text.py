@@ -446,6 +446,8 @@ def _nothing(result: Result) -> str:
         return "nothing new found: what is known is counted below"
     if result.changes.disabled:
         return "nothing found by the rules that were asked"
+    if any(judged.verdict is Verdict.VIOLATED and judged.rule in result.changes.severities for judged in asked):
+        return "nothing found that is more than good to know, by the severities you set"
     return "nothing found: no committed data lost, cut or forked"
 
 

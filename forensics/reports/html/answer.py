@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from forensics.replay.lineage import size
-from forensics.reports.html.wording import Namer, namer, number, offsets, plain, plural, sentence
+from forensics.reports import remarks
+from forensics.reports.html.wording import Namer, clock, namer, number, offsets, plain, plural, sentence
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
@@ -20,6 +21,19 @@ CARDS, MEMBERS, SETTLES = 8, 30, 12
 listed."""
 
 _TITLES = {rule.id: rule.title for rule in RULES}
+
+
+_OFF: dict[tuple[str, ...], str] = {
+    (LOST, FORKED): f"The rules that answer it, {LOST} and {FORKED}, are switched off.",
+    (LOST,): f"Whether committed data was lost was not asked: the rule {LOST} is switched off.",
+    (FORKED,): f"Whether replicas differ was not asked: the rule {FORKED} is switched off.",
+}
+_UNASKED: dict[tuple[str, ...], tuple[str, str]] = {
+    (LOST, FORKED): ("Nobody asked whether committed data was lost or forked", " Nothing here says that data is safe."),
+    (LOST,): ("No fork was found; nobody asked for loss", " Nothing here says that no record is gone."),
+    (FORKED,): ("No loss was found; nobody asked for forks", " Nothing here says that the replicas agree."),
+}
+"""What is said where a rule that answers one of the two questions is switched off: a sentence, and a headline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +128,7 @@ def answer(result: Result, number_of: dict[int, int]) -> Answer:
     loud = [
         (position, partition)
         for position, partition in enumerate(result.partitions)
-        if partition.worst <= Severity.WARNING.rank
+        if partition.worst <= Severity.WARNING.rank or _judged_bad(partition)
     ]
     cards = _grouped([_card(partition, number_of.get(position, -1), called) for position, partition in loud])
     settle = _settle(result.partitions, called)
@@ -131,6 +145,36 @@ def answer(result: Result, number_of: dict[int, int]) -> Answer:
         max(len(settle) - SETTLES, 0),
         (_time(first), _time(last)),
     )
+
+
+def said_of_settings(result: Result) -> tuple[str, ...]:
+    """What the reader's own settings left out or changed, a sentence each: it stands beside the answer.
+
+    Args:
+        result: a finished scan, with what a baseline hides elsewhere still apart.
+    """
+    reading, changes = result.case.reading, result.changes
+    said = remarks.changed(replace(result, changes=replace(changes, baseline=None)))
+    if changes.baseline is not None:
+        gone = f"; {number(changes.gone)} of it not found any more" if changes.gone else ""
+        said.append(
+            f"{plural(len(result.known), 'finding')} known before, by the baseline {changes.baseline}, told here all "
+            f"the same{gone}"
+        )
+    ends = [
+        f"{word} {clock(time, date=True)} UTC"
+        for word, time in (("from", reading.since), ("to", reading.until))
+        if time is not None
+    ]
+    if ends:
+        said.append(f"only lines printed {' '.join(ends)} count; files that hold a state count whatever their age")
+    return tuple(sentence(plain(text)) for text in said)
+
+
+def _not_asked(result: Result) -> list[str]:
+    """Which of the two questions nobody asked: their rules are switched off."""
+    asked = {rule for p in result.partitions for rule in p.judgements}
+    return [rule for rule in (LOST, FORKED) if rule in result.changes.disabled or rule not in asked]
 
 
 def _is(partition: Partition, rule: str, verdict: Verdict) -> bool:
@@ -158,6 +202,8 @@ def _headline(
     total = len(result.partitions)
     if not total:
         return "none", "There is no partition to judge", "Nothing in the evidence speaks of a replica of a topic."
+    off = _not_asked(result)
+    silent = f" {_OFF[tuple(off)]}" if off else ""
     if bad:
         where = _where(bad, called)
         if lost and forked:
@@ -173,7 +219,7 @@ def _headline(
         lead = sentence(plain(first.summary))
         if len(bad) > 1:
             lead = f"The worst, {called(first)}: {plain(first.summary)}."
-        return "bad", words, lead + also
+        return "bad", words, lead + also + silent
     if open_:
         reach = "any of" if len(open_) == total and total > 1 else ""
         words = f"Loss cannot be ruled out in {f'{reach} ' if reach else ''}{_where(open_, called)}"
@@ -183,7 +229,11 @@ def _headline(
         lead = (
             f"No loss and no fork is proven, but the evidence leaves {share} open. What would settle it stands below."
         )
-        return "unknown", words, lead
+        return "unknown", words, lead + silent
+    if off:
+        words, kept = _UNASKED[tuple(off)]
+        found = f" {sentence(plural(len(other), 'other finding') + ' should be looked at')}" if other else ""
+        return "unknown", words, f"{_OFF[tuple(off)]}{kept}{found}"
     every = f"All {plural(total, 'partition')}" if total > 1 else "The one partition in the evidence"
     if other:
         words = "No committed data was lost or forked"
@@ -208,13 +258,13 @@ def _where(partitions: Sequence[Partition], called: Namer) -> str:
 def _tiles(bad: list[Partition], lost: list[Partition], result: Result) -> tuple[Tile, ...]:
     total = plural(len(result.partitions), "partition")
     if not bad:
-        clean = sum(
-            all(j.verdict is Verdict.CLEAN for rule, j in p.judgements.items() if rule in (LOST, FORKED))
-            for p in result.partitions
-        )
+        asked = [rule for rule in (LOST, FORKED) if rule not in _not_asked(result)]
+        clean = sum(all(_is(p, rule, Verdict.CLEAN) for rule in asked) for p in result.partitions)
         files = result.case.sources
-        first = Tile(number(clean), f"of {total} clean on both questions")
-        if clean < len(result.partitions):
+        first = Tile(number(clean), f"of {total} clean on {'both questions' if len(asked) == 2 else 'the one asked'}")
+        if not asked:
+            first = Tile("0", "of 2 questions asked")
+        elif clean < len(result.partitions):
             first = Tile(number(len(result.partitions) - clean), f"of {total} left open")
         return (
             first,
@@ -222,7 +272,7 @@ def _tiles(bad: list[Partition], lost: list[Partition], result: Result) -> tuple
             Tile(number(int(files.get_column("lines").sum() or 0)), f"lines in {plural(files.height, 'file')}"),
         )
     rule = LOST if lost else FORKED
-    findings = [f for p in bad for f in p.judgements[rule].findings if f.severity.rank <= Severity.WARNING.rank]
+    findings = [f for p in bad if rule in p.judgements for f in p.judgements[rule].findings]
     gone = sum(size(f.offsets) for f in findings)
     ranks = {f.confidence.value for f in findings}
     # Only the part of them that no more than one kind of confidence covers may carry its name.
@@ -241,7 +291,7 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
             (f for j in partition.judgements.values() for f in j.findings),
             key=lambda f: ((LOST, FORKED).index(f.rule) if f.rule in (LOST, FORKED) else 2, f.order),
         )
-        if f.severity.rank <= Severity.WARNING.rank
+        if f.severity.rank <= Severity.WARNING.rank or f.rule in (LOST, FORKED)
     ]
     head = findings[0]
     spans = [f.span for f in findings]
@@ -257,7 +307,7 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
         name=called(partition.history),
         bare=partition.history.name,
         panel=panel,
-        tone="bad" if head.severity.rank <= Severity.ERROR.rank else "warn",
+        tone="bad" if head.rule in (LOST, FORKED) or head.severity.rank <= Severity.ERROR.rank else "warn",
         titles=tuple(dict.fromkeys(_TITLES[f.rule].capitalize() for f in findings)),
         summary=sentence(plain(head.summary)),
         offsets=offsets(head.offsets),

@@ -4,6 +4,7 @@ const report = {
   data: JSON.parse(document.getElementById("data").textContent),
   zone: "UTC",
   listeners: [],
+  papers: [], // called with true before the page goes to paper, and with false afterwards
 
   // -- times ---------------------------------------------------------------------------------------------------------
   clock(ms, date) {
@@ -91,20 +92,20 @@ const report = {
 
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => report.changed());
 
-  // On paper: light colours, and everything unfolded that tells the story.
+  // On paper: light colours, and everything unfolded but the tables of charts that are drawn.
   let opened = [];
   addEventListener("beforeprint", () => {
     document.documentElement.dataset.print = "";
-    // Where the chart is not there yet, its table says the same.
-    const undrawn = ".panel:not([hidden]) .chart:not([data-drawn]) ~ details.table:not([open])";
-    const folded = ["story", "quiet-list", "others"].map((kind) => `details.${kind}:not([open])`);
-    opened = [...document.querySelectorAll([...folded, undrawn].join())];
+    for (const paper of report.papers) paper(true);
+    const told = (details) => details.matches("[data-panel] details.table") && details.closest("[data-panel]").querySelector("[data-drawn]");
+    opened = [...document.querySelectorAll("details:not([open])")].filter((details) => !told(details));
     for (const details of opened) details.open = true;
     report.changed();
   });
   addEventListener("afterprint", () => {
     delete document.documentElement.dataset.print;
     for (const details of opened) details.open = false;
+    for (const paper of report.papers) paper(false);
     report.changed();
   });
 })();

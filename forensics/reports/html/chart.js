@@ -328,6 +328,12 @@
   follow();
   report.listeners.push(() => { for (const panel of panels) if (panel.drawn) panel.draw(); });
   report.panels = panels;
+  let away = [];
+  report.papers.push((on) => {
+    if (on) away = panels.filter((panel) => panel.node.hidden);
+    for (const panel of away) panel.node.hidden = !on;
+    if (on && window.Plotly) for (const panel of panels) panel.draw();
+  });
   // Whoever prints without having scrolled wants the chart too.
   const early = () => { const shown = panels.find((one) => !one.node.hidden); if (shown && !shown.drawn) shown.draw(); };
   addEventListener("load", () => (window.requestIdleCallback || setTimeout)(early));

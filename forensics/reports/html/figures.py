@@ -17,7 +17,7 @@ from typing import Any
 
 from forensics.replay.timeline import DELETED, SILENT, STOPPED
 from forensics.reports.html.lanes import Chart, Lane, Mark, Reign
-from forensics.reports.html.wording import number, offsets
+from forensics.reports.html.wording import THIN, number, offsets
 
 LANE, STRIP, HUES, UNSEEN = 132, 34, 8, 60
 """Heights in pixels of a lane and of the strip of epochs; how many hues epochs take turns in; how many stretches
@@ -25,6 +25,8 @@ without a line are labelled in a lane."""
 
 _UNSEEN = {SILENT: ("no line",), STOPPED: ("stopped",), DELETED: ("replica removed", "removed")}
 """Roles in which nothing is known of a log, in words."""
+
+_ABSENT = ("no line of this broker about its replica", "no line")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ def labels(chart: Chart) -> list[dict[str, Any]]:
     found += _band_labels(chart)
     for place, lane in enumerate(chart.lanes):
         axis = f"y{place + 2 + len(chart.lanes)}"
+        if not lane.states:
+            found.append(Label(0, chart.length, axis, 0.5, _ABSENT, "var(--ink-2)", card=True))
         spans = [s for s in lane.states if s.role in _UNSEEN and s.end > s.start]
         for span in sorted(spans, key=lambda s: (s.start - s.end, s.start))[:UNSEEN]:
             texts = _UNSEEN[span.role]
@@ -189,7 +193,8 @@ class _Figure:
         self.at_disk = chart.length + room * 0.55
         self.layout.update(
             height=height(chart),
-            margin={"l": 52, "r": 10, "t": 6, "b": 46},
+            margin={"l": self._margin(), "r": 10, "t": 6, "b": 46},
+            separators=f".{THIN}",
             paper_bgcolor="rgba(0,0,0,0)",
             plot_bgcolor="rgba(0,0,0,0)",
             font={"color": "var(--ink-2)", "size": 11},
@@ -224,6 +229,10 @@ class _Figure:
             self._lane(lane, place, (bottom + 9 / total, top - 9 / total))
         if disk:
             self._disk_zone(room)
+
+    def _margin(self) -> int:
+        """Room for the longest offset at the side."""
+        return max(52, round(len(number(int(value_range(self.chart)[1]))) * 6.1) + 16)
 
     # -- axes -------------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from forensics.case import Case
-from forensics.case.quotes import Place, places
-from forensics.replay.history import History
+from forensics.case.quotes import LONGEST, Place, places
+from forensics.replay.history import History, Replica
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
 from forensics.reports.html.thinning import thin
@@ -159,9 +159,10 @@ def chart(case: Case, partition: Partition, short: Callable[[str], str] = str) -
     drawn.bound = [(_ms(drawn, t), hw) for t, hw in committed(kept).select("from", "high_watermark").iter_rows()]
     worst = min(findings, key=lambda f: f.order, default=None)
     drawn.focus = _focus(drawn, worst)
-    members = _members(frame, drawn)
-    for broker in holders(history, frame):
-        replica = history.replicas[broker]
+    brokers = holders(history, frame)
+    members = _members(frame, brokers, drawn)
+    for broker in brokers:
+        replica = history.replicas.get(broker, Replica(broker))
         rows = kept.filter(pl.col("replica") == broker)
         drawn.lanes.append(
             Lane(
@@ -190,17 +191,24 @@ def cite(case: Case, charts: Iterable[Chart], quote: Quote) -> None:
     for one in charts:
         for number, place in one.quoted.items():
             path, line, _ = one.references[number]
-            one.references[number] = (path, line, plain(texts.get(place, "")))
+            text = texts.get(place, "")
+            one.references[number] = (path, line, plain(text) + (" …" if len(text) >= LONGEST else ""))
         one.quoted.clear()
 
 
 def holders(history: History, frame: pl.DataFrame) -> list[int]:
-    """Brokers that hold or held a replica; a controller that only speaks of the partition has no log to draw."""
+    """Brokers that hold or held a replica, those of which nothing is in the evidence included.
+
+    A controller that only speaks of the partition has no log to draw.
+    """
     acting = frame.filter(
         pl.col("role").is_in(["leader", "follower", "offline", ON_DISK]) | pl.col("log_end_offset").is_not_null()
     )
-    found = set(acting.get_column("replica").to_list())
-    return [broker for broker in sorted(history.replicas) if broker in found]
+    found = {*acting.get_column("replica").to_list(), *history.assigned}
+    for epoch in history.epochs.values():
+        found.update(member for isr, _ in epoch.isr for member in isr)
+        found.add(epoch.leader if epoch.leader is not None else -1)
+    return sorted(broker for broker in found if broker >= 0)
 
 
 def _extent(case: Case, timed: pl.DataFrame) -> tuple[int, int]:
@@ -404,7 +412,7 @@ def _dated(case: Case, history: History, broker: int, drawn: Chart) -> list[tupl
     return list(fewer.select("at", "end").iter_rows())
 
 
-def _members(frame: pl.DataFrame, drawn: Chart) -> dict[int, list[tuple[int, int, bool]]]:
+def _members(frame: pl.DataFrame, brokers: list[int], drawn: Chart) -> dict[int, list[tuple[int, int, bool]]]:
     """Who was in the ISR: each statement holds until the next, and one of an older epoch changes nothing."""
     stated = (
         frame.filter(pl.col("isr").is_not_null() & pl.col("from").is_not_null() & pl.col("leader_epoch").is_not_null())
@@ -423,7 +431,6 @@ def _members(frame: pl.DataFrame, drawn: Chart) -> dict[int, list[tuple[int, int
     )
     starts = [_ms(drawn, time) for time in stated.get_column("from").to_list()]
     spans: dict[int, list[tuple[int, int, bool]]] = {}
-    brokers = frame.get_column("replica").unique().to_list()
     for start, end, isr in zip(starts, [*starts[1:], drawn.length], stated.get_column("isr").to_list(), strict=False):
         inside = {int(part) for part in isr.split(",") if part}
         for broker in brokers:

@@ -20,10 +20,12 @@
       this.body = node.querySelector("tbody");
       this.caption = node.querySelector(".moment-caption");
       node.querySelector(".moment").hidden = false;
-      this.slider.addEventListener("input", () => this.draw());
+      this.asked = null; // a time that was clicked; null where the slider chose a moment
+      this.slider.addEventListener("input", () => { this.asked = null; this.draw(); });
       for (const button of node.querySelectorAll("[data-step]")) {
         button.addEventListener("click", () => {
           this.slider.value = Number(this.slider.value) + Number(button.dataset.step);
+          this.asked = null;
           this.draw();
         });
       }
@@ -39,11 +41,14 @@
       const disk = this.view.moments.length - 1;
       if (this.panel && ms > this.panel.told.zero + this.panel.told.length && this.view.moments[disk].time === null) found = disk;
       this.slider.value = found;
+      this.asked = this.view.moments[found].time === null ? null : Math.max(ms, this.view.moments[found].time / 1000);
       this.draw();
     }
 
     when(moment) {
-      return moment.time === null ? "On disk, when the files were copied" : report.clock(moment.time / 1000) + " " + report.zoneName();
+      if (moment.time === null) return "On disk, when the files were copied";
+      const then = report.clock(moment.time / 1000) + " " + report.zoneName();
+      return this.asked === null ? then : report.clock(this.asked) + ", as it was since " + then;
     }
 
     ticks(first, end, width) {
@@ -70,7 +75,7 @@
         make("line", { x1: x(at), x2: x(at), y1: top - 6, y2: height - 8, class: "axis" }, svg);
         make("text", { x: x(at), y: top - 11, "text-anchor": at === first ? "start" : "middle" }, svg, report.number(at));
       }
-      moment.bars.forEach((bar, row) => this.bar(svg, bar, top + row * pitch + (narrow ? 22 : 6), tall, x, narrow, first, left));
+      moment.bars.forEach((bar, row) => this.bar(svg, bar, top + row * pitch + (narrow ? 22 : 6), tall, x, narrow, first, left, room));
       if (moment.fork !== null) {
         make("line", { x1: x(moment.fork), x2: x(moment.fork), y1: top - 4, y2: height - 8, class: "fork" }, svg);
         const late = x(moment.fork) > left + room * 0.75;
@@ -82,8 +87,10 @@
       this.output.textContent = this.when(moment);
       this.slider.setAttribute("aria-valuetext", this.when(moment));
       this.table(moment);
-      if (this.panel && this.shown !== moment) this.panel.mark(moment.time === null ? null : moment.time / 1000);
+      const at = this.asked ?? (moment.time === null ? null : moment.time / 1000);
+      if (this.panel && (this.shown !== moment || this.at !== at)) this.panel.mark(at);
       this.shown = moment;
+      this.at = at;
     }
 
     spell(bar) {
@@ -92,13 +99,13 @@
       return `${pieces.join(", ") || "empty"}, ends at ${bar.exact ? "" : "least "}${bar.end}`;
     }
 
-    bar(svg, bar, y, tall, x, narrow, first, left) {
+    bar(svg, bar, y, tall, x, narrow, first, left, room) {
       const group = make("g", { class: bar.known ? "" : "ghost" }, svg);
       make("text", { x: 0, y: narrow ? y - 7 : y + 15, class: "who" }, svg, "broker " + bar.replica);
       const role = bar.end === null ? "nothing known" : bar.known ? bar.role : `${bar.role || "silent"}: last known`;
       make("text", { x: narrow ? 72 : 0, y: narrow ? y - 7 : y + 31 }, svg, role === "on disk" ? "" : role);
       if (bar.end === null) {
-        make("line", { x1: left, x2: left + 40, y1: y + tall / 2, y2: y + tall / 2, class: "axis" }, group);
+        make("rect", { x: left, y, width: room, height: tall, rx: 3, class: "open" }, group);
         return;
       }
       for (const [epoch, from, to] of bar.pieces) {
@@ -129,8 +136,8 @@
         under.pop();
       }
       for (const [offset, words, kind] of under) {
-        const at = x(offset), room = words.length * 6.6;
-        const anchor = at - left < room / 2 ? "start" : this.bars.clientWidth - at < room / 2 ? "end" : "middle";
+        const at = x(offset), wide = words.length * 6.6;
+        const anchor = at - left < wide / 2 ? "start" : this.bars.clientWidth - at < wide / 2 ? "end" : "middle";
         make("text", { x: anchor === "end" ? this.bars.clientWidth : at, y: y + tall + 19, "text-anchor": anchor, class: kind }, group, words);
       }
     }

@@ -13,7 +13,8 @@ from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.tenures import Tenure
 from forensics.replay.timeline import ON_DISK, SILENT, STOPPED
 
-MOMENTS = 48
+MOMENTS = 96
+"""Moments that can be chosen: changes of a role or a log first, then progress in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def log_view(
     for time in times:
         bars = tuple(_bar(history, broker, states[time, broker], time) for broker in brokers)
         moments.append(Moment(time, bars, _fork(bars)))
-    if any(history.replicas[broker].on_disk for broker in brokers):
+    if any(history.replicas[broker].on_disk for broker in brokers if broker in history.replicas):
         moments.append(_on_disk(history, brokers))
     moments = [moment for moment in moments if any(bar.end is not None for bar in moment.bars)]
     if not moments:
@@ -100,19 +101,23 @@ def log_view(
 
 
 def _times(frame: pl.DataFrame) -> list[int]:
-    """Moments at which a log or a role changed, thinned evenly where there are too many."""
+    """Moments at which a log or a role changed, and of the progress in between as many as there is room for."""
     timed = frame.filter(pl.col("from").is_not_null()).sort("from", "replica", "row")
     before = [
         (pl.col(name) != pl.col(name).shift(1).over("replica")).fill_null(True) for name in ("role", "leader_epoch")
     ]
     cut = pl.col("event").is_in(["truncate", "truncate_full", "log_loaded", "log_deleted"]).fill_null(False)
     changed = timed.filter(pl.any_horizontal(*before, cut))
-    chosen = changed if changed.height >= MOMENTS // 2 else timed
-    times = chosen.get_column("from").cast(pl.Int64).unique().sort().to_list()
-    if len(times) > MOMENTS:
-        step = (len(times) - 1) / (MOMENTS - 1)
-        times = [times[round(position * step)] for position in range(MOMENTS)]
-    return times
+    times = _evenly(changed.get_column("from").cast(pl.Int64).unique().sort().to_list(), MOMENTS)
+    rest = sorted(set(timed.get_column("from").cast(pl.Int64).to_list()).difference(times))
+    return sorted({*times, *_evenly(rest, MOMENTS - len(times))})
+
+
+def _evenly(times: list[int], most: int) -> list[int]:
+    """At most so many, the first and the last among them."""
+    if len(times) <= most:
+        return times
+    return [times[round(place * (len(times) - 1) / (most - 1))] for place in range(most)] if most > 1 else times[:most]
 
 
 def _states(frame: pl.DataFrame, brokers: Sequence[int], times: list[int]) -> dict[tuple[int, int], _State]:
@@ -196,8 +201,8 @@ def _pieces(log: Lineage, start: int, end: int) -> tuple[tuple[int, int, int], .
 def _on_disk(history: History, brokers: Sequence[int]) -> Moment:
     bars = []
     for broker in brokers:
-        replica = history.replicas[broker]
-        if not replica.on_disk or replica.end is None:
+        replica = history.replicas.get(broker)
+        if replica is None or not replica.on_disk or replica.end is None:
             bars.append(Bar(broker, "", (), None, False, False, None))
             continue
         bars.append(

@@ -18,6 +18,9 @@ from parsers.schema import Kind
 MAPPED, WRITTEN, COVERED, LISTED, NOTED = 5_000, 60, 240, 400, 40
 """Partitions in the map, of them written as HTML, rows of coverage, of inputs and of notices."""
 
+LONGEST = 300
+"""Characters of a setting's value: one that is longer is no value that Kafka would take."""
+
 HASHED = 4_000_000_000
 """Bytes that are read again for the hashes of files that no finding cites: a page must not take longer than a scan."""
 
@@ -27,18 +30,21 @@ VIOLATED, WARNED, NOTED_ONLY, UNKNOWN, CLEAN = LETTERS = "vwnuc"
 WAITS = "P-21"
 """The message of a leader that waits for its ISR before it answers a producer (Partition.checkEnoughReplicas...)."""
 
-SETTINGS = (
-    "unclean.leader.election.enable",
-    "min.insync.replicas",
-    "default.replication.factor",
-    "inter.broker.protocol.version",
-    "log.message.format.version",
-    "replica.lag.time.max.ms",
-    "log.flush.interval.messages",
-    "log.flush.interval.ms",
-    "replica.high.watermark.checkpoint.interval.ms",
-)
-"""Settings that decide whether records can be lost, in the order shown."""
+SETTINGS = {
+    "unclean.leader.election.enable": "true lets replicas outside the ISR lead; what only the ISR had is then lost",
+    "min.insync.replicas": "replicas that need a record before acks=all is answered; with 1 the leader alone does",
+    "default.replication.factor": "copies of a topic that was created without saying how many",
+    "inter.broker.protocol.version": "below 0.11 a follower cuts its log to its high watermark (KIP-101)",
+    "log.message.format.version": "below 0.11 records carry no leader epoch, so forks cannot be told by it",
+    "replica.lag.time.max.ms": "how long a follower may lag before the leader takes it out of the ISR",
+    "log.flush.interval.messages": "records a broker holds before it flushes them; else a loss of power takes them",
+    "log.flush.interval.ms": "time before a broker flushes records; else a loss of power takes them",
+    "replica.high.watermark.checkpoint.interval.ms": "how old a high watermark in a checkpoint file may be",
+}
+"""Settings that decide whether records can be lost, in the order shown, and what each decides."""
+
+_NEVER = {"9223372036854775807": "never", "null": "not set"}
+"""Values that say something else than they look like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,18 @@ class MapRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """What stands under one heading of a rule's text, or before the first.
+
+    Attributes:
+        paragraphs: each in pieces, of which every second is code.
+    """
+
+    heading: str
+    paragraphs: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RuleColumn:
     """One rule in the map."""
 
@@ -58,7 +76,7 @@ class RuleColumn:
     title: str
     severity: str
     counts: dict[str, int]
-    doc: str
+    doc: tuple[Passage, ...]
 
     @property
     def told(self) -> str:
@@ -124,10 +142,16 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting with the brokers that have it."""
+    """A setting.
+
+    Attributes:
+        values: what it is, and who has it.
+        decides: why it matters.
+    """
 
     name: str
     values: tuple[tuple[str, str], ...]
+    decides: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +190,6 @@ class Method:
     notices: tuple[Notice, ...]
     notices_count: int
     unknown_files: int
-    changes: tuple[tuple[str, str], ...]
 
 
 def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
@@ -187,7 +210,7 @@ def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
             rule.title.capitalize(),
             result.changes.severities.get(rule.id, rule.severity).value,
             {letter: sum(row[place] == letter for row in letters) for letter in LETTERS},
-            rule.doc.strip(),
+            passages(rule.doc),
         )
         for place, rule in enumerate(asked)
     ]
@@ -196,6 +219,22 @@ def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
     for position, partition in enumerate(result.partitions[:MAPPED]):
         rows.append(MapRow(called(partition.history), letters[position], number_of.get(position, -1)))
     return Map(tuple(columns), tuple(rows), len(result.partitions))
+
+
+def passages(doc: str) -> tuple[Passage, ...]:
+    r"""The text that explains a rule, by its headings.
+
+    >>> [passage.heading for passage in passages("What it is.\n\n## Evidence\nA ``.log``\nfile.")]
+    ['', 'Evidence']
+    """
+    found: dict[str, list[tuple[str, ...]]] = {}
+    heading = ""
+    for block in doc.strip().split("\n\n"):
+        first, _, rest = block.partition("\n")
+        if first.startswith("## "):
+            heading, block = first.removeprefix("## "), rest
+        found.setdefault(heading, []).append(tuple(" ".join(block.split()).split("``")))
+    return tuple(Passage(heading, tuple(paragraphs)) for heading, paragraphs in found.items())
 
 
 def _letter(judgement: Judgement | None) -> str:
@@ -289,35 +328,36 @@ def _span(micros_: int) -> str:
 def settings(case: Case) -> tuple[Setting, ...]:
     """Settings and versions by the brokers that have them; topics' own settings where the metadata log tells."""
     brokers = sorted(case.everyone, key=lambda b: (b.cluster or "", b.id))
-    found = [("version", [(b, b.version) for b in brokers if b.version])]
-    for name in SETTINGS:
-        found.append((name, [(b, b.settings[name]) for b in brokers if name in b.settings]))
     made = []
-    for name, by_broker in found:
+    versions = [(f"{b.id}{_cluster(case, b.cluster)}", b.version) for b in brokers if b.version]
+    if versions:
+        decides = "which protocol keeps replicas equal, and which lines a broker prints"
+        made.append(Setting("Kafka version", _grouped(versions), decides))
+    for name, decides in SETTINGS.items():
+        by_broker = [(f"{b.id}{_cluster(case, b.cluster)}", b.settings[name]) for b in brokers if name in b.settings]
         if by_broker:
-            made.append(Setting(name, _grouped([(f"{b.id}{_cluster(case, b.cluster)}", v) for b, v in by_broker])))
+            made.append(Setting(name, _grouped(by_broker), decides))
     topics = case.observations.filter(pl.col("kind").is_in([Kind.TOPIC_CONFIG.value, Kind.CLUSTER_CONFIG.value]))
     told = topics.select("topic", "detail").drop_nulls("detail").unique(maintain_order=True).head(40)
     values = [
-        (plain(detail), f"topic {plain(topic)}" if topic else "the cluster") for topic, detail in told.iter_rows()
+        (_spoken(detail), f"topic {plain(topic)}" if topic else "the cluster") for topic, detail in told.iter_rows()
     ]
     if values:
-        made.append(Setting("dynamic settings", tuple(values)))
+        made.append(Setting("Changed at run time", tuple(values), "these stand over the settings of brokers"))
     return (*made, _acks(case))
 
 
 def _acks(case: Case) -> Setting:
     """Which acknowledgements producers asked for: leaders wait for their ISR with acks=all alone."""
+    decides = "with all, a producer is told once the ISR has a record; with 1 or 0 a tail may go without any fault"
     waits = case.observations.filter(pl.col("message") == WAITS).get_column("topic").drop_nulls().unique().sort()
     if waits.is_empty():
-        asked = not case.observations.filter(pl.col("message").str.starts_with("request-")).is_empty()
-        why = (
-            "the request log has them, but producers' requests are not read" if asked else "no line that is read tells"
-        )
-        return Setting("acks of producers", (("not stated", why),))
+        unseen = ("not seen", "in this evidence; the request log (kafka.request.logger) at TRACE would tell")
+        return Setting("acks of producers", (unseen,), decides)
     shown = ", ".join(plain(topic) for topic in waits.to_list()[:8])
     more = f" and {plural(waits.len() - 8, 'more topic')}" if waits.len() > 8 else ""
-    return Setting("acks of producers", (("all", f"seen for {shown}{more}: a leader waited for its ISR"),))
+    seen = ("all", f"seen for {shown}{more}: a leader waited for its ISR")
+    return Setting("acks of producers", (seen,), decides)
 
 
 def _grouped(by_broker: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -325,8 +365,14 @@ def _grouped(by_broker: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     for broker, value in by_broker:
         values.setdefault(value, []).append(broker)
     if len(values) == 1:
-        return ((plain(next(iter(values))), "every broker that says"),)
-    return tuple((plain(value), _brokers(brokers)) for value, brokers in list(values.items())[:8])
+        count = len(by_broker)
+        who = "all brokers that say" if count > 1 else _brokers([by_broker[0][0]])
+        return ((_spoken(next(iter(values))), who),)
+    return tuple((_spoken(value), _brokers(brokers)) for value, brokers in list(values.items())[:8])
+
+
+def _spoken(value: str) -> str:
+    return _NEVER.get(value) or (plain(value) if len(value) <= LONGEST else f"{plain(value[:LONGEST])} …")
 
 
 def _brokers(brokers: list[str]) -> str:
@@ -339,7 +385,8 @@ def method(result: Result) -> Method:
     """Inputs with their hashes, how times were read, what was not understood."""
     case = result.case
     short = shortener(result.inputs)
-    rows = case.sources.filter(pl.col("format") != "irrelevant")
+    # By path, so that the page is the same in whatever order the folders were named.
+    rows = case.sources.filter(pl.col("format") != "irrelevant").sort("path", "id")
     known = {piece.path: piece.sha256 for f in result.findings for piece in f.evidence if piece.sha256}
     inputs, left = [], HASHED
     for row in rows.head(LISTED).iter_rows(named=True):
@@ -358,7 +405,9 @@ def method(result: Result) -> Method:
             )
         )
     notices = []
-    for row in case.notices.head(NOTED).iter_rows(named=True):
+    named = case.notices.join(case.sources.select("id", "path"), left_on="source", right_on="id", how="left")
+    order = ("path", "line", "byte", "reason", "excerpt")
+    for row in named.sort(order, nulls_last=True, maintain_order=True).head(NOTED).iter_rows(named=True):
         line, byte = row["line"], row["byte"]
         place = f":{line}" if line is not None else f" byte {number(byte)}" if byte is not None else ""
         notices.append(
@@ -368,7 +417,7 @@ def method(result: Result) -> Method:
         )
     return Method(
         version=__version__,
-        paths=tuple(plain(path) for path in result.inputs),
+        paths=tuple(plain(path) for path in sorted(result.inputs)),
         zone=case.reading.zone,
         skews=tuple((broker, f"{shift / 1000:+,.0f} ms") for broker, shift in sorted(case.reading.skew.items())),
         inputs=tuple(inputs),
@@ -378,23 +427,7 @@ def method(result: Result) -> Method:
         notices=tuple(notices),
         notices_count=case.notices.height,
         unknown_files=case.sources.filter(pl.col("format") == "unknown").height,
-        changes=_changes(result),
     )
-
-
-def _changes(result: Result) -> tuple[tuple[str, str], ...]:
-    """What the reader's own settings changed between the rules and this page."""
-    changes = result.changes
-    severities = (f"{rule} is {severity.value}" for rule, severity in changes.severities.items())
-    lines = (
-        ("Configuration", changes.config or ""),
-        ("Severities changed", ", ".join(severities)),
-        ("Rules not asked", ", ".join(changes.disabled)),
-        ("Only topics like", ", ".join(changes.topics)),
-        ("Topics left out", ", ".join(changes.skipped_topics)),
-        ("Known before", changes.baseline or ""),
-    )
-    return tuple((what, plain(text)) for what, text in lines if text)
 
 
 def _hash(case: Case, source: int) -> str:

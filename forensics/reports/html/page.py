@@ -14,15 +14,15 @@ import jinja2
 
 from forensics import __version__
 from forensics.reports import remarks
-from forensics.reports.html import answer, figures, lanes, moments, overview, story, wording
+from forensics.reports.html import answer, figures, lanes, moments, overview, story, tables, wording
 from forensics.result import Partition, Result
 from forensics.rules.finding import Severity, Verdict
 
 LARGEST = 5_000_000
 """Bytes of a page, whatever the evidence."""
 
-PANELS, PANEL_BYTES, TABLE_ROWS = 12, 1_700_000, 120
-"""Partitions drawn, the bytes all their charts together may take, and rows of the table beside each chart."""
+PANELS, PANEL_BYTES = 12, 1_700_000
+"""Partitions drawn, and the bytes all their charts together may take."""
 
 _SCRIPTS = ("boot.js", "chart.js", "logview.js", "map.js")
 
@@ -37,9 +37,7 @@ class Panel:
     chart: str
     logs: str
     height: int
-    table: tuple[lanes.State, ...]
-    lanes: tuple[lanes.Lane, ...]
-    zero: int
+    tables: tuple[tables.Table, ...]
     dropped: int
     replicas: int
     view: moments.LogView | None
@@ -47,15 +45,16 @@ class Panel:
 
 def render(result: Result) -> str:
     """The whole page. What a baseline hides elsewhere is in it: it tells what happened, not what is new."""
+    said = answer.said_of_settings(result)
     result = _worst_first(result.whole())
-    for drawn in (PANELS, 4, 1, 0):
-        page = _page(result, drawn)
+    for drawn in (PANELS, 8, 4, 2, 1, 0):
+        page = _page(result, drawn, said)
         if len(page.encode("utf-8")) <= LARGEST:
             break
     return page
 
 
-def _page(result: Result, drawn: int) -> str:
+def _page(result: Result, drawn: int, said: tuple[str, ...]) -> str:
     panels, number_of = _panels(result, drawn)
     bundle, script = figures.library() if panels else ("", b"")
     own = _own_script()
@@ -75,6 +74,7 @@ def _page(result: Result, drawn: int) -> str:
     long = top.span[0] is not None and top.span[1] is not None and top.span[1] - top.span[0] > 86_400_000_000
     context = {
         "answer": top,
+        "remarks": said,
         "stories": story.stories(result, number_of),
         "panels": panels,
         "undrawn": len(result.partitions) - len(panels),
@@ -174,7 +174,6 @@ def _panel(
     what = list(Severity)[worst].value if worst <= Severity.WARNING.rank else "clean"
     if what == "clean" and partition.verdicts(Verdict.UNKNOWN):
         what = "open"
-    states = tuple(state for lane in drawn.lanes for state in lane.states)
     return Panel(
         number=place,
         name=called(history),
@@ -182,9 +181,7 @@ def _panel(
         chart=_island(chart),
         logs=_island(_view(view)) if view is not None else "",
         height=figures.height(drawn),
-        table=states[:TABLE_ROWS],
-        lanes=tuple(drawn.lanes),
-        zero=drawn.zero,
+        tables=tables.tables(drawn),
         dropped=drawn.dropped,
         replicas=len(drawn.lanes),
         view=view,

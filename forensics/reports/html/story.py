@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from forensics.case.quotes import LONGEST
 from forensics.replay.history import Confidence
 from forensics.replay.lineage import size
 from forensics.reports.html.wording import Namer, namer, number, offsets, plain, plural, sentence, shortener
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
-from forensics.rules.finding import Evidence, Finding, Severity, Verdict
+from forensics.rules.finding import Evidence, Fact, Finding, Severity, Verdict
 
 STORIES, OPENED, PROOFS, QUIET = 24, 3, 6, 40
 """Findings told in full, of them not folded, pieces of evidence a fact shows, and findings of severity info listed."""
+
+SAME = 1_000_000
+"""Microseconds between the clocks of two brokers that say nothing of what came first."""
 
 _TITLES = {rule.id: rule.title for rule in RULES}
 
@@ -37,6 +41,8 @@ class Step:
     Attributes:
         lane: column of its broker in the rail, or -1.
         previous: column of the fact before, or -1.
+        later: number of the last of the following facts that were printed before it, or 0: a broker may tell only
+            when it comes back what it had reached long before.
     """
 
     number: int
@@ -47,6 +53,7 @@ class Step:
     previous: int
     proofs: tuple[Proof, ...]
     more: int
+    later: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +134,7 @@ def _story(
     lanes = tuple(sorted({fact.broker for fact in finding.facts if fact.broker is not None}))
     steps: list[Step] = []
     before = -1
-    for fact in finding.facts:
+    for place, fact in enumerate(finding.facts):
         proofs = [_proof(evidence[ref], short) for ref in dict.fromkeys(fact.refs) if ref in evidence]
         lane = lanes.index(fact.broker) if fact.broker is not None else -1
         steps.append(
@@ -140,6 +147,7 @@ def _story(
                 before,
                 tuple(proofs[:PROOFS]),
                 max(len(proofs) - PROOFS, 0),
+                _later(finding.facts, place),
             )
         )
         before = lane if lane >= 0 else before
@@ -176,6 +184,14 @@ def _story(
     )
 
 
+def _later(facts: tuple[Fact, ...], place: int) -> int:
+    time = facts[place].time
+    if time is None:
+        return 0
+    after = enumerate(facts[place + 1 :], start=place + 2)
+    return max((number for number, other in after if other.time is not None and other.time < time - SAME), default=0)
+
+
 def _proof(evidence: Evidence, short: Callable[[str], str]) -> Proof:
     folder, slash, file = plain(short(evidence.path)).rpartition("/")
     if evidence.line is not None:
@@ -184,4 +200,5 @@ def _proof(evidence: Evidence, short: Callable[[str], str]) -> Proof:
         place = f"byte {number(evidence.byte)}"
     else:
         place = ""
-    return Proof(folder + slash, file, place, plain(evidence.text), plain(evidence.note))
+    cut = " …" if len(evidence.text) >= LONGEST else ""
+    return Proof(folder + slash, file, place, plain(evidence.text) + cut, plain(evidence.note))

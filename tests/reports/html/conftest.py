@@ -143,6 +143,7 @@ def hostile(sample_traces: Path, tmp_path_factory: pytest.TempPathFactory) -> Re
     for log in folder.glob("broker-*/logs/server.log"):
         text = log.read_text(encoding="utf-8")
         text = text.replace("(kafka.log.Log)", f"{HOSTILE} (kafka.log.Log)")
+        text = text.replace("min.insync.replicas = 1", f"min.insync.replicas = {HOSTILE}{'A' * 3_000}")
         # Recognised, and then not understood: a notice with an excerpt.
         text += (
             f"[2026-11-21 04:06:50,000] INFO Partition [orders,0] on broker {HOSTILE}: Shrinking ISR (kafka.cluster)\n"

@@ -17,7 +17,7 @@ from forensics.reports.html import lanes, render
 from forensics.reports.redaction import redact
 from forensics.result import Result
 from tests.conftest import ROOT
-from tests.reports.html.conftest import LOSS, LOSS_AND_FORK, SAMPLES
+from tests.reports.html.conftest import CALM, LOSS, LOSS_AND_FORK, SAMPLES
 
 pytestmark = pytest.mark.browser
 
@@ -166,7 +166,7 @@ def test_it_opens_for_everyone_without_complaint_or_request(
         assert watched.complaints == []
         assert shut_out(page) == []
         assert overlapping(page) == []
-        if name == LOSS_AND_FORK:
+        if name in SAMPLES and viewport == WIDE:
             page.emulate_media(color_scheme="dark")
             assert shut_out(page) == [], "dark"
 
@@ -302,6 +302,10 @@ def test_a_click_into_the_timeline_chooses_the_moment_of_the_logs(loss: Page, sh
     )
     assert moment <= clicked
     assert later is None or later > clicked
+    said = page.locator(".logs output").inner_text()
+    assert re.fullmatch(r"[\d:.]+, as it was since [\d:.]+ UTC", said), (
+        "the time that was clicked, and what it rests on"
+    )
     first = page.evaluate(lines)
     page.locator(".logs [data-step='-1']").click()
     page.wait_for_function(f"() => {lines}[0] !== {first[0]!r}")
@@ -402,6 +406,9 @@ def test_hostile_text_stays_text(hostile: Result, redacted: bool, tmp_path: Path
         assert page.locator("img, iframe, object, embed, form[action]").count() == 0
         if not redacted:
             assert "onerror=window.pwned=1" in page.locator("body").inner_text()
+        for view in SIZES.values():
+            page.set_viewport_size(view)  # type: ignore[arg-type]
+            page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
         assert watched.requests == [path.as_uri()]
         assert watched.complaints == []
 
@@ -412,7 +419,8 @@ def test_it_prints(loss: Page, shared: Watched) -> None:
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     paper = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper')").strip()
     assert paper == "#f7f6f3", "light on paper, whatever the screen"
-    assert page.locator("details.story:not([open])").count() == 0
+    folded = page.locator("details:not([open])")
+    assert folded.locator("summary").all_inner_texts() == ["The chart as a table", "The logs as a table"]
     page.emulate_media(media="print")
     assert page.locator(".bar").is_hidden()
     assert page.locator("#headline").is_visible()
@@ -420,6 +428,21 @@ def test_it_prints(loss: Page, shared: Watched) -> None:
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen", color_scheme="light")
     assert page.locator("html[data-print]").count() == 0
+
+
+def test_it_prints_every_chart(pages: Callable[[str], Path], watch: Opener) -> None:
+    with watch() as watched:
+        page = watched.open(pages(CALM))
+        watched.chart()
+        panels = page.locator(".panel").count()
+        assert panels > 1
+        assert page.locator(".panel:visible").count() == 1
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator(".panel:visible").count() == panels
+        assert page.locator(".chart .main-svg").count() >= panels, "drawn before paper is made, which does not wait"
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.locator(".panel:visible").count() == 1
+        assert watched.complaints == []
 
 
 def test_it_prints_its_chart_unseen(pages: Callable[[str], Path], watch: Opener) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,10 +12,10 @@ import pytest
 
 from forensics.engines import local
 from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
-from forensics.reports.html import figures, lanes
+from forensics.reports.html import figures, lanes, tables
 from forensics.result import Partition, Result
 from tests.conftest import ROOT
-from tests.reports.html.conftest import SAMPLES
+from tests.reports.html.conftest import LOSS_AND_FORK, MISSING, SAMPLES
 
 UNSEEN = (SILENT, STOPPED, DELETED)
 CASES = sorted({*SAMPLES, *(path.name for path in (ROOT / "sample_traces").iterdir() if path.is_dir())})
@@ -182,3 +183,52 @@ def test_every_stretch_of_an_epoch_can_be_labelled(name: str, scanned: Callable[
         for label in labels:
             widths = [len(text) for text in label["texts"]]
             assert widths == sorted(widths, reverse=True), "ever fewer words"
+
+
+def test_a_broker_whose_files_are_missing_has_a_hatched_lane(scanned: Callable[[str], Result]) -> None:
+    result = scanned(MISSING)
+    chart, figure, _ = drawn(result, result.partitions[0])
+    assert [lane.replica for lane in chart.lanes] == [1, 2, 3]
+    absent = chart.lanes[0]
+    assert absent.states == ()
+    assert absent.members, "others said whether it was in the ISR"
+    hatched = [t for t in figure["data"] if t["meta"]["group"] == "silent" and t["yaxis"] == "y5"]
+    assert [(min(t["x"]), max(t["x"])) for t in hatched] == [(0, chart.length)]
+    assert not lines(figure, "y2", "end", "floor", "hw", dotted=False)
+    assert any("no line of this broker" in label["texts"][0] for label in figures.labels(chart))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_tables_say_what_the_chart_shows(name: str, scanned: Callable[[str], Result]) -> None:
+    for partition in scanned(name).partitions:
+        chart, _, _ = drawn(scanned(name), partition)
+        for lane, table in zip(chart.lanes, tables.tables(chart), strict=True):
+            states = [row for row in table.rows if not row.event and row.time is not None]
+            events = [row for row in table.rows if row.event]
+            assert table.more == 0
+            assert [row.log_end for row in states] == [
+                (state.log_end, state.exact) if state.log_end is not None else None for state in lane.states
+            ]
+            assert sorted(row.what for row in events) == sorted(
+                f"step {mark.label}: {mark.text}" if mark.label else mark.text for mark in lane.marks
+            )
+            assert [row.time for row in table.rows if row.time is not None] == sorted(
+                row.time for row in table.rows if row.time is not None
+            )
+            for mark in lane.marks:
+                if mark.ref >= 0:
+                    path, line, _ = chart.references[mark.ref]
+                    assert (f"{path}:{line}" if line else path) in [row.evidence for row in events]
+
+
+def test_a_long_table_drops_no_step_of_the_finding(scanned: Callable[[str], Result]) -> None:
+    result = scanned(LOSS_AND_FORK)
+    chart, _, _ = drawn(result, result.partitions[0])
+    lane = chart.lanes[0]
+    marks = [lanes.Mark("start", at, "process started") for at in range(5_000)]
+    marks += [lanes.Mark("finding", at, "what happened", label=str(at)) for at in range(3)]
+    chart.lanes = [replace(lane, states=lane.states * 2_000, marks=tuple(marks))]
+    (table,) = tables.tables(chart)
+    assert sum(row.what.startswith("step") for row in table.rows) == 3
+    assert len(table.rows) <= tables.ROWS * 1.25 + 5
+    assert table.more > 20_000

@@ -18,17 +18,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from forensics.case import Case
+from forensics.case import Case, Reading, quotes
 from forensics.engines import local
 from forensics.reports import json_report
-from forensics.reports.html import overview, render
+from forensics.reports.html import overview, render, story, wording
 from forensics.reports.html.answer import FORKED, LOST
 from forensics.reports.html.page import LARGEST
 from forensics.reports.redaction import redact
 from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Severity
-from tests.reports.html.conftest import LOSS_AND_FORK, MISSING, SAMPLES
+from forensics.tuning import Tuning, tune
+from tests.reports.html.conftest import CLEAN, LOSS, LOSS_AND_FORK, MISSING, SAMPLES
 
 
 def verdicts(result: Result, rule: str) -> set[str]:
@@ -88,7 +89,12 @@ def test_every_rule_is_in_the_map_and_explained(results: Callable[[str], Result]
     page = html.unescape(render(results(LOSS_AND_FORK)))
     for rule in RULES:
         assert f"<span>{rule.id}</span>" in page
-        assert rule.doc.strip() in page
+    told = " ".join(re.sub(r"</?code>", "", page).split())
+    for rule in RULES:
+        for block in rule.doc.strip().split("\n\n"):
+            heading, _, rest = block.partition("\n") if block.startswith("## ") else ("", "", block)
+            assert not heading or f"<dt>{heading[3:]}</dt>" in told
+            assert " ".join(rest.split()).replace("``", "") in told
 
 
 def test_only_scripts_of_the_page_itself_may_run(results: Callable[[str], Result]) -> None:
@@ -209,3 +215,101 @@ def test_a_redacted_page_names_nobody(results: Callable[[str], Result], sample_t
     before, after = json_report.document(result), json_report.document(redact(result))
     strip = [[(f["rule"], f["offsets"], f["severity"], f["time"]) for f in d["findings"]] for d in (before, after)]
     assert strip[0] == strip[1]
+
+
+@pytest.fixture(scope="module")
+def folder(sample_traces: Path) -> str:
+    return str(sample_traces / LOSS_AND_FORK)
+
+
+def title(page: str) -> str:
+    found = re.search(r"<title>(.*?)</title>", page)
+    assert found is not None
+    return html.unescape(found[1]).lower()
+
+
+@pytest.mark.parametrize("name", [LOSS_AND_FORK, CLEAN])
+@pytest.mark.parametrize("off", [(LOST,), (FORKED,), (LOST, FORKED)], ids=" ".join)
+def test_a_question_that_nobody_asked_is_not_answered(
+    name: str, off: tuple[str, ...], results: Callable[[str], Result]
+) -> None:
+    page = render(tune(results(name), Tuning(disabled=frozenset(off))))
+    said = title(page)
+    assert "no committed data was lost or forked" not in said
+    assert ("lost in" in said) == (name == LOSS_AND_FORK and LOST not in off)
+    assert ("hold different" in said) == (name == LOSS_AND_FORK and FORKED not in off)
+    for rule in off:
+        assert f"{rule}" in re.sub(r"<script.*?</script>", "", page.split("</dl>", 1)[0], flags=re.DOTALL)
+        assert f"<span>{rule}</span>" not in page, "no column in the map, and so no question mark"
+    assert "clean on both questions" not in page
+
+
+def test_a_loss_stays_one_whatever_its_severity_is_set_to(results: Callable[[str], Result]) -> None:
+    set_ = dict.fromkeys((LOST, FORKED, "truncation-below-committed"), Severity.INFO)
+    page = render(tune(results(LOSS_AND_FORK), Tuning(severities=set_)))
+    assert title(page) == title(render(results(LOSS_AND_FORK)))
+    assert "<dt>committed offsets gone</dt><dd>30</dd>" in page
+    assert "broker 1&#39;s copy of orders-0, the only one with the records" in page
+    assert "severity set: committed-data-lost info" in page
+
+
+def test_what_settings_changed_stands_beside_the_answer(results: Callable[[str], Result], folder: str) -> None:
+    result = results(LOSS_AND_FORK)
+    known = {finding.fingerprint: finding.severity for finding in result.findings[:2]} | {"gone": Severity.ERROR}
+    tuning = Tuning(disabled=frozenset({"segment-damage"}), topics=("ord*",), baseline="known.json", known=known)
+    page = html.unescape(render(tune(result, tuning)))
+    remarks = page[page.index('class="remarks"') : page.index('<dl class="tiles">')]
+    assert "not asked: segment-damage; only topics like ord*" in remarks
+    assert "2 findings known before, by the baseline known.json, told here all the same; 1 of it not found" in remarks
+    assert all(f"finding-{finding.fingerprint}" in page for finding in result.findings[:2])
+    assert 'class="remarks"' not in render(result), "nothing was changed"
+    span = Reading(since=1_795_233_960_000_000)
+    page = render(local.scan([folder], reading=span))
+    assert "Only lines printed from 2026-11-21 04:06:00.000 UTC count" in page
+
+
+def test_the_order_of_the_folders_changes_no_byte(sample_traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sample_traces / LOSS_AND_FORK)
+    one = ["broker-1", "broker-2", "broker-3", "broker-9"]
+    for change in (lambda result: result, redact):
+        pages = {render(change(local.scan(paths))) for paths in (one, one[::-1], [one[2], one[0], one[3], one[1]])}
+        assert len(pages) == 1
+
+
+def test_where_a_broker_told_later_what_came_first_the_story_says_so(results: Callable[[str], Result]) -> None:
+    result = results(LOSS_AND_FORK)
+    facts = result.findings[0].facts
+    times = [fact.time for fact in facts]
+    first = times[0]
+    assert first is not None
+    last = max(place for place, time in enumerate(times, start=1) if time is not None and time < first)
+    assert f"told later: after step {last}<" in render(result)
+    calm = render(results(LOSS))
+    for finding in results(LOSS).findings:
+        known = [fact.time for fact in finding.facts if fact.time is not None]
+        if finding.severity is not Severity.INFO and known != sorted(known):
+            return
+    assert "told later" not in calm
+
+
+def test_a_line_that_was_cut_says_so(hostile: Result, results: Callable[[str], Result]) -> None:
+    cut = [e for f in hostile.findings for e in f.evidence if len(e.text) >= quotes.LONGEST]
+    page = html.unescape(render(hostile))
+    for evidence in cut:
+        assert f"{wording.plain(evidence.text)} …" in page
+    long = replace(results(LOSS_AND_FORK).findings[0].evidence[0], text="x" * quotes.LONGEST)
+    assert story._proof(long, str).text.endswith("x …")
+    assert not story._proof(replace(long, text="x" * (quotes.LONGEST - 1)), str).text.endswith("…")
+
+
+def test_settings_say_what_they_decide(results: Callable[[str], Result]) -> None:
+    found = {setting.name: setting for setting in overview.settings(results(LOSS_AND_FORK).case)}
+    assert found["unclean.leader.election.enable"].values == (("false", "all brokers that say"),)
+    assert found["log.flush.interval.messages"].values == (("never", "all brokers that say"),)
+    assert found["acks of producers"].values[0][0] == "not seen"
+    assert "request log" in found["acks of producers"].values[0][1]
+    assert all(setting.decides for setting in found.values())
+    case = results(LOSS_AND_FORK).case
+    endless = {broker.id: replace(broker, settings={"min.insync.replicas": "9" * 10**6}) for broker in case.everyone}
+    shown = overview.settings(replace(case, everyone=tuple(endless.values())))
+    assert max(len(value) for setting in shown for value, _ in setting.values) < 400
