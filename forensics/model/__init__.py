@@ -6,8 +6,20 @@ the oracle for replay and rules. It imports nothing of the tool it judges.
 
 from __future__ import annotations
 
-from forensics.model.protocol import PROTOCOLS, VARIANTS, Protocol
+from forensics.model.protocol import EVERY, PROTOCOLS, VARIANTS, Protocol
 from forensics.model.run import Run, Scenario
-from forensics.model.scenarios import SCENARIOS, Outcomes, scenario, what_if
+from forensics.model.scenarios import SCENARIOS, Outcomes, scenario, telling_seeds, what_if
 
-__all__ = ["PROTOCOLS", "SCENARIOS", "VARIANTS", "Outcomes", "Protocol", "Run", "Scenario", "scenario", "what_if"]
+__all__ = [
+    "EVERY",
+    "PROTOCOLS",
+    "SCENARIOS",
+    "VARIANTS",
+    "Outcomes",
+    "Protocol",
+    "Run",
+    "Scenario",
+    "scenario",
+    "telling_seeds",
+    "what_if",
+]

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from forensics.model import isr, replication
 from forensics.model.controller import Controller
-from forensics.model.protocol import Protocol
+from forensics.model.protocol import Protocol, UnknownName
 from forensics.model.replication import Answer
-from forensics.model.state import NO_EPOCH, Batch, Disk, EpochCache, Log, Record, Replica
+from forensics.model.state import CHECKPOINTS, NO_EPOCH, Batch, Disk, EpochCache, Log, Record, Replica
 from forensics.model.trace import Event, Trace
 from forensics.model.truth import Witness
 
@@ -24,6 +24,18 @@ FETCH_WAIT_MS = 500
 """``replica.fetch.wait.max.ms``: how often an idle follower asks."""
 TOPIC = "orders"
 PARTITION = 0
+ACKS = {"0": "0", "1": "1", "all": "all", "-1": "all"}
+
+
+def required_acks(acks: str | int) -> str:
+    """``acks`` as the model writes them: ``0``, ``1`` or ``all``.
+
+    Raises:
+        ValueError: No such setting.
+    """
+    if str(acks) not in ACKS:
+        raise ValueError(f"acks={acks} is no setting of a producer; there are 0, 1 and all (or -1, which is the same)")
+    return ACKS[str(acks)]
 
 
 @dataclass(slots=True)
@@ -43,6 +55,13 @@ class Broker:
     """Answer to its outstanding fetch."""
     known: bool = True
     """Whether it has a session with ZooKeeper or is unfenced, as far as it is itself concerned."""
+
+
+class Brokers(dict[int, Broker]):
+    """Brokers by id."""
+
+    def __missing__(self, broker: int) -> Broker:
+        raise UnknownName(f"no broker {broker} holds the partition; there are {', '.join(map(str, self))}")
 
 
 class Cluster:
@@ -85,7 +104,7 @@ class Cluster:
         self.witness = Witness()
         self.now = 0
         self.broken: set[frozenset[int]] = set()
-        self.brokers = {b: Broker(b, Replica(b)) for b in self.assigned}
+        self.brokers = Brokers({b: Broker(b, Replica(b)) for b in self.assigned})
         self.actions: list[dict[str, Any]] = []
         self.topic = topic
         self.cluster_id = cluster_id
@@ -130,7 +149,7 @@ class Cluster:
         if not self.trace.on:
             return
         state: dict[str, Any] = {}
-        if broker in self.brokers and (replica := self.brokers[broker].replica).on_disk:
+        if broker is not None and broker in self.brokers and (replica := self.brokers[broker].replica).on_disk:
             state = {
                 "role": replica.role,
                 "leader_epoch": replica.leader_epoch,
@@ -161,13 +180,20 @@ class Cluster:
             self.fetch(broker)
 
     def produce(
-        self, count: int = 1, acks: str = "all", *, to: int | None = None, producer: int = -1, marker: str = ""
+        self, count: int = 1, acks: str | int = "all", *, to: int | None = None, producer: int = -1, marker: str = ""
     ) -> list[Batch]:
         """A producer writes ``count`` records in one request to the leader, or to the broker it takes for the leader.
 
+        Args:
+            acks: ``0``, ``1`` or ``all``, which ``-1`` stands for too.
+
         Returns:
             What was appended; nothing if the request was refused.
+
+        Raises:
+            ValueError: Other acks: brokers have refused them since 0.9 (INVALID_REQUIRED_ACKS).
         """
+        acks = required_acks(acks)
         self._step()
         if not self.protocol.epochs:  # message format 1 knows no transactions
             if marker:
@@ -201,32 +227,17 @@ class Cluster:
             self.emit("acked", None, first=batch.base, end=batch.end, acks=batch.acks, epoch=batch.epoch)
 
     def consume(self, *, from_broker: int | None = None, committed: bool = False) -> list[Record]:
-        """What a consumer may read: records below the HW, or below the LSO with ``read_committed``."""
+        """What a consumer is handed: records below the HW, never a transaction's marker.
+
+        Args:
+            from_broker: The broker it takes for the leader; None for the one that is.
+            committed: ``isolation.level=read_committed``: records below the LSO, without those of aborted
+                transactions. Else markers are all that is left out: clients drop control batches at either level.
+        """
         replica = self.replica(from_broker) if from_broker is not None else self.leader()
         if replica is None or replica.role != "leader" or not self.runs(replica.broker):
             return []
-        if not committed:
-            return list(replica.log.records(0, max(replica.hw, 0)))
-        stable = replica.last_stable()
-        batches = replica.log.read(0)
-        aborted = [
-            (t.producer, t.first, t.marker)
-            for t in replica.transactions()
-            if t.marker is not None and any(b.base == t.marker and b.marker == "abort" for b in batches)
-        ]
-        hidden = {b.base for b in batches if b.marker} | {
-            b.base
-            for b in batches
-            for producer, first, marker in aborted
-            if b.producer == producer and first <= b.base <= (marker or 0)
-        }
-        return [
-            Record(offset, b.epoch, value)
-            for b in batches
-            if b.base not in hidden
-            for offset, value in enumerate(b.values, b.base)
-            if offset < stable
-        ]
+        return list(replica.readable(committed=committed))
 
     # -- replication, a round at a time -------------------------------------------------------------------------------
 
@@ -369,7 +380,7 @@ class Cluster:
         """The broker writes ``replication-offset-checkpoint``: the HW as it is in memory."""
         replica = self.replica(broker)
         if self.runs(broker) and replica.on_disk and (replica.role or replica.leader_epoch != NO_EPOCH):
-            replica.disk.hw = replica.hw
+            replica.disk.write("hw", replica.hw)
             if self.trace.on:
                 self.emit("checkpoints_hw", broker, hw=replica.hw)
 
@@ -378,7 +389,7 @@ class Cluster:
         replica = self.replica(broker)
         if self.runs(broker):
             replica.log.synced = replica.log.end
-            replica.disk.recovery_point = replica.log.end
+            replica.disk.write("recovery_point", replica.log.end)
             self.emit("flushes", broker, to=replica.log.end)
 
     # -- words from the controller ------------------------------------------------------------------------------------
@@ -419,7 +430,11 @@ class Cluster:
             else replication.recover_epochs(replica, epochs=self.protocol.epochs)
         )
         replica.epochs.cut(replica.log.end)
-        replica.disk.epochs = list(replica.epochs.entries)
+        if replica.epochs.entries != replica.disk.epochs:
+            replica.disk.write("epochs", list(replica.epochs.entries))
+        for file, damage in replica.disk.damage.items():
+            if damage == "lost":
+                replica.disk.damage[file] = "empty"
         replica.disk.clean = False
         self.emit(
             "starts",
@@ -430,17 +445,30 @@ class Cluster:
             leo=replica.log.end,
             found=replica.on_disk,
             recovery_point=replica.disk.recovery_point or 0,
+            unreadable=[
+                CHECKPOINTS[file]
+                for file in ("recovery_point", "log_start")
+                if replica.disk.damage.get(file) == "garbled"
+            ],
             broker_epoch=self.controller.offset + 2,
         )
         self.controller.broker_started(node.id)
 
     def restart(self, broker: int) -> bool:
-        """Starts a broker that is down: it loads its log, takes its HW from the checkpoint and registers."""
+        """Starts a broker that is down: it loads its log, takes its HW from the checkpoint and registers.
+
+        Returns:
+            Whether it is up: not if it was before, nor if ``leader-epoch-checkpoint`` cannot be read.
+        """
         node = self.brokers[broker]
         if node.up:
             return False
         self._step()
         self.act("start", broker=broker)
+        if node.replica.disk.damage.get("epochs") == "garbled":  # the log cannot be loaded, and it is the only one
+            node.runs += 1
+            self.emit("cannot_load", broker, file=f"{self.topic}-{PARTITION}/{CHECKPOINTS['epochs']}")
+            return False
         self._start(node, clean=node.replica.disk.clean)
         return True
 

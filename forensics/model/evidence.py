@@ -1,25 +1,27 @@
 """Writes what the brokers of a run leave behind: logs in their version's words, checkpoints, segments, configuration.
 
 The layout is the one of collected evidence: ``broker-N/{logs,data}/`` and ``broker-N/server.properties``. Times are
-UTC. The trace (``trace.jsonl``) and the truth (``truth.json``) lie beside the brokers; no reader of evidence may look
-at them.
+UTC. What only the model knows lies beside the brokers: the run as a trace (``trace.jsonl``, which a scan reads like any
+other evidence), the model's own events (``events.jsonl``) and the truth (``truth.json``).
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from forensics.model.cluster import PARTITION
 from forensics.model.run import Logging, Run
 from forensics.model.segments import segment
-from forensics.model.state import Replica
+from forensics.model.state import CHECKPOINTS, Checkpoint, Disk, Replica
 from forensics.model.trace import moment, to_jsonl
 from forensics.model.wording import Scene, Words, wording_of
 
 SEGMENT = "00000000000000000000.log"
+GARBLED = 16
+"""Zeros in a checkpoint that was destroyed."""
 
 
 def log_lines(run: Run, logging: Logging) -> dict[tuple[int, str], list[str]]:
@@ -50,6 +52,17 @@ def checkpoint(entries: Iterable[tuple[object, ...]]) -> str:
     return "\n".join(["0", str(len(rows)), *rows, ""])
 
 
+def _checkpoint(
+    disk: Disk, name: Checkpoint, entries: Sequence[tuple[object, ...]]
+) -> Iterator[tuple[str, str | bytes]]:
+    """A checkpoint file as it lies on disk: whole, empty, zeros, or not at all."""
+    damage = disk.damage.get(name)
+    if damage == "garbled":
+        yield CHECKPOINTS[name], bytes(GARBLED)
+    elif damage != "lost":
+        yield CHECKPOINTS[name], "" if damage == "empty" else checkpoint(entries)
+
+
 def _data(run: Run, scene: Scene, replica: Replica) -> Iterator[tuple[str, str | bytes]]:
     """The files of one broker's log directory: path in it, and content."""
     disk = replica.disk
@@ -63,18 +76,17 @@ def _data(run: Run, scene: Scene, replica: Replica) -> Iterator[tuple[str, str |
             f"cluster.id={scene.cluster_id}",
         ]
     else:
-        # 0.10 and 1.x know the cluster's id and do not write it here
+        # 0.10 to 2.0 know the cluster's id and do not write it here
         properties = [f"broker.id={replica.broker}", "version=0"]
-        if run.protocol.kafka >= "2":
+        if run.protocol.kafka >= "2.8":
             properties.append(f"cluster.id={scene.cluster_id}")
     yield "meta.properties", "\n".join(["#", f"#{stamp}", *properties, ""])
     yield "cleaner-offset-checkpoint", ""
-    known = [] if disk.hw is None else [(*partition, disk.hw)]
-    yield "replication-offset-checkpoint", checkpoint(known)
-    flushed = [] if disk.recovery_point is None else [(*partition, disk.recovery_point)]
-    yield "recovery-point-offset-checkpoint", checkpoint(flushed)
+    offsets: dict[Checkpoint, int | None] = {"hw": disk.hw, "recovery_point": disk.recovery_point}
     if run.protocol.epochs:
-        yield "log-start-offset-checkpoint", checkpoint([])
+        offsets["log_start"] = disk.log_start
+    for name, offset in offsets.items():
+        yield from _checkpoint(disk, name, [] if offset is None else [(*partition, offset)])
     if disk.clean:
         marker = f'{{"version":0,"brokerEpoch":{run.cluster.controller.broker_epochs[replica.broker]}}}'
         yield ".kafka_cleanshutdown", marker if run.protocol.kafka >= "3.7" else ""
@@ -83,7 +95,8 @@ def _data(run: Run, scene: Scene, replica: Replica) -> Iterator[tuple[str, str |
     folder = scene.tp
     yield f"{folder}/{SEGMENT}", segment(replica.log, run.protocol.magic)
     if run.protocol.epochs:
-        yield f"{folder}/leader-epoch-checkpoint", checkpoint(disk.epochs)
+        for path, content in _checkpoint(disk, "epochs", disk.epochs):
+            yield f"{folder}/{path}", content
     if run.protocol.kafka >= "2.8":
         yield f"{folder}/partition.metadata", f"version: 0\ntopic_id: {scene.topic_id}"
 
@@ -114,7 +127,7 @@ def files(run: Run, logging: Logging) -> dict[str, bytes]:
 
 
 def write_run(run: Run, directory: Path, logging: Logging) -> None:
-    """Writes a run's evidence, trace and truth. Folders of its brokers that are there already are replaced.
+    """Writes a run's evidence, trace, events and truth. Folders of its brokers that are there already are replaced.
 
     Raises:
         ValueError: No such logging preset.
@@ -127,6 +140,7 @@ def write_run(run: Run, directory: Path, logging: Logging) -> None:
     for path, data in content.items():
         (directory / path).parent.mkdir(parents=True, exist_ok=True)
         (directory / path).write_bytes(data)
-    (directory / "trace.jsonl").write_text(to_jsonl(run.cluster.trace))
+    (directory / "trace.jsonl").write_text(run.observations())
+    (directory / "events.jsonl").write_text(to_jsonl(run.cluster.trace))
     truth = run.truth() | {"logging": logging}
     (directory / "truth.json").write_text(json.dumps(truth, indent=1) + "\n")

@@ -8,6 +8,7 @@ random schedules rely on that.
 from __future__ import annotations
 
 from forensics.model.cluster import Cluster
+from forensics.model.state import CHECKPOINTS, Checkpoint
 
 
 def crash(cluster: Cluster, broker: int) -> bool:
@@ -65,7 +66,8 @@ def stop(cluster: Cluster, broker: int) -> bool:
     cluster.checkpoint(broker)
     replica = node.replica
     replica.log.synced = replica.log.end
-    replica.disk.recovery_point = replica.log.end
+    replica.disk.write("recovery_point", replica.log.end)
+    replica.disk.write("log_start", None)
     replica.disk.clean = True
     cluster.emit("stopped", broker, leo=replica.log.end, hw=replica.hw)
     cluster.process_ends(broker)
@@ -162,14 +164,49 @@ def wipe(cluster: Cluster, broker: int) -> bool:
     return True
 
 
-def lose_hw_checkpoint(cluster: Cluster, broker: int) -> bool:
-    """``replication-offset-checkpoint`` of a broker that is down is deleted: its HW starts from 0."""
-    if cluster.brokers[broker].up:
+def lose_checkpoint(cluster: Cluster, broker: int, checkpoint: Checkpoint = "hw") -> bool:
+    """A checkpoint of a broker that is down is deleted. A broker takes a missing file for an empty one.
+
+    Its HW starts from 0 without ``hw``; it recovers its whole log without ``recovery_point`` if it did not stop
+    cleanly; without ``epochs`` it knows of none but what recovery finds in the log.
+    """
+    if not _damageable(cluster, broker, checkpoint):
         return False
     cluster.now += 1
-    cluster.replica(broker).disk.hw = None
-    cluster.act("checkpoint lost", broker=broker, file="replication-offset-checkpoint")
+    cluster.replica(broker).disk.lose(checkpoint, "lost")
+    cluster.act("checkpoint lost", broker=broker, file=CHECKPOINTS[checkpoint])
     return True
+
+
+def garble_checkpoint(cluster: Cluster, broker: int, checkpoint: Checkpoint = "hw") -> bool:
+    """A checkpoint of a broker that is down becomes unreadable: zeros, as some file systems leave after a power cut.
+
+    ``recovery_point`` and ``log_start`` are then taken for empty (``LogManager.loadLogs``). With ``epochs`` the broker
+    does not start; with ``hw`` it ends as soon as it is told of the partition, or up to 0.11 goes on without it. Both
+    last until somebody deletes the file.
+    """
+    if not _damageable(cluster, broker, checkpoint):
+        return False
+    cluster.now += 1
+    cluster.replica(broker).disk.lose(checkpoint, "garbled")
+    cluster.act("checkpoint garbled", broker=broker, file=CHECKPOINTS[checkpoint])
+    return True
+
+
+def restore_checkpoint(cluster: Cluster, broker: int, checkpoint: Checkpoint = "hw") -> bool:
+    """A checkpoint of a broker that is down is replaced by an older copy: what it said before it last changed."""
+    if not _damageable(cluster, broker, checkpoint) or not cluster.replica(broker).disk.restore(checkpoint):
+        return False
+    cluster.now += 1
+    cluster.act("older checkpoint put back", broker=broker, file=CHECKPOINTS[checkpoint])
+    return True
+
+
+def _damageable(cluster: Cluster, broker: int, checkpoint: Checkpoint) -> bool:
+    """Whether the broker is down and writes such a file: up to 0.10 there are neither epochs nor log starts."""
+    if cluster.brokers[broker].up or not cluster.replica(broker).on_disk:
+        return False
+    return cluster.protocol.epochs or checkpoint in ("hw", "recovery_point")
 
 
 def damage_epochs(cluster: Cluster, broker: int, keep: int = 0) -> bool:
@@ -178,7 +215,7 @@ def damage_epochs(cluster: Cluster, broker: int, keep: int = 0) -> bool:
         return False
     cluster.now += 1
     disk = cluster.replica(broker).disk
-    disk.epochs = disk.epochs[:keep]
+    disk.write("epochs", disk.epochs[:keep])
     cluster.act("checkpoint damaged", broker=broker, file="leader-epoch-checkpoint", keeps=keep)
     return True
 

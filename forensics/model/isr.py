@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def expand(cluster: Cluster, leader: Replica, follower: int) -> None:
     """A follower that has caught up enters the ISR.
 
-    Its LEO must have reached the HW and, since 2.1 (KAFKA-7128), the start of the leader's epoch: a new leader's own HW
-    is a late one, and up to 2.0 a replica that lacked committed records could enter below it.
+    Its LEO must have reached the HW and, since 2.0.1 and 2.1 (KAFKA-7128), the start of the leader's epoch: a new
+    leader's own HW is a late one, and up to 2.0.0 a replica that lacked committed records could enter below it.
     """
     if follower in leader.isr:
         return

@@ -35,6 +35,15 @@ def _starts(facts: Facts) -> Iterator[tuple[str, Facts]]:
         yield "log_loaded", {"leo": facts["leo"]}
 
 
+def _cannot_load(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    yield "process_start", {}
+    yield from _unreadable(facts)
+
+
+def _unreadable(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    yield "checkpoint_error", {"detail": f"while reading checkpoint file {facts['file']}"}
+
+
 def _told(facts: Facts) -> Iterator[tuple[str, Facts]]:
     yield ("stale_request" if facts["stale"] else "leader_and_isr"), _state(facts)
 
@@ -96,6 +105,8 @@ def _one(kind: str, *names: str, **renamed: str) -> Stated:
 
 STATED: dict[str, Stated] = {
     "starts": _starts,
+    "cannot_load": _cannot_load,
+    "hw_unreadable": _unreadable,
     "stopping": _one("shutdown_begin"),
     "stopped": _one("shutdown_complete"),
     "told": _told,
@@ -135,6 +146,7 @@ STATED: dict[str, Stated] = {
 OF_THE_BROKER = frozenset(
     (
         "process_start",
+        "checkpoint_error",
         "clean_restart",
         "unclean_restart",
         "shutdown_begin",

@@ -7,8 +7,11 @@
 | ``epoch-279`` | 2.0–2.6 (KIP-279, KIP-320) | the same with (epoch, end) in the answer, repeated until both agree |
 | ``fetch`` | 2.7 on (KIP-595) | fetches with the epoch of its last record; the answer names the diverging epoch |
 
-The wording of logs and the small rules (ISR, HW) follow the version named in the row. ``epoch-279`` is Kafka 2.8.2 with
-an inter-broker protocol below 2.7, which keeps the old request.
+Each row is one version of Kafka, whose wording and small rules (ISR, HW) it follows: ``epoch-279`` is 2.8.2 with an
+inter-broker protocol below 2.7, which keeps the old request. Where another version of the same protocol does otherwise,
+that version is a row of its own among the variants: ``epoch-279-2.0`` is 2.0.0, whose leaders and followers are those
+of 1.1 but for the new answer; the rest of what ``epoch-279`` does came with 2.0.1 and 2.1. ``fetch-14704`` is 2.8.2 as
+released, before that issue was fixed.
 """
 
 from __future__ import annotations
@@ -17,6 +20,13 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from forensics.model.state import NO_EPOCH, NO_OFFSET, EpochCache
+
+
+class UnknownName(KeyError):
+    """A name that stands for nothing here. The text says which names there are."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class EpochEnd(NamedTuple):
@@ -41,21 +51,27 @@ class Protocol:
     """Message format on disk; only format 2 stores the leader epoch."""
     truncates_by: Literal["hw", "epoch", "epoch-279", "fetch"]
     epoch_entry: Literal["never", "first-append", "becoming-leader"]
-    """When a leader's epoch cache gets its entry."""
+    """When a leader's epoch cache gets its entry: since 2.0.1 (KAFKA-7415) as soon as it leads. From then on an entry
+    also drops those it contradicts, and an epoch older than the cache ends where the cache begins."""
     hw_survives_cut: bool
     """Up to 2.3 the HW lived beside the log and was kept by a truncation, even above the new end."""
     fenced: bool
     """From 2.1 (KIP-320) requests carry the leader epoch the follower knows, and stale ones are refused."""
     skips_same_leader: bool
-    """Up to 1.1 a follower told of a new epoch under the same leader neither restarts its fetcher nor reconciles."""
+    """Up to 2.0.0 a follower told of a new epoch under the same leader neither restarts its fetcher nor reconciles
+    (KAFKA-7164)."""
     joins_below_epoch_start: bool
-    """Up to 2.0 a follower entered the ISR with LEO >= HW; since 2.1 it needs the start of the leader's epoch too."""
+    """Up to 2.0.0 a follower entered the ISR with LEO >= HW; since 2.0.1 and 2.1 it needs the start of the leader's
+    epoch too (KAFKA-7128)."""
     halts_on_short_leader: bool
-    """Up to 1.1 a broker that would have to cut below a shorter leader halts itself unless elections may be unclean."""
+    """Up to 2.0.0 a broker that would have to cut below a shorter leader halts itself unless elections may be unclean
+    (KAFKA-7414)."""
+    halts_on_failed_dir: bool
+    """From 1.0 (KIP-112) a broker whose last log directory failed, by a checkpoint it cannot read, ends itself."""
     hw_needs_min_isr: bool
     """From 3.7 (KIP-966) the HW stands still while the ISR is smaller than ``min.insync.replicas``."""
     caught_up_by_offset: bool
-    """From 2.0 a follower at the leader's end offset is in sync however long ago it last fetched."""
+    """From 2.1 a follower at the leader's end offset is in sync however long ago it last fetched."""
     takes_hw_before_cut: bool
     """KAFKA-14704: a diverging follower adopts the leader's HW first and truncates afterwards (2.7 to 3.4.0)."""
     bumps_epoch_on_death: bool
@@ -69,6 +85,11 @@ class Protocol:
     def epochs(self) -> bool:
         """Whether logs carry leader epochs at all."""
         return self.magic == 2
+
+    @property
+    def cache_drops_contradicted(self) -> bool:
+        """Whether the epoch cache is that of 2.0.1 on, see ``epoch_entry``."""
+        return self.epoch_entry == "becoming-leader"
 
 
 HW = Protocol(
@@ -85,6 +106,7 @@ HW = Protocol(
     skips_same_leader=True,
     joins_below_epoch_start=True,
     halts_on_short_leader=True,
+    halts_on_failed_dir=False,
     hw_needs_min_isr=False,
     caught_up_by_offset=False,
     takes_hw_before_cut=False,
@@ -102,6 +124,7 @@ EPOCH = replace(
     magic=2,
     truncates_by="epoch",
     epoch_entry="first-append",
+    halts_on_failed_dir=True,
     unclean_default=False,
 )
 
@@ -136,31 +159,44 @@ FETCH = replace(
 
 PROTOCOLS: tuple[Protocol, ...] = (HW, EPOCH, EPOCH_279, FETCH)
 
-VARIANTS: tuple[Protocol, ...] = (
-    replace(
-        FETCH,
-        name="fetch-14704",
-        kafka="2.8.2",
-        mode="zk",
-        inter_broker="2.8-IV1",
-        summary="as fetch, with the high watermark taken before the cut (KAFKA-14704, 2.7 to 3.4.0)",
-        hw_needs_min_isr=False,
-        takes_hw_before_cut=True,
-        bumps_epoch_on_death=True,
-    ),
+EPOCH_279_2_0 = replace(
+    EPOCH,
+    name="epoch-279-2.0",
+    kafka="2.0.0",
+    summary="the same in its first version: no fencing, the ISR entered below the epoch's start (2.0.0)",
+    inter_broker="2.0-IV1",
+    truncates_by="epoch-279",
 )
+
+FETCH_14704 = replace(
+    FETCH,
+    name="fetch-14704",
+    kafka="2.8.2",
+    mode="zk",
+    inter_broker="2.8-IV1",
+    summary="as fetch, with the high watermark taken before the cut (KAFKA-14704, 2.7 to 3.4.0)",
+    hw_needs_min_isr=False,
+    takes_hw_before_cut=True,
+    bumps_epoch_on_death=True,
+)
+
+VARIANTS: tuple[Protocol, ...] = (EPOCH_279_2_0, FETCH_14704)
+"""Versions that differ from the one that stands for their protocol."""
+
+EVERY: tuple[Protocol, ...] = (HW, EPOCH, EPOCH_279_2_0, EPOCH_279, FETCH_14704, FETCH)
+"""Protocols and variants, by age."""
 
 
 def named(name: str) -> Protocol:
     """The protocol or variant of that name.
 
     Raises:
-        KeyError: No such protocol; the message lists those there are.
+        UnknownName: No such protocol; the message lists those there are.
     """
-    for protocol in (*PROTOCOLS, *VARIANTS):
+    for protocol in EVERY:
         if protocol.name == name:
             return protocol
-    raise KeyError(f"no protocol {name!r}; there are {', '.join(p.name for p in (*PROTOCOLS, *VARIANTS))}")
+    raise UnknownName(f"no protocol {name!r}; there are {', '.join(p.name for p in EVERY)}")
 
 
 # -- OffsetsForLeaderEpoch --------------------------------------------------------------------------------------------
@@ -170,8 +206,8 @@ def answer(protocol: Protocol, cache: EpochCache, asked: int, leo: int) -> Epoch
     """What a log says of the end of epoch ``asked``: a leader's reply, and from 2.0 a follower's look at its own log.
 
     Up to 1.1 (``LeaderEpochFileCache.endOffsetFor`` of 1.1.1): the LEO for the newest epoch, else the start of the
-    first later epoch, undefined for epochs outside the cache. From 2.0 the answer names the largest epoch not above the
-    asked one, and an epoch older than the cache ends where the cache begins.
+    first later epoch, undefined for epochs outside the cache. From 2.0.0 the answer names the largest epoch not above
+    the asked one; from 2.0.1 an epoch older than the cache ends where the cache begins.
     """
     entries = cache.entries
     if asked == NO_EPOCH or not entries:
@@ -183,9 +219,9 @@ def answer(protocol: Protocol, cache: EpochCache, asked: int, leo: int) -> Epoch
     earlier = [epoch for epoch, _ in entries if epoch <= asked]
     if not later:
         return EpochEnd(NO_EPOCH, NO_OFFSET)
-    if not versioned:
-        return EpochEnd(NO_EPOCH, NO_OFFSET if asked < entries[0][0] else later[0])
-    return EpochEnd(earlier[-1] if earlier else asked, later[0])
+    if not earlier:
+        return EpochEnd(asked, later[0]) if protocol.cache_drops_contradicted else EpochEnd(NO_EPOCH, NO_OFFSET)
+    return EpochEnd(earlier[-1] if versioned else NO_EPOCH, later[0])
 
 
 class Cut(NamedTuple):

@@ -14,6 +14,7 @@ from forensics.model import faults
 from forensics.model.cluster import Cluster
 from forensics.model.protocol import Protocol
 from forensics.model.run import Scenario, Stage
+from forensics.model.state import CHECKPOINTS, Checkpoint
 
 
 class Op(NamedTuple):
@@ -29,6 +30,11 @@ def back(cluster: Cluster, broker: int) -> bool:
     """A broker starts again once its old session is over; before that its registration would be refused."""
     faults.notice(cluster, broker)
     return cluster.restart(broker)
+
+
+def file_of(op: Op) -> Checkpoint:
+    """Which checkpoint an operation is about."""
+    return tuple(CHECKPOINTS)[op.number % len(CHECKPOINTS)]
 
 
 OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
@@ -57,8 +63,11 @@ OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "prefer": lambda c, op: faults.prefer(c, op.one),
     "controller": lambda c, op: faults.controller_failover(c),
     "wipe": lambda c, op: faults.wipe(c, op.one),
-    "lose-hw": lambda c, op: faults.lose_hw_checkpoint(c, op.one),
+    "lose-hw": lambda c, op: faults.lose_checkpoint(c, op.one),
     "damage-epochs": lambda c, op: faults.damage_epochs(c, op.one, op.number % 3),
+    "lose-file": lambda c, op: faults.lose_checkpoint(c, op.one, file_of(op)),
+    "garble-file": lambda c, op: faults.garble_checkpoint(c, op.one, file_of(op)),
+    "old-file": lambda c, op: faults.restore_checkpoint(c, op.one, file_of(op)),
 }
 """What a schedule is made of."""
 
@@ -90,6 +99,9 @@ GENTLE: dict[str, int] = {
 
 CRUEL: dict[str, int] = GENTLE | {"flush": 3, "power-loss": 3, "wipe": 1, "lose-hw": 1, "damage-epochs": 1}
 """Those and what no protocol can heal: lost page caches, disks and files."""
+
+RUINOUS: dict[str, int] = CRUEL | {"lose-file": 4, "garble-file": 4, "old-file": 4, "crash": 8, "restart": 14}
+"""Those, and every checkpoint may be lost, unreadable or an older copy when its broker starts."""
 
 
 def schedule(seed: int, steps: int, brokers: tuple[int, ...] = (1, 2, 3), weights: dict[str, int] = CRUEL) -> list[Op]:
@@ -126,6 +138,7 @@ def settle(cluster: Cluster) -> None:
         faults.resume(cluster, broker)
     for broker in cluster.assigned:
         faults.notice(cluster, broker)
+        _readable_files(cluster, broker)
         cluster.restart(broker)
         faults.reconnect(cluster, broker)
         cluster.deliver(broker)
@@ -138,6 +151,17 @@ def settle(cluster: Cluster) -> None:
     cluster.catch_up()
     for broker in cluster.assigned:
         cluster.checkpoint(broker)
+
+
+def _readable_files(cluster: Cluster, broker: int) -> None:
+    """Somebody deletes the files that keep a broker from serving; one that runs without the partition is restarted."""
+    node = cluster.brokers[broker]
+    blocking = [name for name, damage in node.replica.disk.damage.items() if damage == "garbled"]
+    if "hw" in blocking and node.up and not node.replica.role:
+        faults.crash(cluster, broker)
+        faults.notice(cluster, broker)
+    for name in blocking:
+        faults.lose_checkpoint(cluster, broker, name)
 
 
 class Setting(NamedTuple):

@@ -13,7 +13,17 @@ from forensics.model import isr
 from forensics.model import protocol as rules
 from forensics.model.controller import NO_LEADER, PartitionState
 from forensics.model.protocol import EpochEnd
-from forensics.model.state import NEVER, NO_EPOCH, NO_OFFSET, Batch, EpochCache, Pending, Remote, Replica
+from forensics.model.state import (
+    CHECKPOINTS,
+    NEVER,
+    NO_EPOCH,
+    NO_OFFSET,
+    Batch,
+    EpochCache,
+    Pending,
+    Remote,
+    Replica,
+)
 
 if TYPE_CHECKING:
     from forensics.model.cluster import Cluster
@@ -64,6 +74,9 @@ def told(cluster: Cluster, broker: int, state: PartitionState) -> None:
         return
     if not zk and (state.leader_epoch, state.partition_epoch) <= (replica.leader_epoch, replica.partition_epoch):
         return
+    if replica.disk.damage.get("hw") == "garbled" and not replica.role and replica.leader_epoch == NO_EPOCH:
+        _hw_unreadable(cluster, replica, state)
+        return
     cluster.has_state(broker)
     _open(cluster, replica, state)
     if state.leader == broker:
@@ -90,6 +103,19 @@ def _open(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
         found=found,
         becomes="leader" if state.leader == replica.broker else "follower",
     )
+
+
+def _hw_unreadable(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
+    """``replication-offset-checkpoint`` cannot be read, which only shows when the first partition is taken up.
+
+    Up to 0.11 the request fails, again and again, and the broker goes on without the partition (0.10.2.2
+    ``Partition.getOrCreateReplica``). From 1.0 the log directory counts as failed, and a broker without any other
+    halts (``CheckpointFile.read``, ``LogManager.handleLogDirFailure``).
+    """
+    becomes = "leader" if state.leader == replica.broker else "follower"
+    cluster.emit("hw_unreadable", replica.broker, file=CHECKPOINTS["hw"], becomes=becomes)
+    if cluster.protocol.halts_on_failed_dir:
+        cluster.process_ends(replica.broker)
 
 
 def _lead(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
@@ -198,7 +224,8 @@ def _follow(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
     start = replica.log.end if by_fetch else replica.hw
     cluster.emit("fetcher_added", replica.broker, leader=state.leader, epoch=state.leader_epoch, offset=start)
     replica.truncating = not by_fetch
-    if replica.truncating and protocol.truncates_by != "epoch" and not replica.epochs.entries:
+    # from 2.1 on it does not ask when it has no epoch to ask for
+    if replica.truncating and protocol.kafka >= "2.1" and not replica.epochs.entries:
         cluster.emit("cuts_to_hw", replica.broker, leader=state.leader, hw=replica.hw)
         cut(cluster, replica, replica.hw, "hw")
         replica.truncating = False
@@ -208,10 +235,10 @@ def assign_epoch(cluster: Cluster, replica: Replica, epoch: int, start: int) -> 
     """Notes the start of an epoch in the replica's cache, which is written to its checkpoint at once."""
     before = replica.epochs.entries[-1] if replica.epochs.entries else (NO_EPOCH, NO_OFFSET)
     size = len(replica.epochs.entries)
-    dropped = replica.epochs.assign(epoch, start, replaces=cluster.protocol.truncates_by in ("epoch-279", "fetch"))
+    dropped = replica.epochs.assign(epoch, start, replaces=cluster.protocol.cache_drops_contradicted)
     if dropped is None:
         return
-    replica.disk.epochs = list(replica.epochs.entries)
+    replica.disk.write("epochs", list(replica.epochs.entries))
     if cluster.trace.on:
         cluster.emit(
             "epoch_assigned",
@@ -556,16 +583,18 @@ def cut(cluster: Cluster, replica: Replica, to: int, why: str) -> None:
         # from 2.8 the cache is cut even then: a leader's entry without records may contradict the new leader's
         dropped = replica.epochs.cut(end) if cluster.protocol.kafka >= "2.8" else []
         if dropped:
-            replica.disk.epochs = list(replica.epochs.entries)
+            replica.disk.write("epochs", list(replica.epochs.entries))
         cluster.emit("cut_nothing", replica.broker, to=to, end=end, hw=hw, why=why, dropped=dropped)
         return
     removed = log.truncate(to)
     cluster.witness.truncated(cluster.now, replica.broker, to, end, removed)
     dropped = replica.epochs.cut(to)
-    replica.disk.epochs = list(replica.epochs.entries)
+    if dropped:
+        replica.disk.write("epochs", list(replica.epochs.entries))
     if not cluster.protocol.hw_survives_cut:
         replica.hw = min(replica.hw, to)
-    replica.disk.recovery_point = min(replica.disk.recovery_point or 0, to)  # every truncation writes that checkpoint
+    # every truncation writes that checkpoint
+    replica.disk.write("recovery_point", min(replica.disk.recovery_point or 0, to))
     cluster.emit(
         "cut",
         replica.broker,

@@ -32,6 +32,8 @@ class ReplicaView(NamedTuple):
     remote_leo: dict[int, int]
     epochs: tuple[tuple[int, int], ...]
     values: tuple[str, ...]
+    last_stable: int | None
+    """The LSO; None while the process is down."""
 
 
 class Step(NamedTuple):
@@ -64,6 +66,7 @@ def view(cluster: Cluster, broker: int) -> ReplicaView:
         {b: r.leo for b, r in replica.remote.items()},
         tuple(replica.epochs.entries if node.up else replica.disk.epochs),
         tuple(record.value for record in replica.log.records()),
+        replica.last_stable() if node.up else None,
     )
 
 
@@ -191,13 +194,17 @@ class Run:
             "replica_ends": {str(b): log.end for b, log in logs.items()},
             "replica_hws": {str(b): hw for b, hw in hws.items()},
             "leader": leader.broker if leader else None,
-            "readable": len(list(final.records(0, max(leader.hw, 0)))) if leader else final.end,
+            "readable": len(list(leader.readable()))
+            if leader
+            else sum(not b.marker and len(b.values) for b in final.batches),
             "expect": expect,
             "actions": [{**action, "at": action["at"] / 1000} for action in cluster.actions],
         }
 
     def write(self, directory: Path | str, logging: Logging = "default") -> None:
-        """Writes the evidence the brokers would have left, the trace (``trace.jsonl``) and ``truth.json``.
+        """Writes the evidence the brokers would have left and, beside them, what only the model knows.
+
+        That is ``trace.jsonl`` (see ``observations``), ``events.jsonl`` (every event of the model) and ``truth.json``.
 
         Args:
             directory: Created if absent; files of the same names are replaced.
@@ -230,7 +237,7 @@ class Scenario:
         """Tells the story under a protocol, at most ``steps`` steps of it.
 
         Raises:
-            KeyError: No protocol of that name.
+            UnknownName: No protocol of that name.
         """
         rules = named(protocol) if isinstance(protocol, str) else protocol
         stage = Stage(rules, seed, steps)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 NO_EPOCH = -1
 NO_OFFSET = -1
@@ -173,6 +173,20 @@ class EpochCache:
         return found
 
 
+Checkpoint = Literal["hw", "recovery_point", "log_start", "epochs"]
+
+CHECKPOINTS: dict[Checkpoint, str] = {
+    "hw": "replication-offset-checkpoint",
+    "recovery_point": "recovery-point-offset-checkpoint",
+    "log_start": "log-start-offset-checkpoint",
+    "epochs": "leader-epoch-checkpoint",
+}
+"""The checkpoints of a replica, and the files they lie in."""
+
+NOTHING: dict[Checkpoint, Any] = {"hw": None, "recovery_point": None, "log_start": None, "epochs": []}
+"""What a broker reads from a file that is not there."""
+
+
 @dataclass(slots=True)
 class Disk:
     """The small files of one replica, as last written. A checkpoint is synced and renamed: it survives a power cut."""
@@ -181,10 +195,39 @@ class Disk:
     """``replication-offset-checkpoint``; None where the file has no line for the partition."""
     recovery_point: int | None = None
     """``recovery-point-offset-checkpoint``: everything below was flushed. Not the LEO."""
+    log_start: int | None = None
+    """``log-start-offset-checkpoint``: no line for a log that begins where its first segment does, as all do here."""
     epochs: list[tuple[int, int]] = field(default_factory=list)
     """``leader-epoch-checkpoint``."""
     clean: bool = False
     """Whether ``.kafka_cleanshutdown`` is there."""
+    former: dict[Checkpoint, Any] = field(default_factory=dict)
+    """What each checkpoint said before it was last changed: an older copy, as a backup has it."""
+    damage: dict[Checkpoint, Literal["lost", "empty", "garbled"]] = field(default_factory=dict)
+    """Files that are not there, that a starting broker made anew with nothing in them, or that cannot be read."""
+
+    def write(self, checkpoint: Checkpoint, value: Any) -> None:
+        """The broker writes a checkpoint. Whatever was wrong with the file is over."""
+        before = getattr(self, checkpoint)
+        if value != before:
+            self.former[checkpoint] = before
+        setattr(self, checkpoint, value)
+        self.damage.pop(checkpoint, None)
+
+    def lose(self, checkpoint: Checkpoint, damage: Literal["lost", "garbled"]) -> None:
+        """The file is deleted, or made unreadable: what it said is gone."""
+        before = getattr(self, checkpoint)
+        if before != NOTHING[checkpoint]:
+            self.former[checkpoint] = before
+        self.damage[checkpoint] = damage
+        setattr(self, checkpoint, [] if checkpoint == "epochs" else None)
+
+    def restore(self, checkpoint: Checkpoint) -> bool:
+        """The file is replaced by an older copy of itself. False if it never said anything else."""
+        if checkpoint not in self.former:
+            return False
+        self.write(checkpoint, self.former[checkpoint])
+        return True
 
 
 @dataclass(slots=True)
@@ -212,6 +255,13 @@ class Transaction:
     producer: int
     first: int
     marker: int | None = None
+    aborted: bool = False
+
+    def holds(self, batch: Batch) -> bool:
+        """Whether the batch is part of it. Without a marker there is no telling where it ends."""
+        return (
+            batch.producer == self.producer and self.first <= batch.base and batch.base <= (self.marker or self.first)
+        )
 
 
 @dataclass(slots=True)
@@ -255,7 +305,7 @@ class Replica:
                 continue
             if batch.marker:
                 if ended := running.pop(batch.producer, None):
-                    ended.marker = batch.base
+                    ended.marker, ended.aborted = batch.base, batch.marker == "abort"
             elif batch.producer not in running:
                 running[batch.producer] = Transaction(batch.producer, batch.base)
                 found.append(running[batch.producer])
@@ -268,3 +318,18 @@ class Replica:
         """
         undecided = [t.first for t in self.transactions() if t.marker is None or t.marker >= self.hw]
         return min([self.hw, *undecided])
+
+    def readable(self, *, committed: bool = False) -> Iterator[Record]:
+        """What a leader with this log would hand to consumers: no markers, nothing from the HW on.
+
+        Args:
+            committed: Nothing from the LSO on either, and no record of an aborted transaction.
+        """
+        end = max(self.last_stable() if committed else self.hw, 0)
+        aborted = [t for t in self.transactions() if t.aborted] if committed else []
+        for batch in self.log.read(0):
+            if batch.marker or any(t.holds(batch) for t in aborted):
+                continue
+            for offset, value in enumerate(batch.values, batch.base):
+                if offset < end:
+                    yield Record(offset, batch.epoch, value)

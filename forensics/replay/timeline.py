@@ -70,7 +70,7 @@ def timeline(case: Case, history: History) -> pl.DataFrame:
     case = case.part_of(history.cluster)
     brokers = sorted(history.replicas)
     rows = _rows(case, history, brokers)
-    rows = _ends(_roles(rows))
+    rows = _ends(_roles(rows), history)
     rows = _high_watermarks(rows, history, case)
     rows = _others(rows)
     states = _states(rows, _spans(case, brokers))
@@ -252,7 +252,7 @@ def _count(mark: pl.Expr) -> pl.Expr:
 # -- log end offset ---------------------------------------------------------------------------------------------------
 
 
-def _ends(rows: pl.DataFrame) -> pl.DataFrame:
+def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
     """The log end offset: what lines state, shortened by truncations, and whether it may have grown unseen."""
     end = (
         pl.when(_is(Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)).then(pl.when(pl.col("_taken")).then(pl.col("leo")))
@@ -279,8 +279,17 @@ def _ends(rows: pl.DataFrame) -> pl.DataFrame:
     leads = (pl.col("role") == Role.LEADER.value).fill_null(False)
     grows = _is(Kind.FETCHER_ADDED, *_AT_LEAST) | lost
     exact = pl.when(grows).then(False).when(states).then(True)
-    # A follower's fetcher reconciles first and then appends what it fetches.
-    fetches = pl.when(_is(Kind.FETCHER_ADDED)).then(True).when(pl.col("_begins") | pl.col("starts_run")).then(False)
+    # A follower's fetcher reconciles first and then appends what it fetches. Up to 2.0.0 it is not added anew when only
+    # the epoch of its leader has changed: then a truncation, even without effect, is the first sign of it, unless its
+    # fetches are printed.
+    told = _is(Kind.FOLLOWER_FETCHED).any().over(run)
+    reconciles = _is(Kind.TRUNCATE, Kind.TRUNCATE_NOOP) & pl.lit(history.protocol != "hw") & ~told
+    fetches = (
+        pl.when(_is(Kind.FETCHER_ADDED) | reconciles)
+        .then(True)
+        .when(pl.col("_begins") | pl.col("starts_run"))
+        .then(False)
+    )
     return rows.with_columns(
         cuts.fill_null(False).alias("_cuts"),
         _carry(pl.col("_end")).alias("log_end_offset"),

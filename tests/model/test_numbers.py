@@ -128,12 +128,53 @@ def test_the_last_stable_offset_waits_for_a_committed_marker() -> None:
         assert (replica.hw, replica.last_stable()) == (hw, stable)
 
 
-def test_readers_of_committed_data_see_no_marker_and_no_aborted_record() -> None:
-    cluster = scenario("open-transaction").run("fetch").cluster
-    plain = [record.offset for record in cluster.consume()]
-    transactional = [record.offset for record in cluster.consume(committed=True)]
-    assert plain == list(range(10))
-    assert transactional == [0, 1, 2, 3, 4, 5]  # 6 is the commit marker, 7 and 8 were aborted, 9 is the abort marker
+@pytest.mark.parametrize("protocol", [p for p in PROTOCOLS if p.epochs], ids=lambda p: p.name)
+def test_what_consumers_are_handed(protocol: Protocol) -> None:
+    """Markers (at 6 and 9) are handed to nobody; who reads committed data gets nothing of the aborted transaction."""
+    run = scenario("open-transaction").run(protocol)
+    assert [record.offset for record in run.cluster.consume()] == [0, 1, 2, 3, 4, 5, 7, 8]
+    assert [record.offset for record in run.cluster.consume(committed=True)] == [0, 1, 2, 3, 4, 5]
+    assert run.truth()["readable"] == 8
+
+
+@pytest.mark.parametrize(
+    ("steps", "plain", "committed"),
+    [
+        (1, [0, 1, 2], [0, 1, 2]),
+        (2, [0, 1, 2, 3, 4, 5], [0, 1, 2]),  # open: the plain record behind it waits too
+        (3, [0, 1, 2, 3, 4, 5], [0, 1, 2]),  # its marker is appended, but not committed
+        (4, [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_read_committed_stops_at_the_last_stable_offset(steps: int, plain: list[int], committed: list[int]) -> None:
+    cluster = scenario("open-transaction").run("fetch", steps=steps).cluster
+    assert [record.offset for record in cluster.consume()] == plain
+    assert [record.offset for record in cluster.consume(committed=True)] == committed
+
+
+def test_consumers_read_from_leaders_only() -> None:
+    cluster = scenario("two-replicas").run("fetch").cluster
+    assert [record.value for record in cluster.consume(from_broker=1)] == ["m1"]
+    assert cluster.consume(from_broker=2) == []
+
+
+@pytest.mark.parametrize(("acks", "as_written"), [("0", "0"), ("1", "1"), ("all", "all"), ("-1", "all"), (-1, "all")])
+def test_acks_as_kafka_takes_them(acks: str | int, as_written: str) -> None:
+    cluster = scenario("two-replicas").run("fetch", steps=1).cluster
+    (batch,) = cluster.produce(1, acks)
+    assert batch.acks == as_written
+    acknowledged = [b.base for b in cluster.witness.acked]
+    assert acknowledged == ([0] if acks == "1" else [])
+    cluster.catch_up()
+    assert [b.base for b in cluster.witness.acked] == ([] if acks == "0" else [0])
+
+
+@pytest.mark.parametrize("acks", ["2", 2, "-2", "every", ""])
+def test_acks_that_no_broker_takes(acks: str | int) -> None:
+    cluster = scenario("two-replicas").run("fetch", steps=1).cluster
+    with pytest.raises(ValueError, match="there are 0, 1 and all"):
+        cluster.produce(1, acks)
+    assert cluster.replica(1).log.end == 0
 
 
 def test_steps_limits_a_story() -> None:

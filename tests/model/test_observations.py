@@ -51,7 +51,8 @@ def test_an_unclean_election_is_named(protocol: Protocol) -> None:
     assert [row for row in lines("power-loss", protocol) if row["kind"] == "unclean_election"] == []
 
 
-# A leader that does not know of its successor proposes an ISR; batches of two histories that do not line up.
+# A leader that does not know of its successor proposes an ISR; batches of two histories that do not line up; checkpoints
+# without which a broker cannot go on.
 RARE = [
     [Op("produce"), Op("catch-up"), Op("pause", 1), Op("notice", 1), Op("resume", 1), Op("lag", number=1)],
     [
@@ -63,6 +64,8 @@ RARE = [
         Op("restart", 2),
         Op("produce", number=2),
     ],
+    [Op("crash", 2), Op("notice", 2), Op("garble-file", 2, number=0), Op("restart", 2)],
+    [Op("crash", 2), Op("notice", 2), Op("garble-file", 2, number=3), Op("restart", 2)],
 ]
 
 

@@ -15,6 +15,7 @@ from forensics.model.random_runs import (
     CRUEL,
     GENTLE,
     OPERATIONS,
+    RUINOUS,
     Op,
     broken_promises,
     play,
@@ -51,11 +52,12 @@ def test_older_protocols_break_their_word(protocol: Protocol) -> None:
     assert first_broken(protocol) is not None
 
 
+@pytest.mark.parametrize("weights", [CRUEL, RUINOUS], ids=["cruel", "ruinous"])
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.name)
-def test_no_schedule_breaks_the_machine(protocol: Protocol) -> None:
+def test_no_schedule_breaks_the_machine(protocol: Protocol, weights: dict[str, int]) -> None:
     """Cruel faults: whatever is lost, offsets stay in order, an ISR holds its leader, epochs only rise."""
     for seed in range(400):
-        cluster = random_cluster(protocol, seed, 60, CRUEL)
+        cluster = random_cluster(protocol, seed, 60, weights)
         for node in cluster.brokers.values():
             log = node.replica.log
             assert [b.base for b in log.batches] == sorted({b.base for b in log.batches})
@@ -157,8 +159,8 @@ def test_no_loss_is_found_under_epochs(ops: list[Op]) -> None:
 
 
 def test_weights_name_operations() -> None:
-    assert set(CRUEL) == set(OPERATIONS)
-    assert set(GENTLE) < set(CRUEL)
+    assert set(RUINOUS) == set(OPERATIONS)
+    assert set(GENTLE) < set(CRUEL) < set(RUINOUS)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.name)

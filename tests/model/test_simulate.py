@@ -11,7 +11,16 @@ from click.testing import CliRunner, Result
 from forensics.cli.simulate import simulate
 from forensics.engines.local import scan
 from forensics.errors import UnwritableOutput
-from forensics.model import PROTOCOLS, SCENARIOS, VARIANTS, scenario
+from forensics.model import EVERY, SCENARIOS, Protocol, scenario
+from parsers.read import read
+from parsers.sources import Source
+from tests.model.batches import compared
+
+STORIES = [story.name for story in SCENARIOS if story.name != "random"]
+
+
+def file_source(path: Path) -> Source:
+    return Source(path.name, path.stat().st_size, lambda: path.open("rb"), beginning=path.read_bytes()[:4096])
 
 
 def call(*arguments: object) -> Result:
@@ -34,7 +43,7 @@ def test_list(arguments: list[str]) -> None:
     assert all(story.summary in line for story, line in zip(SCENARIOS, lines, strict=True))
 
 
-@pytest.mark.parametrize("protocol", [p.name for p in (*PROTOCOLS, *VARIANTS)])
+@pytest.mark.parametrize("protocol", [p.name for p in EVERY])
 def test_evidence_trace_and_truth(protocol: str, tmp_path: Path) -> None:
     result = call("power-loss", "--protocol", protocol, "-o", tmp_path / "run")
     assert result.exit_code == 0, result.output
@@ -42,19 +51,59 @@ def test_evidence_trace_and_truth(protocol: str, tmp_path: Path) -> None:
     truth = json.loads((tmp_path / "run" / "truth.json").read_text())
     assert (truth["protocol"], truth["lost_committed_offsets"]) == (protocol, [[10, 15]])
     assert (tmp_path / "run" / "trace.jsonl").stat().st_size > 1000
+    assert (tmp_path / "run" / "events.jsonl").stat().st_size > 1000
     assert (tmp_path / "run" / "broker-1" / "data" / "orders-0" / "00000000000000000000.log").stat().st_size > 0
-    assert verdicts(tmp_path / "run")["committed-data-lost"] == "violated"
+    (judged,) = scan(brokers(tmp_path / "run")).partitions
+    assert judged.judgements["committed-data-lost"].verdict.value == "violated"
 
 
-def test_a_scan_looks_at_neither_the_events_nor_the_truth(tmp_path: Path) -> None:
+def brokers(folder: Path) -> list[str]:
+    """What the help says to scan."""
+    return [str(path) for path in sorted(folder.glob("broker-*"))]
+
+
+def test_events_and_truth_are_no_evidence(tmp_path: Path) -> None:
     call("failover-truncation", "--protocol", "hw", "-o", tmp_path / "run")
-    with_both = scan([str(tmp_path / "run")])
-    kinds = {Path(path).name: kind for path, kind in with_both.case.sources.select("path", "format").iter_rows()}
-    assert (kinds["trace.jsonl"], kinds["truth.json"]) == ("unknown", "unknown")
+    everything = scan([str(tmp_path / "run")])
+    kinds = {Path(path).name: kind for path, kind in everything.case.sources.select("path", "format").iter_rows()}
+    assert (kinds["events.jsonl"], kinds["truth.json"], kinds["trace.jsonl"]) == ("unknown", "unknown", "trace")
     before = verdicts(tmp_path / "run")
-    (tmp_path / "run" / "trace.jsonl").unlink()
-    (tmp_path / "run" / "truth.json").unlink()
+    for name in ("events.jsonl", "truth.json"):
+        (tmp_path / "run" / name).unlink()
     assert verdicts(tmp_path / "run") == before
+
+
+# Not answered in full from the trace today; may only become less. (Without bytes no trace can tell of a fork.)
+UNSAID = {("hw", "fast-failover", rule) for rule in ("truncation-below-committed", "committed-data-lost")}
+
+
+@pytest.mark.parametrize("protocol", EVERY, ids=lambda p: p.name)
+def test_the_trace_that_is_written_answers_for_every_story(protocol: Protocol, tmp_path: Path) -> None:
+    """A trace leaves nothing out: what was cut and what was lost is known from it alone, to the offset."""
+    traces = {}
+    for name in STORIES:
+        run = scenario(name).run(protocol)
+        run.write(tmp_path / name)
+        traces[name] = run.truth()
+        reading = read(file_source(tmp_path / name / "trace.jsonl"))
+        assert (reading.format, reading.notices.height) == ("trace", 0)
+    unsaid = set()
+    for name, truth in traces.items():
+        (partition,) = scan([str(tmp_path / name / "trace.jsonl")]).partitions
+        for answer in compared([partition.judgements], truth):
+            assert not answer.wrong, (name, answer)
+            if answer.rule != "replica-divergence" and answer.kind not in ("clean", "violated"):
+                unsaid.add((protocol.name, name, answer.rule))
+    assert unsaid <= UNSAID
+
+
+@pytest.mark.parametrize("protocol", ["hw", "fetch"])
+def test_brokers_and_trace_together_are_not_misread(protocol: str, tmp_path: Path) -> None:
+    for name in ("loss", "fork", "unclean-election", "rolling-restart", "lost-disk"):
+        run = scenario(name).run(protocol)
+        run.write(tmp_path / name)
+        (partition,) = scan([str(tmp_path / name)]).partitions
+        assert [a.wrong for a in compared([partition.judgements], run.truth()) if a.wrong] == [], name
 
 
 def test_seed_steps_and_logging(tmp_path: Path) -> None:
@@ -67,7 +116,7 @@ def test_seed_steps_and_logging(tmp_path: Path) -> None:
     ):
         assert call("random", "--protocol", "fetch", "-o", tmp_path / name, *options).exit_code == 0
     assert below(tmp_path / "one") == below(tmp_path / "same") != below(tmp_path / "other")
-    events = {name: (tmp_path / name / "trace.jsonl").read_text().count("\n") for name in ("one", "short")}
+    events = {name: (tmp_path / name / "events.jsonl").read_text().count("\n") for name in ("one", "short")}
     assert events["short"] < events["one"]
     log = Path("broker-1") / "logs" / "server.log"
     assert (tmp_path / "one" / log).stat().st_size < (tmp_path / "loud" / log).stat().st_size
@@ -82,10 +131,44 @@ def test_a_story_stops_after_its_steps(tmp_path: Path) -> None:
 
 def test_what_if_puts_the_protocols_side_by_side() -> None:
     lines = call("loss", "--what-if").output.splitlines()
-    assert [line.split()[0] for line in lines[2:]] == [p.name for p in PROTOCOLS]
+    assert [line.split()[0] for line in lines[2:]] == [p.name for p in EVERY]
     assert "[1, 2)" in lines[2]
     assert not any("[1, 2)" in line for line in lines[3:])
     assert "[1, 2)" not in call("loss", "--what-if", "--steps", 2).output
+
+
+def test_what_if_shows_the_version_that_differs() -> None:
+    rows = {line.split()[0]: line for line in call("premature-isr", "--what-if").output.splitlines()[2:]}
+    assert {name for name, row in rows.items() if "[10, 15)" in row} == {"hw", "epoch", "epoch-279-2.0"}
+
+
+def test_what_if_writes_the_evidence_of_each(tmp_path: Path) -> None:
+    result = call("fork", "--what-if", "-o", tmp_path / "all")
+    assert result.exit_code == 0, result.output
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == sorted(p.name for p in EVERY)
+    for protocol in EVERY:
+        assert f"{tmp_path / 'all' / protocol.name}: " in result.output
+        call("fork", "--protocol", protocol.name, "-o", tmp_path / protocol.name)
+        assert below(tmp_path / "all" / protocol.name) == below(tmp_path / protocol.name)
+    again = call("fork", "--what-if", "-o", tmp_path / "all")
+    assert (again.exit_code, "not empty" in again.output) == (2, True)
+
+
+def test_what_if_of_a_random_run_names_seeds_that_tell_something() -> None:
+    told = call("random", "--what-if").output
+    assert "Seed 0 comes to the same under every protocol. Seeds that do not: " in told
+    seed = int(told.strip().rpartition(": ")[2].split(",")[0])
+    shown = call("random", "--what-if", "--seed", seed).output
+    assert "comes to the same" not in shown
+    assert "[" in shown
+
+
+def test_a_trace_alone(tmp_path: Path) -> None:
+    result = call("loss", "--protocol", "hw", "--trace", tmp_path / "loss.jsonl")
+    assert result.exit_code == 0, result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["loss.jsonl"]
+    call("loss", "--protocol", "hw", "-o", tmp_path / "run")
+    assert (tmp_path / "run" / "trace.jsonl").read_bytes() == (tmp_path / "loss.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize("protocol", ["hw", "epoch", "fetch"])
@@ -115,13 +198,22 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 def test_wrong_use_is_told(tmp_path: Path) -> None:
     for arguments, told in (
         (["no-such-story"], "two-replicas"),
-        (["fork"], "--protocol and -o"),
+        (["fork"], "--protocol, and -o or --trace, are needed"),
+        (["fork", "--protocol", "hw"], "--protocol, and -o or --trace, are needed"),
+        (["fork", "-o", tmp_path / "new"], "--protocol, and -o or --trace, are needed"),
+        (["-o", tmp_path / "new"], "which scenario?"),
+        (["--protocol", "hw"], "which scenario?"),
+        (["--what-if"], "which scenario?"),
+        (["--trace", tmp_path / "new.jsonl"], "which scenario?"),
+        (["fork", "--what-if", "--protocol", "hw"], "leave out --protocol"),
+        (["fork", "--what-if", "--trace", tmp_path / "new.jsonl"], "leave out --protocol and --trace"),
         (["fork", "--protocol", "raft", "-o", tmp_path], "epoch-279"),
         (["fork", "--protocol", "hw", "-o", tmp_path, "--steps", "0"], "x>=1"),
     ):
         result = call(*arguments)
-        assert result.exit_code == 2
-        assert told in result.output
+        assert result.exit_code == 2, arguments
+        assert told in " ".join(result.output.split()), arguments
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:

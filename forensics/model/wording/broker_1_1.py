@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from forensics.model.trace import Event
 from forensics.model.wording.controller_1_1 import SERVER, STATE, ZooKeeperController
@@ -68,6 +69,9 @@ class Broker11(ZooKeeperController):
 
     # -- process ------------------------------------------------------------------------------------------------------
 
+    until, quote = "from", "'"
+    """Two words that 2.0 changed."""
+
     def starts(self, event: Event) -> Iterator[Line]:
         """Start, load, register."""
         broker, facts, scene = event.broker or 0, event.facts, self.scene
@@ -80,13 +84,16 @@ class Broker11(ZooKeeperController):
         yield Line("INFO", SERVER, "Connecting to zookeeper on 127.0.0.1:19000")
         yield Line("INFO", SERVER, f"Cluster ID = {scene.cluster_id}")
         if facts["first"]:
-            yield Line("INFO", MANAGER, f"Log directory '{data}' not found, creating it.")
+            yield Line("INFO", MANAGER, f"Log directory {self.quote}{data}{self.quote} not found, creating it.")
         yield Line("INFO", MANAGER, "Loading logs.")
+        yield from self.resets(event)
         if facts["found"]:
             yield Line("DEBUG", MANAGER, f"Loading log '{tp}'")
             if not facts["clean"]:
                 yield self.log(event, "INFO", "Recovering unflushed segment 0")
-            yield self.log(event, "INFO", f"Loading producer state from offset {leo} with message format version 2")
+            yield self.log(
+                event, "INFO", f"Loading producer state {self.until} offset {leo} with message format version 2"
+            )
             yield self.log(
                 event,
                 "INFO",
@@ -96,6 +103,58 @@ class Broker11(ZooKeeperController):
         yield self.registered(broker)
         yield from self.versions()
         yield Line("INFO", SERVER, f"[KafkaServer id={broker}] started")
+
+    malformed_line = "Malformed line in checkpoint file ({path}): {line}'"
+    dir_failures: ClassVar[str] = "kafka.server.LogDirFailureChannel"
+    server: ClassVar[str] = SERVER
+    starting: ClassVar[str] = "starting"
+    startup_failed: ClassVar[str] = (
+        "[KafkaServer id={broker}] Fatal error during KafkaServer startup. Prepare to shutdown"
+    )
+
+    def resets(self, event: Event) -> Iterator[Line]:
+        """Checkpoints that cannot be read and that the broker can do without."""
+        for file in event.facts["unreadable"]:
+            text = f"Error occurred while reading {file} file of directory {self.scene.data(event.broker or 0)}"
+            yield Line("WARN", MANAGER, text, self.malformed(event, file))
+            if file.startswith("recovery"):
+                yield Line("WARN", MANAGER, "Resetting the recovery checkpoint to 0")
+
+    def unreadable(self, event: Event) -> Iterator[Line]:
+        """A checkpoint that cannot be read, and that the broker cannot do without."""
+        path = f"{self.scene.data(event.broker or 0)}/{event.facts['file']}"
+        yield Line(
+            "ERROR",
+            self.dir_failures,
+            f"Error while reading checkpoint file {path}",
+            self.malformed(event, event.facts["file"]),
+        )
+
+    def cannot_load(self, event: Event) -> Iterator[Line]:
+        """The broker does not get beyond the loading of its logs."""
+        broker = event.broker or 0
+        yield Line("INFO", self.server, self.starting.format(broker=broker))
+        yield from self.unreadable(event)
+        storage = "org.apache.kafka.common.errors.KafkaStorageException"
+        path = f"{self.scene.data(broker)}/{event.facts['file']}"
+        yield Line(
+            "ERROR",
+            MANAGER,
+            f"There was an error in one of the threads during logs loading: {storage}: Error while reading checkpoint "
+            f"file {path}",
+        )
+        yield Line(
+            "ERROR",
+            self.server,
+            self.startup_failed.format(broker=broker),
+            f"{storage}: Error while reading checkpoint file {path}",
+        )
+
+    def hw_unreadable(self, event: Event) -> Iterator[Line]:
+        """The log directory counts as failed; without another one the broker ends itself."""
+        yield from self.unreadable(event)
+        data = self.scene.data(event.broker or 0)
+        yield Line("ERROR", MANAGER, f"Shutdown broker because all log dirs in {data} have failed")
 
     def stopping(self, event: Event) -> Iterator[Line]:
         """A controlled shutdown begins."""

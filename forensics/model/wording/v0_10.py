@@ -71,6 +71,14 @@ class V010(OldController):
             )
             yield Line("INFO", MANAGER, f"Log directory '{data}' not found, creating it.")
         yield Line("INFO", MANAGER, "Loading logs.")
+        for file in facts["unreadable"]:
+            yield Line(
+                "WARN",
+                MANAGER,
+                f"Error occured while reading {file} file of directory {data}",
+                self.malformed(event, file),
+            )
+            yield Line("WARN", MANAGER, "Resetting the recovery checkpoint to 0")
         yield Line("DEBUG", MANAGER, f"Loading log '{tp}'") if facts["found"] else Line("TRACE", MANAGER, "No log.")
         if facts["found"]:
             if not facts["clean"]:
@@ -83,6 +91,26 @@ class V010(OldController):
         yield Line("INFO", INFO_PARSER, f"Kafka version : {self.version}")
         yield Line("INFO", INFO_PARSER, f"Kafka commitId : {self.commit}")
         yield Line("INFO", SERVER, f"[Kafka Server {broker}], started")
+
+    malformed_line = "Malformed line in offset checkpoint file: {line}'"
+
+    def hw_unreadable(self, event: Event) -> Iterator[Line]:
+        """The request fails, and the broker goes on without the partition."""
+        broker, scene = event.broker or 0, self.scene
+        told = scene.told[broker]
+        # the two transitions word it alike but for one word and the partition
+        correlation, partition = (
+            ("correlationId", f" for partition {scene.tp}")
+            if event.facts["becomes"] == "leader"
+            else ("with correlationId", "")
+        )
+        yield Line(
+            "ERROR",
+            STATE,
+            f"Error on broker {broker} while processing LeaderAndIsr request {correlation} {told['correlation']} "
+            f"received from controller {told['controller']} epoch {told['controller_epoch']}{partition}",
+            self.malformed(event, event.facts["file"]),
+        )
 
     def stopping(self, event: Event) -> Iterator[Line]:
         """A controlled shutdown begins."""
@@ -477,6 +505,7 @@ class V010(OldController):
     kinds: ClassVar[tuple[str, ...]] = (
         *OldController.kinds,
         "starts",
+        "hw_unreadable",
         "stopping",
         "stopped",
         "told",

@@ -25,6 +25,9 @@ class V11(Broker11):
         Threshold("kafka.log.LogCleaner", "INFO", "log-cleaner.log"),
     )
 
+    new_settings = ""
+    """Settings of a log that this version added."""
+
     # -- words from the controller ------------------------------------------------------------------------------------
 
     def told(self, event: Event) -> Iterator[Line]:
@@ -56,8 +59,13 @@ class V11(Broker11):
             event,
             "TRACE",
             f"Handling LeaderAndIsr request correlationId {facts['correlation']} from controller {facts['controller']} "
-            f"epoch {facts['controller_epoch']} starting the become-{role} transition for partition {self.scene.tp}",
+            f"epoch {facts['controller_epoch']} starting the become-{role} transition for partition {self.scene.tp}"
+            f"{self.with_leader(facts['leader']) if role == 'follower' else ''}",
         )
+
+    def with_leader(self, leader: int) -> str:
+        """Which leader a follower gets; 1.1 does not say."""
+        return ""
 
     def completed(self, event: Event, role: str) -> Line:
         """The change is done."""
@@ -67,20 +75,22 @@ class V11(Broker11):
             "TRACE",
             f"Completed LeaderAndIsr request correlationId {told['correlation']} from controller {told['controller']} "
             "epoch "
-            f"{told['controller_epoch']} for the become-{role} transition for partition {self.scene.tp}",
+            f"{told['controller_epoch']} for the become-{role} transition for partition {self.scene.tp}"
+            f"{self.with_leader(told['leader']) if role == 'follower' else ''}",
         )
 
     def log_created(self, event: Event) -> Iterator[Line]:
         """An empty log."""
         scene = self.scene
-        yield self.log(event, "INFO", "Loading producer state from offset 0 with message format version 2")
+        yield self.log(event, "INFO", f"Loading producer state {self.until} offset 0 with message format version 2")
         yield self.log(
             event, "INFO", "Completed load of log with 1 segments, log start offset 0 and log end offset 0 in 5 ms"
         )
         settings = (
-            "compression.type -> producer, message.format.version -> 1.1-IV0, file.delete.delay.ms -> 60000, "
+            f"compression.type -> producer, message.format.version -> "
+            f"{scene.protocol.inter_broker}, file.delete.delay.ms -> 60000, "
             "max.message.bytes -> 1000012, min.compaction.lag.ms -> 0, message.timestamp.type -> CreateTime, "
-            f"min.insync.replicas -> {scene.min_isr}, segment.jitter.ms -> 0, preallocate -> false, "
+            f"min.insync.replicas -> {scene.min_isr}, {self.new_settings}segment.jitter.ms -> 0, preallocate -> false, "
             "index.interval.bytes -> 4096, min.cleanable.dirty.ratio -> 0.5, unclean.leader.election.enable -> "
             f"{str(scene.unclean).lower()}, retention.bytes -> -1, delete.retention.ms -> 86400000, cleanup.policy -> "
             "[delete], flush.ms -> 9223372036854775807, segment.bytes -> 1073741824, segment.ms -> 604800000, "
@@ -126,7 +136,7 @@ class V11(Broker11):
                 yield Line(
                     "TRACE",
                     REPLICA,
-                    f"Setting log end offset for replica {follower} for partition {tp} to [-1 [0 : 0]]",
+                    f"Setting log end offset for replica {follower} for partition {tp} to [{self.at(broker, -1)}]",
                 )
             yield self.state(
                 event,
@@ -135,7 +145,6 @@ class V11(Broker11):
                 f"{self.last_update(event)}",
             )
         yield self.completed(event, "leader")
-        del broker
 
     def follows(self, event: Event) -> Iterator[Line]:
         """Becomes follower."""
@@ -156,7 +165,8 @@ class V11(Broker11):
         yield self.state(
             event,
             "TRACE",
-            f"Stopped fetchers as part of become-follower request {self.from_request(event)} for partition {tp}",
+            f"Stopped fetchers as part of become-follower request {self.from_request(event)} for partition {tp}"
+            f"{self.with_leader(facts['leader'])}",
         )
 
     def leader_unavailable(self, event: Event) -> Iterator[Line]:
@@ -179,7 +189,7 @@ class V11(Broker11):
             "TRACE",
             f"Truncated logs and checkpointed recovery boundaries for partition {tp} as part of become-follower "
             "request "
-            f"{self.of_request(event)}",
+            f"{self.of_request(event)}{self.with_leader(facts['leader'])}",
         )
         yield self.fetcher(event, facts["leader"], "INFO", "Starting")
         yield self.manager(
@@ -192,7 +202,8 @@ class V11(Broker11):
             "TRACE",
             f"Started fetcher to new leader as part of become-follower request from controller {told['controller']} "
             "epoch "
-            f"{told['controller_epoch']} with correlation id {told['correlation']} for partition {tp}",
+            f"{told['controller_epoch']} with correlation id {told['correlation']} for partition {tp}"
+            f"{self.with_leader(facts['leader'])}",
         )
         yield self.completed(event, "follower")
 
@@ -289,7 +300,9 @@ class V11(Broker11):
                 f"Cleared latest Set({entries}) entries from epoch cache based on passed offset {facts['to']} leaving "
                 f"{facts['left']} in EpochFile for partition {self.scene.tp}",
             )
-        yield self.log(event, "INFO", f"Loading producer state from offset {facts['to']} with message format version 2")
+        yield self.log(
+            event, "INFO", f"Loading producer state {self.until} offset {facts['to']} with message format version 2"
+        )
 
     def cut_nothing(self, event: Event) -> Iterator[Line]:
         """Nothing to truncate."""
@@ -354,11 +367,15 @@ class V11(Broker11):
             for offset, value in enumerate(batch.values, batch.base)
         )
 
+    def first(self, facts: dict[str, Any]) -> str:
+        """The first offset of an append."""
+        return str(facts["first"])
+
     def appended(self, facts: dict[str, Any]) -> str:
         """What an append says."""
         return (
-            f"Appended message set with last offset: {facts['end'] - 1}, first offset: {facts['first']}, next offset: "
-            f"{facts['end']}, and messages: [{self.records(facts['batches'])}]"
+            f"Appended message set with last offset: {facts['end'] - 1}, first offset: {self.first(facts)}, "
+            f"next offset: {facts['end']}, and messages: [{self.records(facts['batches'])}]"
         )
 
     def appends(self, event: Event) -> Iterator[Line]:
@@ -501,6 +518,8 @@ class V11(Broker11):
     kinds: ClassVar[tuple[str, ...]] = (
         *ZooKeeperController.kinds,
         "starts",
+        "cannot_load",
+        "hw_unreadable",
         "stopping",
         "stopped",
         "told",

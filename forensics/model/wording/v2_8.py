@@ -72,6 +72,24 @@ class V28(V11):
 
     # -- process ------------------------------------------------------------------------------------------------------
 
+    malformed_line = "Malformed line in checkpoint file ({path}): '{line}'"
+
+    def resets(self, event: Event) -> Iterator[Line]:
+        """Checkpoints that cannot be read and that the broker can do without."""
+        for file in event.facts["unreadable"]:
+            to = (
+                "the recovery checkpoint to 0"
+                if file.startswith("recovery")
+                else "to the base offset of the first segment"
+            )
+            yield Line(
+                "WARN",
+                MANAGER,
+                f"Error occurred while reading {file} file of directory {self.scene.data(event.broker or 0)}, "
+                f"resetting {to}",
+                self.malformed(event, file),
+            )
+
     def loaded(self, event: Event) -> Iterator[Line]:
         """The log is loaded. ``highWatermark`` in this line is not the HW."""
         broker, facts, scene = event.broker or 0, event.facts, self.scene
@@ -109,6 +127,7 @@ class V28(V11):
         if facts["first"]:
             yield Line("INFO", MANAGER, f"Log directory {data} not found, creating it.")
         yield Line("INFO", MANAGER, f"Loading logs from log dirs ArraySeq({data})")
+        yield from self.resets(event)
         if facts["clean"] and not facts["first"]:
             yield Line("INFO", MANAGER, f"Skipping recovery for all logs in {data} since clean shutdown file was found")
         else:

@@ -99,6 +99,12 @@ class V39(V28):
 
     # -- process ------------------------------------------------------------------------------------------------------
 
+    malformed_line = "Malformed line in checkpoint file [{path}]: {line}"
+    dir_failures = "org.apache.kafka.storage.internals.log.LogDirFailureChannel"
+    server = SERVER
+    starting = "[BrokerServer id={broker}] Transition from SHUTDOWN to STARTING"
+    startup_failed = "[BrokerServer id={broker}] Fatal error during broker startup. Prepare to shutdown"
+
     def starts(self, event: Event) -> Iterator[Line]:
         """Start, register, load."""
         broker, facts, scene = event.broker or 0, event.facts, self.scene
@@ -122,6 +128,7 @@ class V39(V28):
             f"[BrokerLifecycleManager id={broker}] Successfully registered broker {broker} with broker epoch {epoch}",
         )
         yield Line("INFO", MANAGER, f"Loading logs from log dirs ArrayBuffer({data})")
+        yield from self.resets(event)
         if not facts["found"]:
             yield Line("INFO", MANAGER, f"No logs found to be loaded in {data}")
         elif facts["clean"]:
@@ -564,6 +571,8 @@ class V39(V28):
         "isr_altered",
         "alter_rejected",
         "starts",
+        "cannot_load",
+        "hw_unreadable",
         "stopping",
         "stopped",
         "told",

@@ -152,6 +152,13 @@ class Words:
 
     # -- pieces -------------------------------------------------------------------------------------------------------
 
+    malformed_line: ClassVar[str] = "Malformed line in checkpoint file ({path}): '{line}'"
+
+    def malformed(self, event: Event, file: str) -> str:
+        """The exception that a checkpoint of zeros causes."""
+        path = f"{self.scene.data(event.broker or 0)}/{file}"
+        return "java.io.IOException: " + self.malformed_line.format(path=path, line="\0" * 16)
+
     def endpoint(self, broker: int) -> str:
         """A broker as the controller and fetchers print it."""
         return f"127.0.0.1:{self.scene.port(broker)} (id: {broker} rack: null)"
