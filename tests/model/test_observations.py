@@ -51,8 +51,8 @@ def test_an_unclean_election_is_named(protocol: Protocol) -> None:
     assert [row for row in lines("power-loss", protocol) if row["kind"] == "unclean_election"] == []
 
 
-# A leader that does not know of its successor proposes an ISR; batches of two histories that do not line up; checkpoints
-# without which a broker cannot go on.
+# A leader that does not know of its successor proposes an ISR; batches of two histories that do not line up;
+# checkpoints without which a broker cannot go on.
 RARE = [
     [Op("produce"), Op("catch-up"), Op("pause", 1), Op("notice", 1), Op("resume", 1), Op("lag", number=1)],
     [
