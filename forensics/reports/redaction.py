@@ -40,7 +40,11 @@ _PLAIN_PART = re.compile(
     """
 )
 _PATH = re.compile(r"""(?<![\w./:-])(?:[A-Za-z]:)?(?:[^\s/,;:'"()\[\]{}=<>|!]*/)+[^\s/,;:'"()\[\]{}=<>|!]*""")
-_ADDRESS = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.])|\[[0-9a-fA-F:]*:[0-9a-fA-F:.]+(?:%\w+)?\]")
+_ADDRESS = re.compile(
+    r"""(?x)(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.]) | \[[0-9a-fA-F:]*:[0-9a-fA-F:.]+(?:%\w+)?\]
+    | (?<![\w:.])(?:[0-9a-fA-F]{1,4}:){5,7}[0-9a-fA-F]{1,4}(?![\w:])
+    | (?<![\w:.])(?:[0-9a-fA-F]{1,4}:)+(?::[0-9a-fA-F]{1,4})+(?:%\w+)?(?![\w:])"""
+)
 _HOST = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?"
 _HOSTS = (
     re.compile(rf"://({_HOST})(?=[:/,\s]|$)"),
@@ -49,14 +53,28 @@ _HOSTS = (
     re.compile(rf"\bhost(?:name|\.name)?\s*[=:]\s*\"?({_HOST})"),
     re.compile(rf"\bBrokerEndPoint\([0-9]+,\s*({_HOST}),"),
     re.compile(rf"(?<![\w./:-])({_HOST}):[0-9]{{4,5}} \(id: "),
+    re.compile(rf"\bUnknownHostException: ({_HOST})"),
+    # No class of Java and no setting of Kafka ends like these.
+    re.compile(
+        r"(?<![\w./-])((?:[A-Za-z0-9_-]+\.){2,}(?:com|net|org|edu|gov|io|dev|app|cloud|local|localdomain|internal|intranet"
+        r"|lan|corp|home|example|test|invalid|arpa|de|uk|eu|us|fr|nl|ch|at|ru|cn|jp|br|ca|au|se|dk|fi|pl|it|es|be|cz))"
+        r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])"
+    ),
 )
 _CLIENTS = re.compile(
-    r"""\b(clientId|client\.id|clientName|principal|groupId|group\.id|transactionalId|transactional\.id|user)"""
+    r"""\b(clientId|client\.id|clientName|principal|groupId|group\.id|transactionalId|transactional\.id|username|user)"""
     r"""("?\s*[=:]\s*"?)((?:User:)?[^\s,;"'()\[\]{}]+)"""
 )
 # "Initialized transactionalId payments-1 with producerId 2000"
 _CALLED = re.compile(r"""\b(clientId|groupId|transactionalId)(\s+)((?!is\b|was\b|with\b)[^\s,;"'()\[\]{}=:]+)""")
+_SECRETS = re.compile(r"""\b(\w*(?:password|secret|token))("?\s*[=:]\s*"?)([^\s,;"'()\[\]{}]+)""", re.IGNORECASE)
+# The subject of a certificate: "CN=broker,OU=kafka,O=A House".
+_SUBJECT = re.compile(
+    r"""\b(?:(?:CN|OU|O|L|ST|C|DC|UID)=[^,;"'()\[\]{}=]+,\s*)*(?:CN|OU|O|ST|DC|UID)=[^\s,;"'()\[\]{}]+"""
+    r"""(?:,\s*(?:CN|OU|O|L|ST|C|DC|UID)=[^\s,;"'()\[\]{}]+)*"""
+)
 _PEOPLE = re.compile(r"\bUser:[^\s,;\"'()\[\]{}]+")
+_FULL = re.compile(r"(?=.*[A-Za-z])[^.]+(?:\.[^.]+){2,}")
 _ENDPOINTS = re.compile(r"listeners|zookeeper\.connect|bootstrap|quorum\.voters|host")
 
 
@@ -73,6 +91,7 @@ class Redactor:
         self._topics = _numbered("topic", _topics(result) - _INTERNAL)
         self._ids = _numbered("id", _ids(result))
         self._hosts: dict[str, str] = {}
+        self._bare: dict[str, str] = {}  # what machines are called without their domain
         self._parts: dict[str, str] = {}
         self._clients: dict[str, str] = {}
         # A topic may be as short as a letter: whole words only, or before a partition's number.
@@ -91,6 +110,13 @@ class Redactor:
                         found = re.search(rf"(?:://|@|^)({_HOST})(?::[0-9]+)?", part)
                         if found:
                             self._host(found[1])
+        # A machine's neighbours are named alike, and often without a port that would give them away.
+        domains = sorted({re.escape(name.partition(".")[2]) for name in self._hosts if _FULL.fullmatch(name)})
+        self._neighbours = re.compile(
+            rf"(?<![\w./-])((?:[A-Za-z0-9_-]+\.)+(?:{'|'.join(domains)}))(?![A-Za-z0-9_-]|\.[A-Za-z0-9])"
+            if domains
+            else r"(?!)()"
+        )
 
     # -- single texts -----------------------------------------------------------------------------------------------
 
@@ -106,10 +132,12 @@ class Redactor:
         """Any text, foreign or the tool's own."""
         if not text:
             return text
+        text = _SECRETS.sub(lambda m: m[1] + m[2] + WITHHELD, text)
+        text = _SUBJECT.sub(lambda m: self._client(m[0]), text)
         for pattern in (_CLIENTS, _CALLED):
             text = pattern.sub(lambda m: m[1] + m[2] + self._client(m[3]), text)
         text = _PEOPLE.sub(lambda m: "User:" + self._client(m[0]), text)
-        for pattern in _HOSTS:
+        for pattern in (*_HOSTS, self._neighbours):
             for found in pattern.finditer(text):
                 self._host(found[1])
         text = _ADDRESS.sub(lambda m: self._host(m[0].strip("[]")), text)
@@ -117,8 +145,9 @@ class Redactor:
             text = self._odd_paths.sub(lambda m: self.path(m[0]), text)
         text = _PATH.sub(self._slashed, text)
         if self._hosts:
-            text = _words(sorted(self._hosts, key=lambda h: (-len(h), h)), r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])").sub(
-                lambda m: self._hosts[m[0]], text
+            hosts = self._bare | self._hosts
+            text = _words(sorted(hosts, key=lambda h: (-len(h), h)), r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])").sub(
+                lambda m: hosts[m[0]], text
             )
         text = self._topic_words.sub(lambda m: self._topics[m[0]], text)
         return self._id_words.sub(lambda m: self._ids[m[0]], text)
@@ -145,7 +174,12 @@ class Redactor:
     def _host(self, name: str) -> str:
         if name.lower() in _HARMLESS or not name:
             return name
-        return self._hosts.setdefault(name, f"host{len(self._hosts) + 1}")
+        made = self._hosts.setdefault(name, f"host{len(self._hosts) + 1}")
+        bare = name.partition(".")[0]
+        # "kafka.example.com" must not take the word "kafka" out of every line.
+        if _FULL.fullmatch(name) and re.search("[0-9-]", bare) and not _PLAIN_PART.fullmatch(bare):
+            self._bare.setdefault(bare, made)
+        return made
 
     def _client(self, name: str) -> str:
         if name in ("null", "None", "-", ""):

@@ -12,7 +12,7 @@ import pytest
 from forensics.engines import local
 from forensics.reports import json_report, text
 from forensics.reports.html import render
-from forensics.reports.redaction import redact
+from forensics.reports.redaction import Redactor, redact
 from forensics.result import Result
 from tests.reports.html.conftest import LOSS_AND_FORK
 
@@ -20,9 +20,11 @@ TOPIC, HOST, ADDRESS, SIX = "acme-payroll.v2", "kafka-prod7.acme.example", "10.2
 SAID = (
     f"for clientId=acme-billing-app, principal=User:acme-svc at /{ADDRESS}:50412 and [{SIX}]:9092 "
     f"from {HOST}:9093 (id: 7 rack: null) in /data/acme/disk1/{TOPIC}-0 with "
-    "transactionalId acme-tx and groupId=acme-group"
+    "transactionalId acme-tx and groupId=acme-group, beside kafka-prod7, backup.acme.example, fe80::acde:1 and "
+    "db1.acme.com; java.net.UnknownHostException: acme3; principal=User:CN=acme-svc,OU=acme ops,O=Acme username=acme-u "
+    "password=acme-p"
 )
-SECRETS = ("acme", "payroll", ADDRESS, SIX, "kafka-prod7")
+SECRETS = ("acme", "payroll", ADDRESS, SIX, "kafka-prod7", "acde")
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,14 @@ def test_no_report_names_it_when_redacted(report: str, house: Result) -> None:
         "text": lambda: text.render(redacted),
     }
     assert leaks(made[report]()) == []
+
+
+def test_kafka_speaks_on(house: Result) -> None:
+    said = (
+        "java.net.UnknownHostException in org.apache.kafka.common.utils.Utils, kafka.log.Log, state.change.logger: "
+        "min.insync.replicas=1 zookeeper.connection.timeout.ms=6000 at 04:06:36,540 epoch 3 offset 5 C:9 L=4, leader=3"
+    )
+    assert Redactor(house).text(said) == said
 
 
 def test_the_story_can_still_be_followed(house: Result) -> None:
