@@ -322,7 +322,7 @@ def _reigns(history: History, drawn: Chart) -> list[Reign]:
     # By number, not by clock: an epoch never begins before the one below it.
     for position in range(1, len(starts)):
         starts[position] = max(starts[position], starts[position - 1])
-    ends = [*starts[1:], drawn.length]
+    ends = [*starts[1:], drawn.length][: len(starts)]
     return [
         Reign(e.epoch, e.leader if e.leader is not None and e.leader >= 0 else None, start, end)
         for e, start, end in zip(dated, starts, ends, strict=True)

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from forensics.replay.history import History
     from forensics.rules.finding import Finding
 
+LONGEST, NAME, PATH = 1_500, 300, 300
+"""Characters that are shown of any foreign text, of a partition's name and of a path: Kafka itself takes no longer
+names, and a page has to stay small whatever a damaged file says."""
+
 THIN = "\u202f"
 """Between groups of three digits: a comma would be read as the one inside an interval."""
 
@@ -97,9 +101,13 @@ def micros(time: datetime | None) -> int | None:
 def plain(text: str) -> str:
     r"""Foreign text with what cannot be seen made visible: control characters, and those that turn reading order.
 
+    What is longer than anyone would read is cut, and ends in an ellipsis.
+
     >>> plain("a\x1b[31mb\u202ec")
     'a\\x1b[31mb\\u202ec'
     """
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]} …"
     return _INVISIBLE.sub(_visible, unicodedata.normalize("NFC", text))
 
 
@@ -115,7 +123,13 @@ def shortener(inputs: Sequence[str]) -> Callable[[str], str]:
     'broker-1/server.log'
     """
     prefix = f"{inputs[0].rstrip('/')}/" if len(inputs) == 1 else ""
-    return lambda path: path[len(prefix) :] if prefix and path.startswith(prefix) and len(path) > len(prefix) else path
+
+    def short(path: str) -> str:
+        if prefix and path.startswith(prefix) and len(path) > len(prefix):
+            path = path[len(prefix) :]
+        return path if len(path) <= PATH else f"{path[: PATH // 3]}…{path[-2 * PATH // 3 :]}"
+
+    return short
 
 
 def human_bytes(size: int) -> str:
@@ -152,6 +166,7 @@ def named(name: str, life: int) -> str:
     >>> named("orders-0", 0), named("orders-0", 1), named("orders-0", 2)
     ('orders-0', 'orders-0 (deleted since)', 'orders-0 (deleted since, 2 lives ago)')
     """
+    name = plain(name if len(name) <= NAME else f"{name[: NAME // 2]}…{name[-NAME // 2 :]}")
     if not life:
-        return plain(name)
-    return plain(name) + (" (deleted since)" if life == 1 else f" (deleted since, {life} lives ago)")
+        return name
+    return name + (" (deleted since)" if life == 1 else f" (deleted since, {life} lives ago)")

@@ -20,6 +20,7 @@ import pytest
 
 from forensics.case import Case, Reading, quotes
 from forensics.engines import local
+from forensics.errors import NothingUnderstood
 from forensics.reports import json_report
 from forensics.reports.html import overview, render, story, wording
 from forensics.reports.html.answer import FORKED, LOST
@@ -29,6 +30,7 @@ from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Severity
 from forensics.tuning import Tuning, tune
+from tests.conftest import ROOT
 from tests.reports.html.conftest import CLEAN, LOSS, LOSS_AND_FORK, MISSING, SAMPLES
 
 
@@ -313,3 +315,43 @@ def test_settings_say_what_they_decide(results: Callable[[str], Result]) -> None
     endless = {broker.id: replace(broker, settings={"min.insync.replicas": "9" * 10**6}) for broker in case.everyone}
     shown = overview.settings(replace(case, everyone=tuple(endless.values())))
     assert max(len(value) for setting in shown for value, _ in setting.values) < 400
+
+
+def test_names_and_paths_without_end_do_not_blow_up_the_page(sample_traces: Path, tmp_path: Path) -> None:
+    """Lines alone, of a topic with a name that Kafka would never take, and no epoch that anything dates."""
+    deep = tmp_path.joinpath(*["d" * 200] * 9, "case")
+    endless = b"A" * 50_000
+    for broker in ("broker-2", "broker-3"):
+        logs = deep / broker / "logs"
+        logs.mkdir(parents=True)
+        text = (sample_traces / LOSS_AND_FORK / broker / "logs" / "server.log").read_bytes()
+        (logs / "server.log").write_bytes(text.replace(b"orders-0", endless + b"-0"))
+    result = local.scan([str(tmp_path)])
+    assert any(len(partition.history.topic) == len(endless) for partition in result.partitions)
+    page = render(result)
+    assert b"AAAA" in page.encode()
+    assert "A" * 2_000 not in re.sub(r'<script type="text/plain".*?</script>', "", page, flags=re.DOTALL)
+    assert len(page.encode()) < LARGEST - 2_000_000
+    assert "d" * 200 + "…" in page or "…" in page
+
+
+ALONE = sorted(
+    str(path.relative_to(ROOT / "sample_traces"))
+    for kind in ("server.log", "state-change.log", "controller.log", "*-checkpoint", "0*.log")
+    for name in SAMPLES
+    for path in sorted((ROOT / "sample_traces").glob(f"{name}/broker-*/**/{kind}"))[:1]
+)
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_any_file_alone_makes_a_page(name: str, sample_traces: Path, tmp_path: Path) -> None:
+    place = tmp_path / name
+    place.parent.mkdir(parents=True)
+    place.write_bytes((sample_traces / name).read_bytes())
+    try:
+        result = local.scan([str(tmp_path)])
+    except NothingUnderstood:
+        return
+    page = render(result)
+    assert "was lost" not in title(page)
+    assert len(page.encode()) <= LARGEST
