@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from parsers.distances import Distances, together
 from parsers.formats.log_directory import split_directory
 from parsers.reading import Reading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, empty
@@ -38,6 +39,7 @@ class FileReading:
         magic: highest message format in a segment.
         frame: layout of a text log.
         zone: zone of its times where the file itself says it; None where the user must.
+        distances: how far printed times are from those that a collector added.
     """
 
     format: str
@@ -60,6 +62,7 @@ class FileReading:
     magic: int | None = None
     frame: str | None = None
     zone: str | None = None
+    distances: Distances = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,7 @@ def joined(parts: Sequence[FileReading]) -> FileReading:
     whole.observations = pl.concat([part.observations for part in parts])
     whole.batches = pl.concat([part.batches for part in parts])
     whole.notices = pl.concat([part.notices for part in parts])
+    whole.distances = together(part.distances for part in parts)
     for part in parts[1:]:
         whole.lines += part.lines
         whole.events += part.events

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import polars as pl
 
@@ -45,6 +46,15 @@ class Block:
         else:
             rows = text.insert_column(0, self.numbers.cast(pl.Int64).alias("line"))
         return rows if self.outer is None else rows.with_columns(self.outer.alias("outer"))
+
+
+_COLOURS: Final = re.compile(rb"(?:\x1b|#033|\\+u001[bB])\[[0-9;?]*[A-Za-z]")
+_MARKS_OF_COLOURS: Final = (b"\x1b[", b"#033[", b"\\u001b[", b"\\u001B[")
+
+
+def plain(data: bytes) -> bytes:
+    """Text without what colours it on a terminal; rsyslog and JSON write the escape character in their own ways."""
+    return _COLOURS.sub(b"", data) if any(mark in data for mark in _MARKS_OF_COLOURS) else data
 
 
 def blocks(
@@ -111,6 +121,7 @@ def sample(head: bytes) -> pl.Series | None:
 
 def _block(data: bytes, first_line: int) -> Block:
     notices = empty(NOTICES)
+    data = plain(data)
     if b"\x00" in data:
         # Left by a crash on a file system that extends a file before its data: never part of a log line.
         data = data.replace(b"\x00", b"\xef\xbf\xbd")

@@ -147,6 +147,9 @@ def _taken(source: Source) -> FileReading:
 
 
 def _stranger(source: Source, head: bytes) -> pl.DataFrame:
+    if take_text.is_undated(head):
+        why = "its lines print the time of day and no date, by which nothing can be ordered: not read"
+        return note(f"{why}; put the date before each line, as in 2026-11-21 04:05:49,991")
     if source.name.endswith((".log", "-checkpoint")) or ".log." in source.name:
         # Named as evidence, but nothing in it is: the user must hear of it.
         return note("named like a broker's file, but nothing in it was recognised", excerpt=repr(head[:60]))

@@ -207,7 +207,7 @@ class _Filtered(io.RawIOBase):
             whole = self._rest + data
             end = len(whole) if self._ended or len(whole) > lines.MAX_LINE_BYTES else whole.rfind(b"\n") + 1
             self._rest = whole[end:]
-            self._ready = memoryview(self._others.sub(b"", whole[:end]))
+            self._ready = memoryview(self._others.sub(b"", lines.plain(whole[:end])))
         count = min(len(view), len(self._ready))
         view[:count] = self._ready[:count]
         self._ready = self._ready[count:]

@@ -16,7 +16,7 @@ from parsers.sources import HEAD_BYTES, Source
 from parsers.take_data import content
 
 _LONG_HEAD: Final = 256 << 10
-_TIMED: Final = re.compile(rb"[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10}")
+_TIMED: Final = re.compile(rb"[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10}|[0-9]{8}T[0-9]{6}")
 """What the time of an event has in every layout; looked for first, because most small files have none."""
 
 
@@ -34,6 +34,12 @@ def is_text(source: Source, head: bytes) -> bool:
     with source.open() as stream:
         sample = lines.sample(stream.read(_LONG_HEAD))
     return sample is not None and wrappings.choose(sample)[1] is not None
+
+
+def is_undated(head: bytes) -> bool:
+    """Begins with lines of a layout that prints no date."""
+    sample = lines.sample(head)
+    return sample is not None and wrappings.undated(sample)
 
 
 def log(source: Source, _head: bytes) -> FileReading:

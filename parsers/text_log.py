@@ -14,9 +14,9 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from parsers import extract, frames, lines, wrappings
+from parsers import distances, extract, frames, lines, wrappings
 from parsers.errors import NotByRanges, NotThisFormat
-from parsers.file_reading import UTC, FileReading, joined
+from parsers.file_reading import UTC, FileReading, joined, note
 from parsers.formats.request_log import MARK as REQUEST
 from parsers.formats.request_log import RequestLog
 from parsers.frames import Frame
@@ -75,6 +75,8 @@ def parts(source: Source) -> Iterator[FileReading]:
         inside = False
         for block in wrappings.whole(itertools.chain([first], blocks), around):
             part, inside = _part(block, around, frame, requests, inside)
+            if block.first_line == 1:
+                _remark(part, frame)
             if requests.relevant:
                 held.append(part)
             else:
@@ -111,6 +113,8 @@ def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[File
             if around and not whole and around[0].unfinished(block):
                 raise NotByRanges("a line goes on in the next range")
             part, inside = _part(block, around, frame, requests, inside)
+            if wanted.begin == 0 and block.first_line == 1:
+                _remark(part, frame)
             if requests.relevant:
                 raise NotByRanges("sessions of a request log reach over the file")
             yield part
@@ -122,14 +126,22 @@ def _part(
     part = FileReading(NAME, lines=block.lines.len())
     part.frame = " in ".join([frame.name, *[wrapping.name for wrapping in reversed(around)]])
     block = wrappings.unwrap(block, around)
-    if frame.utc or block.outer is not None:
+    if frame.utc or wrappings.dated(around):
         part.zone = UTC
+    elif block.outer is not None:
+        rows = block.frame().filter(pl.col("text").str.contains(frame.head))
+        part.distances = distances.measured(rows.select(frame.time.alias("time"))["time"], rows["outer"])
     found = extract.extract(block, frame, inside_config=inside)
     part.observations = found.observations
     part.notices = pl.concat([found.notices, requests.add(_requests(block, frame))])
     part.events, part.relevant, part.understood = found.events, found.relevant, found.understood
     part.first_time, part.last_time = found.first_time, found.last_time
     return part, found.inside_config
+
+
+def _remark(part: FileReading, frame: Frame) -> None:
+    if frame.remark:
+        part.notices = pl.concat([note(frame.remark), part.notices])
 
 
 def _requests(block: lines.Block, frame: Frame) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from forensics.case.printers import several, told_apart
 from forensics.case.skew import skew as estimate
 from forensics.case.topics import named
 from forensics.case.twins import leave_dumps_of_segments
+from forensics.case.zones import ASSUMED, settle
 from parsers.file_reading import note
 from parsers.read import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
@@ -27,16 +28,21 @@ class Reading:
     """How printed times are read.
 
     Attributes:
-        zone: zone of the logs' printed times.
+        zone: zone of the logs' printed times as the user gave it; None leaves it to what the logs tell, else UTC.
         skew: microseconds to add to a broker's times.
         since, until: first and last moment whose lines count, microseconds since 1970 UTC; None where all do. Files
             that hold a state (segments, checkpoints, the metadata log) and what a broker says of itself always count.
     """
 
-    zone: str = "UTC"
+    zone: str | None = None
     skew: dict[int, int] = field(default_factory=dict)
     since: int | None = None
     until: int | None = None
+
+    @property
+    def assumed(self) -> str:
+        """The zone of printed times where nothing tells it."""
+        return self.zone or ASSUMED
 
 
 SOURCES: dict[str, pl.DataType] = {
@@ -61,7 +67,7 @@ SOURCES: dict[str, pl.DataType] = {
     "log_end": pl.Int64(),
     "magic": pl.Int8(),
     "frame": pl.String(),
-    "zone": pl.String(),  # of its times: as the file itself says, else as assumed
+    "zone": pl.String(),  # of its times: as the file itself says, else as given, told by a collector or assumed
 }
 """One row a file taken in."""
 
@@ -162,7 +168,7 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
         reading: zone and skew of printed times.
     """
     reading = reading or Reading()
-    owner, cluster = situated(files)
+    owner, cluster = situated(files, reading)
     observations = _observations(files, owner, cluster, reading)
     everyone = brokers_of(files, owner, cluster, observations)
     return Case(
@@ -177,9 +183,15 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
     )
 
 
-def situated(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None], list[str | None]]:
-    """Broker and cluster of each file; what files say again of each other is left out of their rows, with a notice."""
+def situated(
+    files: Sequence[tuple[Source, FileReading]], reading: Reading
+) -> tuple[list[int | None], list[str | None]]:
+    """Broker and cluster of each file; what files say again of each other is left out of their rows, with a notice.
+
+    Logs are given the zone that is told for them.
+    """
     owner, cluster = owners(files)
+    settle(files, owner, cluster, reading.zone)
     agree(files, owner, cluster)
     leave_dumps_of_segments(files, owner)
     return owner, cluster
@@ -217,7 +229,7 @@ def listed(
                 "log_end": found.log_end,
                 "magic": found.magic,
                 "frame": found.frame,
-                "zone": None if found.first_time is None else found.zone or reading.zone,
+                "zone": None if found.first_time is None else found.zone or reading.assumed,
             }
         )
     return pl.DataFrame(rows, schema=SOURCES)
@@ -297,7 +309,7 @@ def _utc(time: int | None, zone: str | None, reading: Reading, broker: int | Non
     if time is None:
         return None
     series = pl.Series([time]).cast(pl.Datetime("us"))
-    return to_utc(series.to_frame("time"), zone or reading.zone).with_columns(
+    return to_utc(series.to_frame("time"), zone or reading.assumed).with_columns(
         pl.col("time") + pl.duration(microseconds=reading.skew.get(broker if broker is not None else -1, 0))
     )["time"][0]
 
@@ -313,7 +325,7 @@ def _observations(
     for number, ((source, found), broker) in enumerate(zip(files, owner, strict=True)):
         if found.observations.is_empty():
             continue
-        part = to_utc(found.observations, found.zone or reading.zone).with_columns(
+        part = to_utc(found.observations, found.zone or reading.assumed).with_columns(
             pl.lit(number, dtype=pl.UInt32).alias("source"),
             pl.lit(broker, dtype=pl.Int32).alias("_owner"),
             pl.lit(rank(source.name), dtype=pl.UInt8).alias("_rank"),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import polars as pl
 
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
+from parsers.file_reading import UTC
 from parsers.schema import Kind
 from parsers.take_metadata import TOPIC as METADATA_TOPIC
 
@@ -19,6 +23,7 @@ __all__ = [
     "in_order",
     "latest",
     "rank",
+    "repeated",
     "to_utc",
     "utc",
     "with_runs",
@@ -27,6 +32,9 @@ __all__ = [
 
 ORDER = ("_cluster", "broker", "_when", "_rank", "source", "line", "byte")
 """Columns by which observations are ordered, nulls last; what is equal in all keeps the order of its file."""
+
+_OFFSET: Final = re.compile(r"UTC([+-])([0-9]{2}):([0-9]{2})")
+_FALL: Final = timedelta(minutes=1)  # threads of one broker, and clocks set right, fall back by less
 
 # Within one millisecond a role change is received (state-change.log) before the log layer acts on it (server.log).
 _FIRST = "state-change"
@@ -42,15 +50,41 @@ def cluster_numbers(clusters: Sequence[str | None]) -> dict[str | None, int]:
     return {name: at for at, name in enumerate(sorted(set(clusters), key=lambda name: (name is None, name)))}
 
 
-def utc(time: pl.Expr, zone: str) -> pl.Expr:
-    """A printed time as UTC; null where the zone has no such time."""
+def utc(time: pl.Expr, zone: str, *, later: pl.Expr | None = None) -> pl.Expr:
+    """A printed time as UTC; null where the zone has no such time.
+
+    Args:
+        time: naive.
+        zone: a name of the time zone database, or an offset like ``UTC+02:00``.
+        later: whether a time that the zone has twice, as clocks are put back, is the second of both.
+    """
+    if offset := _OFFSET.fullmatch(zone):
+        minutes = int(f"{offset[1]}1") * (60 * int(offset[2]) + int(offset[3]))
+        return (time - pl.duration(minutes=minutes)).dt.replace_time_zone(UTC)
     ZoneInfo(zone)  # an unknown zone fails here, by name
-    return time.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null").dt.convert_time_zone("UTC")
+    first: pl.Expr | str = "earliest"
+    if later is not None:
+        first = pl.when(later).then(pl.lit("latest")).otherwise(pl.lit("earliest"))
+    return time.dt.replace_time_zone(zone, ambiguous=first, non_existent="null").dt.convert_time_zone(UTC)  # type: ignore[arg-type]
+
+
+def repeated(time: pl.Expr, zone: str) -> pl.Expr:
+    """Whether the zone has a printed time twice."""
+    second = time.dt.replace_time_zone(zone, ambiguous="latest", non_existent="null").dt.convert_time_zone(UTC)
+    return (utc(time, zone) != second).fill_null(False)
 
 
 def to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
-    """The frame with its printed ``time`` as UTC."""
-    return frame.with_columns(utc(pl.col("time"), zone))
+    """The frame with its printed ``time`` as UTC; rows in the order of one file.
+
+    A time that the zone has twice is the earlier one until the file's times fall back within that hour.
+    """
+    time = pl.col("time")
+    if zone == UTC or _OFFSET.fullmatch(zone) or not frame.select(repeated(time, zone).any()).item():
+        return frame.with_columns(utc(time, zone))
+    day, twice = time.dt.date(), pl.when(repeated(time, zone)).then(time)
+    fallen = (twice.cum_max().over(day) - twice > _FALL).fill_null(False).cast(pl.Int8).cum_max().over(day)
+    return frame.with_columns(utc(time, zone, later=fallen == 1))
 
 
 def latest(time: pl.Expr) -> pl.Expr:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from forensics.case.case import Case
-from parsers.lines import MAX_LINE_BYTES
+from parsers.lines import MAX_LINE_BYTES, plain
 from parsers.sources import Source
 
 LONGEST = 400
@@ -79,7 +79,7 @@ def line_texts(source: Source, wanted: Collection[int]) -> dict[int, str]:
                 if not line:
                     break
                 if number in wanted:
-                    texts[number] = line.decode("utf-8", errors="replace").rstrip("\r\n")[:LONGEST]
+                    texts[number] = plain(line).decode("utf-8", errors="replace").rstrip("\r\n")[:LONGEST]
     except OSError:
         return texts  # the file was there when it was read; what cannot be quoted is still named by line
     return texts

@@ -61,7 +61,7 @@ def _conf(_context: click.Context, _parameter: click.Parameter, values: tuple[st
 def batch(
     paths: tuple[str, ...],
     folder: str,
-    zone: str,
+    zone: str | None,
     skews: dict[int, int],
     tuning: Tuning,
     master: str | None,

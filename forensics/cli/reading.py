@@ -4,29 +4,58 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
-_UNITS = {"us": 1, "ms": 1000, "s": 1_000_000, "": 1_000_000}
+_UNITS = {
+    "d": 86_400_000_000,
+    "h": 3_600_000_000,
+    "m": 60_000_000,
+    "min": 60_000_000,
+    "s": 1_000_000,
+    "ms": 1000,
+    "us": 1,
+}
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)(d|h|min|ms|us|m|s)")
+_MOST = 3650 * _UNITS["d"]
 
 
-def _zone(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+def _zone(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     try:
-        ZoneInfo(value)
+        ZoneInfo(value or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
         raise click.BadParameter(f"{value!r} is no time zone; use a name like Europe/Berlin or UTC") from None
     return value
 
 
 def _skews(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[int, int]:
-    shifts = {}
+    shifts: dict[int, int] = {}
     for value in values:
-        found = re.fullmatch(r"([0-9]+)=([+-]?[0-9]+(?:\.[0-9]+)?)(us|ms|s|)", value)
-        if found is None:
-            raise click.BadParameter(f"{value!r} is not BROKER=+250ms")
-        shifts[int(found[1])] = round(float(found[2]) * _UNITS[found[3]])
+        broker, equals, shift = value.partition("=")
+        if not equals or not re.fullmatch(r"[0-9]{1,9}", broker):
+            raise click.BadParameter(f"{value!r} does not begin with a broker's id; use one like 1=+250ms or 2=-1h30m")
+        if int(broker) in shifts:
+            raise click.BadParameter(f"{value!r}: broker {broker} is shifted twice; give it once")
+        micros = _micros(shift)
+        if micros is None:
+            units = "d, h, m, s, ms, us"
+            raise click.BadParameter(f"{value!r}: {shift!r} is no time; use one like +250ms, -90m or +1h30m ({units})")
+        if abs(micros) > _MOST:
+            raise click.BadParameter(f"{value!r} is more than ten years")
+        shifts[int(broker)] = micros
     return shifts
+
+
+def _micros(text: str) -> int | None:
+    """A signed amount of time in microseconds: a number of seconds, or amounts with units."""
+    sign, amount = (-1 if text.startswith("-") else 1), text[1:] if text[:1] in ("+", "-") else text
+    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", amount):
+        amount += "s"
+    if not re.fullmatch(f"(?:{_AMOUNT.pattern})+", amount):
+        return None
+    return sign * round(sum(Decimal(number) * _UNITS[unit] for number, unit in _AMOUNT.findall(amount)))
 
 
 class Moment(click.ParamType[datetime]):
@@ -46,12 +75,12 @@ class Moment(click.ParamType[datetime]):
             )
 
 
-def moment(time: datetime | None, zone: str) -> int | None:
+def moment(time: datetime | None, zone: str | None) -> int | None:
     """Microseconds since 1970 UTC."""
     if time is None:
         return None
     if time.tzinfo is None:
-        time = time.replace(tzinfo=ZoneInfo(zone))
+        time = time.replace(tzinfo=ZoneInfo(zone or "UTC"))
     return round((time - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
 
 
@@ -64,11 +93,20 @@ until = click.option("--to", "until", type=Moment(), help="Leave out what was pr
 """``--to``."""
 
 zone = click.option(
-    "--tz", "zone", default="UTC", show_default=True, callback=_zone, help="Zone of the logs' printed times."
+    "--tz",
+    "zone",
+    metavar="ZONE",
+    callback=_zone,
+    help="Zone of printed times that name none. Default: what a collector's times tell, else UTC.",
 )
 """``--tz``."""
 
 skews = click.option(
-    "--skew", "skews", multiple=True, metavar="BROKER=+250ms", callback=_skews, help="Shift a broker's times."
+    "--skew",
+    "skews",
+    multiple=True,
+    metavar="BROKER=+250ms",
+    callback=_skews,
+    help="Shift a broker's times; also -90m, +1h30m.",
 )
 """``--skew``, as microseconds by broker."""

@@ -76,7 +76,7 @@ def scan(
     paths: tuple[str, ...],
     format_name: str,
     output: str | None,
-    zone: str,
+    zone: str | None,
     skews: dict[int, int],
     since: datetime | None,
     until: datetime | None,

@@ -24,7 +24,7 @@ from forensics.reports import timeline_text
 @reading.skews
 @click.option("--width", type=click.IntRange(60), help="Columns of the output; the terminal's unless given.")
 def timeline(
-    paths: tuple[str, ...], name: str, cite: bool, zone: str, skews: dict[int, int], width: int | None
+    paths: tuple[str, ...], name: str, cite: bool, zone: str | None, skews: dict[int, int], width: int | None
 ) -> None:
     """Show a partition's replicas side by side, time down: role, log end offset, high watermark, ISR.
 

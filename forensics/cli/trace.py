@@ -18,7 +18,7 @@ from parsers.formats.trace_jsonl import write_trace
 @click.option("-p", "--partition", "names", multiple=True, metavar="TOPIC-N", help="Only of these; may be repeated.")
 @reading.zone
 @reading.skews
-def trace(paths: tuple[str, ...], output: str, names: tuple[str, ...], zone: str, skews: dict[int, int]) -> None:
+def trace(paths: tuple[str, ...], output: str, names: tuple[str, ...], zone: str | None, skews: dict[int, int]) -> None:
     """Write what the evidence states, one statement a line as JSON, times in UTC.
 
     The result can be scanned in place of the logs it was made from, looked at with jq, and handed on without them.

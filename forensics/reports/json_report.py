@@ -36,7 +36,7 @@ def document(result: Result) -> dict[str, Any]:
         "schema": SCHEMA,
         "tool": {"name": "forensics", "version": __version__},
         "inputs": list(result.inputs),
-        "time_zone": case.reading.zone,
+        "time_zone": case.reading.assumed,
         "skew_us": {str(broker): shift for broker, shift in sorted(case.reading.skew.items())},
         "brokers": [
             {

@@ -368,7 +368,8 @@ class _Page:
         self.put(
             "",
             f"{brokers:,} broker{'' if brokers == 1 else 's'}, {count:,} file{'' if count == 1 else 's'}{below}, "
-            f"{total / 1e6:,.1f} MB{span} (printed times read as {case.reading.zone}{_skews(case.reading.skew)})",
+            f"{total / 1e6:,.1f} MB{span} "
+            f"(printed times read as {case.reading.assumed}{self.zones()}{_skews(case.reading.skew)})",
             indent=2,
         )
         lines, understood = int(sources.get_column("relevant").sum()), int(sources.get_column("understood").sum())
@@ -387,6 +388,17 @@ class _Page:
             self.put("  - ", f"{self.place(case.path(row['source']))}{at}: {row['reason']}")
         if notices > EXAMPLES:
             self.lines.append(f"  ... and {notices - EXAMPLES:,} more: --format json counts them by file")
+
+    def zones(self) -> str:
+        """Zones of files that tell their own, where it is another than the assumed."""
+        case = self.result.case
+        told = case.sources.get_column("zone").drop_nulls().value_counts().sort("zone")
+        others = [
+            f"{count:,} file{'' if count == 1 else 's'} as {zone}"
+            for zone, count in told.iter_rows()
+            if zone != case.reading.assumed
+        ]
+        return f"; {', '.join(others)}, as told there" if others else ""
 
     def remarks(self) -> None:
         """Clocks that are far apart, and what the user's settings changed: nothing is left out in silence."""

@@ -68,8 +68,11 @@ def test_findings_decide_the_exit_code(
         (["scan", ".", "--format", "xml"], "'xml' is not one of"),
         (["scan", ".", "--fail-on", "info"], "'info' is not one of"),
         (["scan", ".", "--tz", "Mars/Olympus"], "'Mars/Olympus' is no time zone; use a name like Europe/Berlin or UTC"),
-        (["scan", ".", "--skew", "1:250ms"], "'1:250ms' is not BROKER=+250ms"),
-        (["scan", ".", "--skew", "one=250ms"], "'one=250ms' is not BROKER=+250ms"),
+        (["scan", ".", "--skew", "1:250ms"], "'1:250ms' does not begin with a broker's id; use one like 1=+250ms"),
+        (["scan", ".", "--skew", "one=250ms"], "'one=250ms' does not begin with a broker's id"),
+        (["scan", ".", "--skew", "1=+2x"], "'1=+2x': '+2x' is no time; use one like +250ms, -90m or +1h30m"),
+        (["scan", ".", "--skew", "1="], "'1=': '' is no time"),
+        (["scan", ".", "--skew", "1=1s", "--skew", "1=2s"], "broker 1 is shifted twice; give it once"),
         (["scan", ".", "--frobnicate"], "No such option '--frobnicate'"),
         (["scna"], "No such command 'scna'"),
         (["explain", "nosuch"], "'nosuch' is not one of"),
@@ -150,6 +153,9 @@ def test_tz_moves_every_time(run: Run, sample_traces: Path) -> None:
         ("3=-1.5s", -1_500_000, "2026-11-21T04:06:10.032Z"),
         ("3=2", 2_000_000, "2026-11-21T04:06:13.532Z"),
         ("3=1000us", 1_000, "2026-11-21T04:06:11.533Z"),
+        ("3=+2h", 7_200_000_000, "2026-11-21T06:06:11.532Z"),
+        ("3=-90m", -5_400_000_000, "2026-11-21T02:36:11.532Z"),
+        ("3=+1h30m0.5s", 5_400_500_000, "2026-11-21T05:36:12.032Z"),
     ],
 )
 def test_skew_moves_one_broker(given: str, shift: int, time: str, run: Run, sample_traces: Path) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from forensics.case import Reading
 from forensics.engines import local
 from forensics.reports import json_report
+from tests.case.test_zones import BERLIN, EAST, PUT_BACK, cri, filebeat, taken
 from tests.engines.without_spark import run
 
 
@@ -31,3 +33,25 @@ def test_one_log_of_several_brokers(mixed: bool, sample_traces: Path, tmp_path: 
     (tmp_path / "server.log").write_text("".join(lines))
     path = str(tmp_path / "server.log")
     assert json_report.render(run(path, tmp_path / "out")) == json_report.render(local.scan([path]))
+
+
+def test_zones_are_those_of_a_scan(sample_traces: Path, tmp_path: Path) -> None:
+    """A broker whose collector tells its zone, one whose lines were taken late, and some that tell nothing."""
+    late = filebeat(lambda time, number: time.replace(hour=20))
+    ways = {"broker-1": (EAST, cri), "broker-2": (EAST, late)}
+    copy = str(taken(sample_traces / "unclean-3.9.1", tmp_path, lambda broker, _: ways.get(broker, (EAST, None))))
+    for number, reading in enumerate((Reading(), Reading("Europe/Berlin"))):
+        found = run(copy, tmp_path / f"out-{number}", reading=reading)
+        assert json_report.render(found) == json_report.render(local.scan([copy], reading=reading))
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_an_hour_that_is_there_twice(joined: bool, sample_traces: Path, tmp_path: Path) -> None:
+    copy = taken(sample_traces / "kip101-0.10.2.2", tmp_path, lambda *_: (BERLIN, None), PUT_BACK)
+    path, reading = str(copy), Reading("Europe/Berlin")
+    if joined:
+        logs = sorted(copy.glob("broker-*/logs/server.log"))
+        path = str(tmp_path / "all.log")
+        Path(path).write_text("".join(log.read_text() for log in logs))
+    found = run(path, tmp_path / "out", reading=reading)
+    assert json_report.render(found) == json_report.render(local.scan([path], reading=reading))

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from forensics.case.case import SOURCES
+from forensics.case.case import SOURCES, Reading
 from forensics.engines import codec
 from forensics.engines.spark import answers
 from forensics.engines.spark import context as contexts
@@ -43,7 +43,15 @@ def _sent(rows: pl.DataFrame, names: list[str] | None = None) -> list[Any]:
     return list(batches(chosen, dict(chosen.schema), rows=997))
 
 
-def run(path: str, folder: Path, *, split: int = 64 << 20, parts: int = 3, together: int = 200_000) -> Result:
+def run(
+    path: str,
+    folder: Path,
+    *,
+    split: int = 64 << 20,
+    parts: int = 3,
+    together: int = 200_000,
+    reading: Reading | None = None,
+) -> Result:
     """A batch over one path, as ``forensics.engines.spark.batch.batch`` goes about it.
 
     Args:
@@ -52,13 +60,16 @@ def run(path: str, folder: Path, *, split: int = 64 << 20, parts: int = 3, toget
         split: bytes of a read task.
         parts: tasks of the replay.
         together: rows of partitions that are judged at once; a partition of more is thinned.
+        reading: how printed times are read.
     """
     files = listed([path])
     asked = [[n, f.path, f.real, f.size, f.changed, f.problem] for n, f in enumerate(files)]
     seen = _rows(LookInto()(_pieces([json.dumps(one) for one in asked])), LOOKED).sort("order")
     looks = [[Look.of(row) for row in json.loads(text)] for text in seen.get_column("looks")]
     listing = Listing(files, seen.get_column("sha256").to_list(), looks)
-    batch = Batch(None, [path], Output(folder), Options(split=split))  # type: ignore[arg-type]
+    reading = reading or Reading()
+    options = Options(split=split, reading=reading)
+    batch = Batch(None, [path], Output(folder), options)  # type: ignore[arg-type]
     copied = contexts.twins(listing.flat, opener_of(listing))
     raw = pl.DataFrame(schema=RAW)
     facts: dict[int, Facts] = {}
@@ -66,7 +77,7 @@ def run(path: str, folder: Path, *, split: int = 64 << 20, parts: int = 3, toget
         number = batch.output.next_run()
         batch.output.keep_run(number, "")
         for task in plan.tasks:
-            raw = pl.concat([raw, _rows(Read("UTC")(_pieces([piece.row() for piece in task])), RAW)])
+            raw = pl.concat([raw, _rows(Read(reading.assumed)(_pieces([piece.row() for piece in task])), RAW)])
         facts = contexts.merged(raw.filter(pl.col("table") == "facts").select(FACTS))
     made = contexts.draft(listing.flat, listing.flat_units, facts, copied, batch.options.reading)
     table = {name: raw.filter(pl.col("table") == name) for name in TABLES}

@@ -11,6 +11,7 @@ import re
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import lz4.frame
@@ -88,6 +89,11 @@ def stamped(lines: list[str]) -> Iterator[tuple[str, str]]:
         yield f"{time}654321Z", line
 
 
+def epoch(day: str, time: str) -> int:
+    """Seconds since 1970 of a time in UTC."""
+    return round(datetime.fromisoformat(f"{day}T{time}+00:00").timestamp())
+
+
 def events(lines: list[str]) -> Iterator[tuple[str, str, str, str, str, str]]:
     """Day, time, milliseconds, level, message and logger of each event, further lines in its message."""
     found: list[list[str]] = []
@@ -149,6 +155,32 @@ WRAPPINGS: dict[str, Callable[[list[str]], str]] = {
     "kubectl, double time": lambda lines: "\n".join(f"[pod/kafka-0/kafka] {t} {line}" for t, line in stamped(lines)),
     "compose": lambda lines: "\n".join(f"kafka-1  | {line}" for line in lines),
     "stern": lambda lines: "\n".join(f"kafka-0 kafka {line}" for line in lines),
+    "journal, full": lambda lines: "\n".join(f"Sat 2026-11-21 05:00:00 UTC host kafka[12]: {line}" for line in lines),
+    "journal, unix": lambda lines: "\n".join(f"1795239053.030123 host kafka[12]: {line}" for line in lines),
+    "journal, coloured": lambda lines: "\n".join(
+        json.dumps({"_HOSTNAME": "h", "MESSAGE": list(f"\x1b[32m{line}\x1b[0m".encode())}) for line in lines
+    ),
+    "journal, events": lambda lines: "".join("data: " + json.dumps({"MESSAGE": line}) + "\n\n" for line in lines),
+    "syslog, by length": lambda lines: "\n".join(
+        f"99 <30>1 {t} host kafka 12 - - \ufeff{x}" for t, x in stamped(lines)
+    ),
+    "logcli": lambda lines: "\n".join(f'{time} {{app="kafka", pod="kafka-0"}} {line}' for time, line in stamped(lines)),
+    "fluentd": lambda lines: "\n".join(f"{t}\tkafka.log\t{json.dumps({'message': x})}" for t, x in stamped(lines)),
+    "fluent bit, file": lambda lines: "\n".join(
+        f"kafka.log: [1795239053.030123456, {json.dumps({'log': line})}]" for line in lines
+    ),
+    "aws logs tail": lambda lines: "\n".join(f"{time} kafka/kafka-1/abc {line}" for time, line in stamped(lines)),
+    "second time": lambda lines: "\n".join(f"2026-11-21 04:05:06 {line}" for line in lines),
+    "kubetail": lambda lines: "\n".join(f"[kafka-0 kafka] {line}" for line in lines),
+    "stern, all namespaces": lambda lines: "\n".join(f"prod kafka-0 kafka {line}" for line in lines),
+    "GCP": lambda lines: "\n".join(
+        json.dumps({"textPayload": line, "timestamp": time, "severity": "INFO"}) for time, line in stamped(lines)
+    ),
+    "coloured": lambda lines: "\n".join(f"\x1b[1;31m{line}\x1b[0m" for line in lines),
+    "coloured by rsyslog": lambda lines: "\n".join(f"Nov 21 05:00:00 h kafka[1]: #033[32m{x}#033[0m" for x in lines),
+    "coloured in docker": lambda lines: "\n".join(
+        json.dumps({"log": f"\x1b[32m{line}\x1b[0m\n", "time": time}) for time, line in stamped(lines)
+    ),
     "CRLF": "\r\n".join,
 }
 """What collectors make of the lines of a log."""
@@ -168,6 +200,37 @@ LAYOUTS: dict[str, Callable[[list[str]], str]] = {
     "thread last": lambda lines: "\n".join(f"{d} {t},{ms} {v} {m} ({c}) [main]" for d, t, ms, v, m, c in events(lines)),
     "logger first": lambda lines: "\n".join(f"{d} {t},{ms} {v} {c}: {m}" for d, t, ms, v, m, c in events(lines)),
     "thread first": lambda lines: "\n".join(f"{d} {t}.{ms} [a-1] {v} {c} - {m}" for d, t, ms, v, m, c in events(lines)),
+    "level in colours": lambda lines: "\n".join(
+        f"[{d} {t},{ms}] \x1b[32m{v:<5}\x1b[m {m} ({c})" for d, t, ms, v, m, c in events(lines)
+    ),
+    "level to the right": lambda lines: "\n".join(
+        f"[{d} {t},{ms}] {v:>5} {m} ({c})" for d, t, ms, v, m, c in events(lines)
+    ),
+    "line of the source": lambda lines: "\n".join(
+        f"[{d} {t},{ms}] {v} {m} ({c}:9)" for d, t, ms, v, m, c in events(lines)
+    ),
+    "level first": lambda lines: "\n".join(f"{v} [{d} {t},{ms}] {m} ({c})" for d, t, ms, v, m, c in events(lines)),
+    "level, thread, method": lambda lines: "\n".join(
+        f"[{v}] {d} {t},{ms} [main] {c} log - {m}" for d, t, ms, v, m, c in events(lines)
+    ),
+    "thread second": lambda lines: "\n".join(
+        f"[{d} {t},{ms}] {v} [main] {m} ({c})" for d, t, ms, v, m, c in events(lines)
+    ),
+    "thread in brackets": lambda lines: "\n".join(
+        f"[{d} {t},{ms}] [main] {v} {c}: {m}" for d, t, ms, v, m, c in events(lines)
+    ),
+    "bars": lambda lines: "\n".join(f"{d} {t},{ms} | {v} | main | {c} | {m}" for d, t, ms, v, m, c in events(lines)),
+    "Spring": lambda lines: "\n".join(
+        f"{d} {t}.{ms}  {v} 1 --- [main] {c} : {m}" for d, t, ms, v, m, c in events(lines)
+    ),
+    "JSON, no zone": lambda lines: "\n".join(
+        json.dumps({"level": v, "timestamp": f"{d} {t},{ms}", "message": m, "logger": c})
+        for d, t, ms, v, m, c in events(lines)
+    ),
+    "GELF": lambda lines: "\n".join(
+        json.dumps({"short_message": m, "timestamp": float(f"{epoch(d, t)}.{ms}"), "level": 6, "_logger": c})
+        for d, t, ms, v, m, c in events(lines)
+    ),
     "level in brackets": lambda lines: "\n".join(
         f"{d} {t},{ms} [{v}] {m} ({c})" for d, t, ms, v, m, c in events(lines)
     ),

@@ -83,6 +83,18 @@ def test_lines_keep_their_numbers(sample_traces: Path) -> None:
         ("2024/03/01 10:22:41 UTC INFO x (a.B)", 1709288561000000),
         ("2024-03-01T10:22:41.107482915-03:30 INFO x (a.B)", 1709301161107482),
         ("1709288561107 INFO x (a.B)", 1709288561107000),
+        ("[1709288561] INFO x (a.B)", 1709288561000000),
+        ("1709288561.107654 INFO x (a.B)", 1709288561107654),
+        ("[01/Mar/2024:10:22:41.107 +0000] INFO x (a.B)", 1709288561107000),
+        ("[01/Mar/2024:11:22:41 +0100] INFO x (a.B)", 1709288561000000),
+        ("[01 Mar 2024 10:22:41,107 UTC] INFO x (a.B)", 1709288561107000),
+        ("[2024-03-01 10:22:41,107 Z] INFO x (a.B)", 1709288561107000),
+        ("[2024-03-01T11:22:41,107+01] INFO x (a.B)", 1709288561107000),
+        ("[2024-03-01 11:22:41,107 CET] INFO x (a.B)", 1709288561107000),
+        ("[2024-03-01 05:22:41,107 EST] INFO x (a.B)", 1709288561107000),
+        ("[2024-03-01 12:22:41,107 GMT+02:00] INFO x (a.B)", 1709288561107000),
+        ("[20240301T102241.107Z] INFO x (a.B)", 1709288561107000),
+        ("01.03.2024 11:22:41,107 +0100 INFO x (a.B)", 1709288561107000),
         (json.dumps({"timeMillis": 1709288561107, "level": "INFO", "message": "x"}), 1709288561107000),
         (json.dumps({"ts": 1709288561.107, "level": "info", "msg": "x", "logger": "a.B"}), 1709288561107000),
         (
@@ -91,9 +103,6 @@ def test_lines_keep_their_numbers(sample_traces: Path) -> None:
             ),
             1709288561107000,
         ),
-        # a collector's time in UTC tells the zone of the printed one, here one hour and three quarters ahead
-        ("2024-03-01T10:22:41.310000001Z stdout F [2024-03-01 12:07:41,107] INFO x (a.B)", 1709288561107000),
-        ("2024-03-01T11:22:41.310+01:00 [2024-03-01 04:22:41,107] INFO x (a.B)", 1709288561107000),
     ],
 )
 def test_a_time_with_a_zone_is_given_in_utc(line: str, micros: int) -> None:
@@ -107,12 +116,48 @@ def test_a_time_with_a_zone_is_given_in_utc(line: str, micros: int) -> None:
         "[2024-03-01 10:22:41,107] INFO x (a.B)",
         "2024-03-01 10:22:41.107 INFO x (a.B)",
         "01 Mar 2024 10:22:41,107 INFO x (a.B)",
+        "[01 Mar 2024 10:22:41.107] INFO x (a.B)",
+        "[01/Mar/2024:10:22:41.107] INFO x (a.B)",
+        "[2024-03-01T10:22:41,107] INFO x (a.B)",
+        "[2024/03/01 10:22:41.107] INFO x (a.B)",
+        "[2024-03-01 10:22:41:107] INFO x (a.B)",
+        "[20240301T102241,107] INFO x (a.B)",
+        "20240301102241107 INFO x (a.B)",
+        "[20240301 10:22:41.107] INFO x (a.B)",
+        "01.03.2024 10:22:41,107 INFO x (a.B)",
+        "[2024-03-01 10:22:41,107]  INFO x (a.B)",
+        '{"timestamp": "01 Mar 2024 10:22:41,107", "level": "INFO", "message": "x"}',
+        "2024-03-01T08:22:41.310000001Z stdout F [2024-03-01 10:22:41,107] INFO x (a.B)",
         "Mar  1 10:22:41 host kafka[1]: [2024-03-01 10:22:41,107] INFO x (a.B)",
     ],
 )
 def test_a_time_without_a_zone_is_given_as_printed(line: str) -> None:
     reading = said(line + "\n")
     assert (reading.first_time, reading.zone) == (1709288561107000, None)
+
+
+def test_a_zone_name_that_means_several_is_said() -> None:
+    reading = said("[2024-03-01 10:22:41,107 CST] INFO x (a.B)\n")
+    assert (reading.first_time, reading.zone) == (1709288561107000, None)
+    assert "mean more than one zone" in reading.notices["reason"][0]
+
+
+@pytest.mark.parametrize("wrap", ["{}", "2024-03-01T10:22:41.107Z stdout F {}", "kafka-1  | {}"])
+def test_a_time_without_a_date_is_not_read_and_said(wrap: str) -> None:
+    text = "10:22:41,107 [main] INFO  kafka.log.Log - Truncating log orders-0 to offset 5."
+    reading = said("".join(wrap.format(text) + "\n" for _ in range(5)))
+    assert reading.format == "unknown"
+    assert "time of day and no date" in reading.notices["reason"][0]
+
+
+def test_numbered_lines_of_one_file_are_read() -> None:
+    text = "".join(f"{number}{':' if number % 2 else '-'}{LINE}\n" for number in range(7, 20))
+    assert said(text).understood == 13
+
+
+def test_messages_that_begin_with_a_bracket_are_no_threads(sample_traces: Path) -> None:
+    reading = said((sample_traces / "unclean-3.9.1/broker-1/logs/state-change.log").read_bytes())
+    assert (reading.frame, reading.understood) == ("log4j", reading.relevant)
 
 
 def test_the_zone_of_each_file_is_its_own(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ class Batch:
         self.output = output
         self.options = options
         self.say = say
-        self.key = f"{parser_version()} {options.reading.zone}"
+        self.key = f"{parser_version()} {options.reading.assumed}"
         self.manifest = output.manifest()
         self.generation = (self.manifest or {"generation": 0})["generation"] + 1
 
@@ -224,7 +224,7 @@ class Batch:
 
     def read(self, plan: Plan) -> None:
         """Carry a plan out, and keep what was read."""
-        zone = self.options.reading.zone
+        zone = self.options.reading.assumed
         run = self.output.next_run()
         done, total = 0, sum(piece.weight for piece in plan.pieces)
         for start in range(0, len(plan.tasks), _WAVE):

@@ -85,11 +85,15 @@ def merged(rows: pl.DataFrame) -> dict[int, Facts]:
 
 
 def _again(headers: list[dict[str, Any]]) -> bool:
-    """Whether a source has to be read in one go: it cannot be read by ranges, or several brokers printed it."""
+    """Whether a source has to be read in one go.
+
+    It cannot be read by ranges, several brokers printed it, or it passes an hour that its zone has twice.
+    """
     if any(header["format"] == AGAIN for header in headers):
         return True
     printers = {broker for header in headers for broker in header["printers"]}
-    return len(printers) > 1 and not headers[0]["held"]
+    whole = len(printers) > 1 or any(header["repeated"] for header in headers)
+    return whole and not headers[0]["held"]
 
 
 def _merged(rows: list[dict[str, Any]]) -> Facts:
@@ -243,7 +247,7 @@ def draft(
             stub = _stub(facts[unit])
         files.append((sources[number], stub))
     before = [found.notices.height for _, found in files]
-    owner, cluster = situated(files)
+    owner, cluster = situated(files, reading)
     clusters = cluster_numbers(cluster)
     attributes: list[dict[str, Any]] = []
     kept: list[pl.DataFrame] = []
@@ -251,15 +255,15 @@ def draft(
     lines: list[pl.DataFrame] = []
     notices: list[pl.DataFrame] = []
     for number, ((source, found), unit) in enumerate(zip(files, units, strict=True)):
-        told = 0 if unit == NO_UNIT else before[number]
-        if found.notices.height > told:
-            more = found.notices.slice(told).with_row_index("seq", offset=told)
+        had = 0 if unit == NO_UNIT else before[number]
+        if found.notices.height > had:
+            more = found.notices.slice(had).with_row_index("seq", offset=had)
             notices.append(more.with_columns(pl.lit(number, pl.UInt32).alias("source"), pl.col("seq").cast(pl.Int64)))
         if unit == NO_UNIT:
             continue
         one = facts[unit]
         of_metadata = found.format in METADATA_FORMATS
-        zone = found.zone or reading.zone
+        told = found.zone if found.zone is not None and reading.zone is None else UTC  # else in UTC as it was read
         for split, (lines_before, when) in enumerate(one.splits):
             attributes.append(
                 {
@@ -270,7 +274,7 @@ def draft(
                     "_cluster": clusters[cluster[number]],
                     "_rank": rank(source.name),
                     "_trace": found.format == "trace",
-                    "_zone": zone,
+                    "_zone": told,
                     "_lines": lines_before,
                     "_when_before": when,
                     "_rows": found.format != read.UNREADABLE,

@@ -49,6 +49,6 @@ class Extract:
                     continue
                 block = Block(mine.get_column("text"), 1, empty(NOTICES), mine.get_column("line"))
                 block = wrappings.unwrap(block, around)
-                zone = UTC if frame.utc or block.outer is not None else self.zone
+                zone = UTC if frame.utc or wrappings.dated(around) else self.zone
                 found = extract.extract(block, frame).observations.with_columns(utc(pl.col("time"), zone))
                 yield from batches(found.with_columns(pl.lit(str(path)).alias("path")), COLUMNS)

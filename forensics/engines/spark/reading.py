@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final
 import polars as pl
 
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
-from forensics.case.order import METADATA_TOPIC, latest, to_utc
+from forensics.case.order import METADATA_TOPIC, latest, repeated, to_utc
 from forensics.case.printers import printer, several, told_apart
 from forensics.engines.spark.listing import File
 from forensics.engines.spark.plan import Piece, Unit
@@ -46,6 +46,7 @@ HEADER: Final = (
     "magic",
     "frame",
     "zone",
+    "distances",
 )
 """Fields of a reading that are no tables."""
 
@@ -74,7 +75,7 @@ def rows(pieces: Iterable[str], zone: str) -> Iterator[pl.DataFrame]:
             unit = piece.units[0]
             parts: Iterable[FileReading] = read.read_parts(opened(unit))
             if piece.held:
-                parts = [_of_several(joined(list(parts)))]
+                parts = [joined(list(parts))]
             yield from _told(unit, piece.split, parts, zone, held=piece.held)
 
 
@@ -148,6 +149,7 @@ class _Facts:
     batches: int = 0
     observations: int = 0
     when: int | None = None
+    repeated: bool = False
     witnesses: Counter[int] = field(default_factory=Counter)
     spoken: set[tuple[int | None, str | None]] = field(default_factory=set)
     printers: set[int] = field(default_factory=set)
@@ -162,13 +164,21 @@ def _told(
 ) -> Iterator[pl.DataFrame]:
     facts = _Facts()
     for part in parts:
-        yield from _part(unit, split, part, facts, zone)
+        _to_utc(part, facts, zone)
+        yield from _part(unit, split, _of_several(part) if held else part, facts)
     yield _facts(unit, split, facts, held)
 
 
-def _part(unit: Unit, split: int, part: FileReading, facts: _Facts, zone: str) -> Iterator[pl.DataFrame]:
+def _to_utc(part: FileReading, facts: _Facts, zone: str) -> None:
+    """Its times in UTC as far as its lines and the user tell; what collectors tell is known once all is read."""
+    if part.zone is None and zone != UTC and part.observations.height:
+        facts.repeated = facts.repeated or bool(part.observations.select(repeated(pl.col("time"), zone).any()).item())
+        part.observations = to_utc(part.observations, zone).with_columns(pl.col("time").dt.replace_time_zone(None))
+
+
+def _part(unit: Unit, split: int, part: FileReading, facts: _Facts) -> Iterator[pl.DataFrame]:
     if part.observations.height:
-        rows = _timed(part.observations, facts, UTC if part.zone is not None else zone)
+        rows = _timed(part.observations, facts)
         rows = rows.with_row_index("seq", offset=facts.observations).with_columns(pl.col("seq").cast(pl.Int64))
         facts.observations += rows.height
         _collect(part.format, rows, facts)
@@ -187,12 +197,9 @@ def _part(unit: Unit, split: int, part: FileReading, facts: _Facts, zone: str) -
         facts.whole.format = part.format
 
 
-def _timed(rows: pl.DataFrame, facts: _Facts, zone: str) -> pl.DataFrame:
-    """Add the greatest time printed so far; a time that the zone does not have is none."""
+def _timed(rows: pl.DataFrame, facts: _Facts) -> pl.DataFrame:
+    """Add the greatest time so far."""
     time = pl.col("time")
-    if zone != UTC:
-        there = to_utc(rows.select("time"), zone).get_column("time").is_not_null()
-        time = pl.when(there).then(time)
     if "_when" in rows.columns:  # of several logs in one file, each has a time of its own
         return rows.with_columns(pl.col("_when").cast(pl.Int64).alias("when")).drop("_when")
     rows = rows.with_columns(latest(time).cast(pl.Int64).alias("when"))
@@ -250,6 +257,7 @@ def _facts(unit: Unit, split: int, facts: _Facts, held: bool) -> pl.DataFrame:
         "witnesses": sorted(facts.witnesses.items()),
         "printers": sorted(facts.printers),
         "held": held,
+        "repeated": facts.repeated,
         "spoken": sorted(facts.spoken, key=repr),
         "metadata_hw": facts.metadata_hw,
     }

@@ -418,7 +418,7 @@ def method(result: Result) -> Method:
     return Method(
         version=__version__,
         paths=tuple(plain(path) for path in sorted(result.inputs)),
-        zone=case.reading.zone,
+        zone=case.reading.assumed,
         skews=tuple((broker, f"{shift / 1000:+,.0f} ms") for broker, shift in sorted(case.reading.skew.items())),
         inputs=tuple(inputs),
         inputs_more=max(rows.height - LISTED, 0),

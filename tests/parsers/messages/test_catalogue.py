@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import parsers.messages
 from parsers.extract import extract
-from parsers.frames import FRAMES
+from parsers.frames import STOCK
 from parsers.lines import Block
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Each, Example, Message, Variant
@@ -199,7 +199,7 @@ def test_a_changed_line_is_read_or_noticed(data: st.DataObject) -> None:
     put = data.draw(st.text(st.characters(codec="ascii", categories=["L", "N", "P", "Zs"]), max_size=8))
     text = example.text[:place] + put + example.text[place + gone :]
     line = f"[2026-11-21 05:31:28,430] INFO {text} (kafka.Some)"
-    got = extract(Block(pl.Series([line]), 1, empty(NOTICES)), FRAMES[0])
+    got = extract(Block(pl.Series([line]), 1, empty(NOTICES)), STOCK)
     wordings = [other for other in MESSAGES if any(literal in line for literal in other.literals)]
     if not wordings:
         assert got.relevant == 0
