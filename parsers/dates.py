@@ -149,7 +149,7 @@ DATES: Final[tuple[Date, ...]] = (
         for name, pattern, read in _BASES
     ),
     # UNIX_MILLIS, UNIX, and seconds with a fraction; UTC by definition
-    Date("since 1970", r"[0-9]{10}(?:[.,]?[0-9]{3}|[.,][0-9]{1,9})?", _since_1970, zoned=True),
+    Date("since 1970", r"[0-9]{10}(?:[.,][0-9]{1,9}|[0-9]{3})?", _since_1970, zoned=True),
 )
 """In the order in which they are tried."""
 
