@@ -6,6 +6,7 @@ with the lines of that writer alone, numbered by themselves.
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import re
@@ -16,6 +17,7 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from parsers import lines
+from parsers.filtered import Filtered
 from parsers.sources import Source
 
 MOST_WRITERS: Final = 1000
@@ -178,37 +180,6 @@ class _Only:
     writer: str
 
     def __call__(self) -> BinaryIO:
-        return io.BufferedReader(_Filtered(self.source.open(), self.mark.others(self.writer)), 1 << 16)
-
-
-class _Filtered(io.RawIOBase):
-    """A text without the lines that fit a pattern."""
-
-    def __init__(self, inner: BinaryIO, others: re.Pattern[bytes]) -> None:
-        super().__init__()
-        self._inner = inner
-        self._others = others
-        self._ready = memoryview(b"")
-        self._rest = b""
-        self._ended = False
-
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self._inner.close()
-        super().close()
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        while not self._ready and not self._ended:
-            data = self._inner.read(1 << 20)
-            self._ended = not data
-            whole = self._rest + data
-            end = len(whole) if self._ended or len(whole) > lines.MAX_LINE_BYTES else whole.rfind(b"\n") + 1
-            self._rest = whole[end:]
-            self._ready = memoryview(self._others.sub(b"", lines.plain(whole[:end])))
-        count = min(len(view), len(self._ready))
-        view[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count
+        return io.BufferedReader(
+            Filtered(self.source.open(), functools.partial(self.mark.others(self.writer).sub, b"")), 1 << 16
+        )

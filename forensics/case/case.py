@@ -18,6 +18,7 @@ from forensics.case.topics import named
 from forensics.case.twins import leave_dumps_of_segments
 from forensics.case.zones import ASSUMED, settle
 from parsers.file_reading import note
+from parsers.grep_output import PART
 from parsers.read import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
 from parsers.sources import Source
@@ -280,6 +281,8 @@ def _brokers(
     made = brokers(rows, settings, clusters)
     for broker in _heard_in_part(files, owner, rows):
         made[broker].server_log = False
+    for broker in _left_out(files, owner) & set(made):
+        made[broker].server_log = made[broker].state_log = False
     return list(made.values())
 
 
@@ -303,6 +306,12 @@ def _heard_in_part(
     mixed = rows.filter(pl.col("broker").is_null()).get_column("source").unique()
     told = rows.filter(pl.col("source").is_in(mixed.implode())).get_column("broker")
     return sorted(told.drop_nulls().unique().to_list())
+
+
+def _left_out(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> set[int]:
+    """Brokers of whose logs a search left lines out: what it did is not all there."""
+    parts = zip(files, owner, strict=True)
+    return {broker for (source, _), broker in parts if broker is not None and PART in source.stored}
 
 
 def _utc(time: int | None, zone: str | None, reading: Reading, broker: int | None) -> object:

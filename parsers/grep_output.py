@@ -1,0 +1,197 @@
+"""What ``grep``, ``zgrep`` or ``rg`` printed of several files: each line begins with the path of its file.
+
+``path:line`` matched, ``path-line`` stands around a match (``-A``, ``-B``, ``-C``), with ``-n`` a line number follows,
+and ``--`` parts what does not follow each other (GNU grep 3.11, "Output Line Prefix Control"). The text is given as one
+source a file, without the prefixes, under the path that it names: that tells whose it is and what kind of log.
+
+A search leaves lines out. What is left out shows by gaps between line numbers; without numbers, by the dump of settings
+that a broker prints as it starts and that no search but one for everything keeps.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import BinaryIO, Final
+
+import polars as pl
+
+from parsers import lines
+from parsers.filtered import Filtered
+from parsers.sources import Source
+
+PART: Final = "part of a log, by grep"
+MOST_FILES: Final = 1000
+_PATH: Final = r"""[^\s:\[\]{}<>"'|()]*[./][^\s:\[\]{}<>"'|()]*"""
+_NO_PATH: Final = r"^(?:[0-9]{4}[-/.][0-9]{2}[-/.]|[0-9.]+$)"  # a date, an address
+_EVENT: Final = r"^.{0,60}?(?:[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10})"
+_SETTING: Final = r"^\s+[a-z][a-z0-9._]* = "
+_SETTINGS: Final = 20  # of a dump; a search may keep some
+_BINARY: Final = r"^(?:grep: .*: binary file matches|Binary file .* matches)$"
+_COMPRESSED: Final = re.compile(r"\.(?:gz|zst|bz2|xz|lz4)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Grep:
+    """How the lines are prefixed.
+
+    Attributes:
+        numbered: with line numbers.
+    """
+
+    numbered: bool
+
+    @property
+    def match(self) -> str:
+        """The prefix of a line that matched, with the path as its group."""
+        return rf"^({_PATH}):{'([0-9]+):' if self.numbered else ''}"
+
+    def of(self, paths: list[str]) -> str:
+        """The prefix of any line of these files, with groups for path and number."""
+        known = "|".join(re.escape(path) for path in sorted(paths, key=len, reverse=True))
+        return rf"^({known})" + (r"(?::([0-9]+):|-([0-9]+)-)" if self.numbered else "[:-]")
+
+
+def grep_of(sample: pl.Series | None) -> Grep | None:
+    """How a text's first lines are prefixed; None where they are not."""
+    if sample is None:
+        return None
+    sample = sample.filter((sample != "--") & (sample != "") & ~sample.str.contains(_BINARY))
+    for numbered in (True, False):
+        grep = Grep(numbered)
+        paths = _paths(sample, grep)
+        if paths and 2 * int(sample.str.contains(grep.of(paths)).sum()) > sample.len():
+            return grep
+    return None
+
+
+def _paths(rows: pl.Series, grep: Grep) -> list[str]:
+    """Files of which a line matched that begins an event; others may be words with a colon behind them."""
+    found = pl.DataFrame({"text": rows}).select(
+        pl.col("text").str.extract(grep.match).alias("path"),
+        pl.col("text").str.replace(grep.match, "").str.contains(_EVENT).alias("event"),
+    )
+    paths = found.filter(pl.col("event") & pl.col("path").is_not_null()).get_column("path").unique(maintain_order=True)
+    return [path for path in paths.to_list() if not re.match(_NO_PATH, path)]
+
+
+@dataclass(slots=True)
+class _File:
+    """What is known of one file: bytes and lines here, lowest and highest number."""
+
+    size: int = 0
+    count: int = 0
+    first: int | None = None
+    last: int | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the numbers go from 1 without a gap."""
+        return self.first == 1 and self.last == self.count
+
+
+def split(source: Source, grep: Grep) -> Iterator[Source]:
+    """The text by file; the text as it is where none or too many are named."""
+    files: dict[str, _File] = {}
+    nobody = binary = settings = 0
+    parted = False
+    try:
+        paths: dict[str, None] = {}
+        with source.open() as stream:
+            for block in lines.blocks(stream):
+                paths |= dict.fromkeys(_paths(block.lines, grep))
+        if 0 < len(paths) <= MOST_FILES:
+            prefix = grep.of(list(paths))
+            with source.open() as stream:
+                for block in lines.blocks(stream):
+                    rows = _told(block, prefix, grep)
+                    _count(files, rows)
+                    strangers = rows.filter(pl.col("path").is_null()).get_column("text")
+                    parted = parted or bool((strangers == "--").any())
+                    binary += int(strangers.str.contains(_BINARY).sum())
+                    nobody += int(((strangers != "--") & (strangers != "") & ~strangers.str.contains(_BINARY)).sum())
+                    settings += int(rows.get_column("rest").str.contains(_SETTING).sum())
+    except OSError:
+        files = {}
+    if not files:
+        yield source
+        return
+    kept = {path: file.whole if grep.numbered else settings >= _SETTINGS and not parted for path, file in files.items()}
+    notes = []
+    if nobody:
+        notes.append(f"{nobody} lines do not say of which file they are and are left out")
+    if binary:
+        notes.append(f"grep took {binary} files for binary and printed none of their lines: grep -a does")
+    if not all(kept.values()):
+        count = f"{sum(not whole for whole in kept.values())} of {len(kept)} files"
+        notes.append(f"lines of {count} were left out by grep, or may have been: give the logs themselves")
+    yield replace(source, container="output of grep", notes=(*source.notes, *notes))
+    for path in sorted(files):
+        shown = _COMPRESSED.sub("", "/".join(part for part in path.split("/") if part not in ("", ".", "..")))
+        stored = "output of grep" if kept[path] else PART
+        yield Source(
+            f"{source.path}!/{shown}",
+            files[path].size,
+            _Only(source, re.compile(_prefix(path, files, grep), re.MULTILINE)),
+            stored=f"{stored} in {source.stored}" if source.stored else stored,
+            archive=source.archive,
+            offset=source.offset,
+        )
+
+
+def _prefix(path: str, files: dict[str, _File], grep: Grep) -> bytes:
+    """The prefix of one file's lines, and of no file's whose path goes on from it."""
+    longer = "".join(f"(?!{re.escape(other)}[:-])" for other in files if other != path and other.startswith(f"{path}-"))
+    return f"^{longer}{grep.of([path]).removeprefix('^')}".encode()
+
+
+def _told(block: lines.Block, prefix: str, grep: Grep) -> pl.DataFrame:
+    text = pl.col("text")
+    number = pl.lit(None, dtype=pl.Int64)
+    if grep.numbered:
+        number = pl.coalesce(text.str.extract(prefix, 2), text.str.extract(prefix, 3)).cast(pl.Int64, strict=False)
+    return block.frame().select(
+        "text",
+        text.str.extract(prefix, 1).alias("path"),
+        text.str.replace(prefix, "").alias("rest"),
+        number.alias("at"),
+    )
+
+
+def _count(files: dict[str, _File], rows: pl.DataFrame) -> None:
+    counted = (
+        rows.filter(pl.col("path").is_not_null())
+        .group_by("path", maintain_order=True)
+        .agg(
+            (pl.col("rest").str.len_bytes() + 1).sum().alias("size"),
+            pl.len(),
+            pl.col("at").min().alias("first"),
+            pl.col("at").max().alias("last"),
+        )
+    )
+    for path, size, count, first, last in counted.iter_rows():
+        file = files.setdefault(path, _File())
+        file.size += size
+        file.count += count
+        if first is not None:
+            file.first = first if file.first is None else min(file.first, first)
+            file.last = last if file.last is None else max(file.last, last)
+
+
+@dataclass(frozen=True, slots=True)
+class _Only:
+    source: Source
+    prefix: re.Pattern[bytes]
+
+    def __call__(self) -> BinaryIO:
+        return io.BufferedReader(Filtered(self.source.open(), self._mine), 1 << 16)
+
+    def _mine(self, data: bytes) -> bytes:
+        found = (
+            self.prefix.sub(b"", line, count=1)
+            for line in re.findall(rb"[^\n]*\n|[^\n]+", data)
+            if self.prefix.match(line)
+        )
+        return b"".join(found)
