@@ -169,8 +169,9 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
         reading: zone and skew of printed times.
     """
     reading = reading or Reading()
+    had = [found.notices.height for _, found in files]
     owner, cluster = situated(files, reading)
-    observations = _observations(files, owner, cluster, reading)
+    observations = _observations(files, owner, cluster, reading, had)
     everyone = brokers_of(files, owner, cluster, observations)
     return Case(
         sources=listed(files, owner, cluster, reading),
@@ -328,7 +329,9 @@ def _observations(
     owner: Sequence[int | None],
     cluster: Sequence[str | None],
     reading: Reading,
+    had: Sequence[int],
 ) -> pl.DataFrame:
+    """All rows; ``had`` is how many notices each file had by itself."""
     place = cluster_numbers(cluster)
     parts = []
     for number, ((source, found), broker) in enumerate(zip(files, owner, strict=True)):
@@ -342,7 +345,8 @@ def _observations(
             pl.lit(found.format == "trace").alias("_trace"),
             latest(pl.col("time")).alias("_when"),
         )
-        parts.append(_of_several(part, found) if broker is None and found.format == "broker-log" else part)
+        shared = broker is None and found.format == "broker-log"
+        parts.append(_of_several(part, found, had[number]) if shared else part)
     if not parts:
         schema = dict(OBSERVATIONS) | {
             "source": pl.UInt32(),
@@ -382,12 +386,15 @@ def _in_window(rows: pl.DataFrame, reading: Reading, files: Sequence[tuple[Sourc
     return rows.filter(keep)
 
 
-def _of_several(rows: pl.DataFrame, found: FileReading) -> pl.DataFrame:
-    """The rows of a log of several brokers, each with the broker that printed it, as far as that is sure."""
+def _of_several(rows: pl.DataFrame, found: FileReading, had: int) -> pl.DataFrame:
+    """The rows of a log of several brokers, each with the broker that printed it, as far as that is sure.
+
+    What the file says by itself comes before what it says beside others: ``had`` of its notices are of the first kind.
+    """
     if not several(rows):
         return rows
     rows, said = told_apart(rows)
-    found.notices = pl.concat([found.notices, said])
+    found.notices = pl.concat([found.notices.head(had), said, found.notices.slice(had)])
     return rows
 
 
