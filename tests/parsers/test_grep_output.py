@@ -24,7 +24,7 @@ WAYS: dict[str, Line] = {
     "-r": lambda path, number, line, _: f"{path}:{line}",
     "-rn": lambda path, number, line, _: f"{path}:{number}:{line}",
     "-rn, around": lambda path, number, line, hit: f"./{path}{':' if hit else '-'}{number}{':' if hit else '-'}{line}",
-    "-r, around": lambda path, number, line, hit: f"/tmp/x/{path}{':' if hit else '-'}{line}",
+    "-r, around": lambda path, number, line, hit: f"/evidence/{path}{':' if hit else '-'}{line}",
     "zgrep": lambda path, number, line, _: f"{path}.2026-11-21-04.gz:{line}",
     "--color": lambda path, number, line, _: f"\x1b[35m\x1b[K{path}\x1b[m\x1b[K\x1b[36m\x1b[K:\x1b[m\x1b[K{line}",
 }
