@@ -32,7 +32,12 @@ def main() -> int:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        page = browser.new_page(viewport={"width": 900, "height": 900}, color_scheme="light")
+        page = browser.new_page(
+            viewport={"width": 1000, "height": 900},
+            color_scheme="light",
+            reduced_motion="reduce",
+            device_scale_factor=1,
+        )
         page.goto(path.as_uri())
         page.locator(".chart").first.scroll_into_view_if_needed()
         page.wait_for_selector(".chart[data-drawn]")

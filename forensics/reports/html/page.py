@@ -238,5 +238,6 @@ def _environment() -> jinja2.Environment:
         "iso": wording.iso,
         "clock": wording.clock,
         "hue": figures.hue,
+        "parted": wording.parted,
     }
     return environment
