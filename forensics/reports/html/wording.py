@@ -52,12 +52,12 @@ def brief(value: int) -> str:
 
 
 def offsets(ranges: Sequence[Range]) -> str:
-    """Half-open ranges of offsets, at most four of them.
+    r"""Half-open ranges of offsets, at most four of them; a line never ends within one.
 
-    >>> offsets([(50, 80)])
+    >>> offsets([(50, 80)]).replace("\xa0", " ")
     '[50, 80)'
     """
-    shown = ", ".join(f"[{number(first)}, {number(end)})" for first, end in ranges[:4])
+    shown = ", ".join(f"[{number(first)},\u00a0{number(end)})" for first, end in ranges[:4])
     return f"{shown} and {number(len(ranges) - 4)} more ranges" if len(ranges) > 4 else shown
 
 
