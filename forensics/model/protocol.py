@@ -29,6 +29,18 @@ class UnknownName(KeyError):
         return str(self.args[0])
 
 
+class EpochQuestion(NamedTuple):
+    """A follower's OffsetsForLeaderEpoch request, as far as it is about the partition."""
+
+    version: int
+    leader_epoch: int
+    """Epoch whose end is asked for: the newest in the follower's cache, -1 if there is none."""
+    current_leader_epoch: int | None
+    """Epoch the follower takes for the leader's own; from version 2 (2.1, KIP-320) stale ones are refused."""
+    replica: int | None
+    """The follower, from version 3 (2.3, KIP-392)."""
+
+
 class EpochEnd(NamedTuple):
     """An answer to OffsetsForLeaderEpoch. Version 0 of the response (0.11–1.1) had no epoch: it is then -1."""
 
@@ -50,6 +62,8 @@ class Protocol:
     magic: Literal[1, 2]
     """Message format on disk; only format 2 stores the leader epoch."""
     truncates_by: Literal["hw", "epoch", "epoch-279", "fetch"]
+    asks_by: Literal[0, 1, 3, 4] | None
+    """Version of OffsetsForLeaderEpoch its followers send, which follows from ``inter_broker``; None: they never do."""
     epoch_entry: Literal["never", "first-append", "becoming-leader"]
     """When a leader's epoch cache gets its entry: since 2.0.1 (KAFKA-7415) as soon as it leads. From then on an entry
     also drops those it contradicts, and an epoch older than the cache ends where the cache begins."""
@@ -100,6 +114,7 @@ HW = Protocol(
     inter_broker="0.10.2-IV0",
     magic=1,
     truncates_by="hw",
+    asks_by=None,
     epoch_entry="never",
     hw_survives_cut=True,
     fenced=False,
@@ -123,6 +138,7 @@ EPOCH = replace(
     inter_broker="1.1-IV0",
     magic=2,
     truncates_by="epoch",
+    asks_by=0,
     epoch_entry="first-append",
     halts_on_failed_dir=True,
     unclean_default=False,
@@ -135,6 +151,7 @@ EPOCH_279 = replace(
     summary="leader epochs, asked until both logs agree (KIP-279 and KIP-320, 2.0 to 2.6)",
     inter_broker="2.6-IV0",
     truncates_by="epoch-279",
+    asks_by=3,
     epoch_entry="becoming-leader",
     hw_survives_cut=False,
     fenced=True,
@@ -153,6 +170,7 @@ FETCH = replace(
     summary="truncation decided by the fetch itself (KIP-595, 2.7 on)",
     inter_broker="3.9-IV0",
     truncates_by="fetch",
+    asks_by=4,
     hw_needs_min_isr=True,
     bumps_epoch_on_death=False,
 )
@@ -166,6 +184,7 @@ EPOCH_279_2_0 = replace(
     summary="the same in its first version: no fencing, the ISR entered below the epoch's start (2.0.0)",
     inter_broker="2.0-IV1",
     truncates_by="epoch-279",
+    asks_by=1,
 )
 
 FETCH_14704 = replace(
@@ -200,6 +219,19 @@ def named(name: str) -> Protocol:
 
 
 # -- OffsetsForLeaderEpoch --------------------------------------------------------------------------------------------
+
+
+def question(protocol: Protocol, cache: EpochCache, current: int, replica: int) -> EpochQuestion | None:
+    """What a follower asks its leader before it fetches, or None if it does not ask.
+
+    Up to 2.0 it asks even without an epoch to ask for (``ReplicaFetcherThread.buildLeaderEpochRequest``); from 2.1 it
+    then cuts to its HW at once (``AbstractFetcherThread.maybeTruncate``). With truncation on fetch only a log without
+    epochs would have to ask.
+    """
+    version = protocol.asks_by
+    if version is None or (not cache.entries and protocol.kafka >= "2.1"):
+        return None
+    return EpochQuestion(version, cache.latest, current if version >= 2 else None, replica if version >= 3 else None)
 
 
 def answer(protocol: Protocol, cache: EpochCache, asked: int, leo: int) -> EpochEnd:

@@ -226,9 +226,14 @@ def _follow(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
     replica.truncating = not by_fetch
     # from 2.1 on it does not ask when it has no epoch to ask for
     if replica.truncating and protocol.kafka >= "2.1" and not replica.epochs.entries:
-        cluster.emit("cuts_to_hw", replica.broker, leader=state.leader, hw=replica.hw)
-        cut(cluster, replica, replica.hw, "hw")
-        replica.truncating = False
+        _cut_unasked(cluster, replica, state.leader)
+
+
+def _cut_unasked(cluster: Cluster, replica: Replica, leader: int) -> None:
+    """A log without epochs is cut to its HW."""
+    cluster.emit("cuts_to_hw", replica.broker, leader=leader, hw=replica.hw)
+    cut(cluster, replica, replica.hw, "hw")
+    replica.truncating = False
 
 
 def assign_epoch(cluster: Cluster, replica: Replica, epoch: int, start: int) -> None:
@@ -426,8 +431,12 @@ def _emit_epoch_answer(cluster: Cluster, leader: Replica, follower: int, asked: 
 def ask_epoch(cluster: Cluster, replica: Replica, leader: Replica) -> bool:
     """One round of reconciling: where did my newest epoch end on you? True if the leader answered."""
     protocol = cluster.protocol
-    asked = replica.epochs.latest
-    cluster.emit("asks_epoch", replica.broker, leader=leader.broker, epoch=asked, leader_epoch=replica.leader_epoch)
+    request = rules.question(protocol, replica.epochs, replica.leader_epoch, replica.broker)
+    if request is None:
+        _cut_unasked(cluster, replica, leader.broker)
+        return False
+    asked = request.leader_epoch
+    cluster.emit("asks_epoch", replica.broker, leader=leader.broker, **request._asdict())
     if leader.role != "leader":
         cluster.emit("epoch_refused", replica.broker, leader=leader.broker, error="NOT_LEADER_OR_FOLLOWER")
         return False

@@ -7,6 +7,7 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import pytest
 from hypothesis import find, given, settings
+from hypothesis.errors import NoSuchExample
 
 from forensics.model import PROTOCOLS, Protocol, scenario
 from forensics.model.cluster import Cluster
@@ -26,7 +27,13 @@ from forensics.model.random_runs import (
 
 RUNS = 3_000
 ALL_FIXED = replace(
-    EPOCH, truncates_by="epoch-279", skips_same_leader=False, joins_below_epoch_start=False, fenced=True
+    EPOCH,
+    truncates_by="epoch-279",
+    asks_by=1,
+    epoch_entry="becoming-leader",
+    skips_same_leader=False,
+    joins_below_epoch_start=False,
+    fenced=True,
 )
 """KIP-101's protocol with every later repair: what is wrong with it is these, and nothing else."""
 
@@ -133,6 +140,16 @@ def test_the_smallest_loss_under_the_old_protocol() -> None:
     assert {"fetch", "prefer", "crash", "notice"} <= set(names)
     for repaired in (EPOCH, EPOCH_279, FETCH):
         assert not clean_loss(smallest, repaired)
+
+
+def test_the_same_search_finds_nothing_once_the_protocol_is_repaired() -> None:
+    """So the counter-example is the old protocol's, and the search would tell if it were no longer there."""
+    with pytest.raises(NoSuchExample):
+        find(
+            OPS,
+            lambda ops: clean_loss(ops, ALL_FIXED),
+            settings=settings(max_examples=1_000, derandomize=True, database=None),
+        )
 
 
 @settings(max_examples=150)
