@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -77,6 +78,10 @@ def _table() -> tuple[list[str], dict[str, tuple[Message, ...]]]:
     return list(by_literal), {literal: tuple(messages) for literal, messages in by_literal.items()}
 
 
+_PER_TEXT = 1 << 32
+"""Line numbers of one text, where several are read together: the number of the text times this stands before each."""
+
+
 def extract(block: Block, frame: Frame, *, inside_config: bool = False) -> Extract:
     """Read the observations of one block.
 
@@ -85,16 +90,23 @@ def extract(block: Block, frame: Frame, *, inside_config: bool = False) -> Extra
         frame: its layout.
         inside_config: the block before ended inside a dump of ``KafkaConfig``.
     """
+    return _extracts(block.frame(), [block.notices], frame, inside_config)[0]
+
+
+def extracts(blocks: Sequence[Block], frame: Frame) -> list[Extract]:
+    """Read the observations of several short texts of one layout, one block each: far cheaper than one by one."""
+    lines = [block.frame().with_columns(pl.col("line") + number * _PER_TEXT) for number, block in enumerate(blocks)]
+    return _extracts(pl.concat(lines), [block.notices for block in blocks], frame, False)
+
+
+def _extracts(lines: pl.DataFrame, noticed: Sequence[pl.DataFrame], frame: Frame, inside_config: bool) -> list[Extract]:
     literals, _ = _table()
-    lines = block.frame()
     heads = lines.get_column("text").str.contains(frame.head)
-    first, last = _span(lines, heads, frame)
     hits = (
         lines.filter(heads)
         .with_columns(pl.col("text").str.extract_many(literals, overlapping=True).alias("literal"))
         .filter(pl.col("literal").list.len() > 0)
     )
-    relevant = hits.height
     rows = frames.split(hits, frame).with_columns(pl.col("literal").list.unique(maintain_order=True))
     pairs = rows.explode("literal", empty_as_null=True, keep_nulls=True)
     parts: list[pl.DataFrame] = []
@@ -103,24 +115,65 @@ def extract(block: Block, frame: Frame, *, inside_config: bool = False) -> Extra
         _messages(group, str(literal), parts, fitted)
     found = pl.concat(parts, how="diagonal") if parts else pl.DataFrame(schema={"line": pl.Int64})
     lines_read = pl.concat(fitted).unique() if fitted else pl.Series("line", [], dtype=pl.Int64)
-    understood = lines_read.len()
-    notices = block.notices
-    if understood < relevant:
-        missed = rows.join(lines_read.to_frame("line"), on="line", how="anti")
-        notices = pl.concat([notices, _unread(missed)])
+    missed = empty(NOTICES)
+    if lines_read.len() < hits.height:
+        missed = _unread(rows.join(lines_read.to_frame("line"), on="line", how="anti"))
     config, inside = _config(lines, heads, frame, inside_config)
     observations = conform(found, OBSERVATIONS) if found.height else empty(OBSERVATIONS)
     observations = pl.concat([observations, config]).sort("line", maintain_order=True)
-    return Extract(observations, notices, int(heads.sum()), relevant, understood, first, last, inside)
-
-
-def _span(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> tuple[int | None, int | None]:
     events = lines.filter(heads)
-    ends = pl.concat([events.head(1), events.tail(1)])
-    if ends.is_empty():
-        return None, None
-    times = frames.split(ends, frame).get_column("time").cast(pl.Int64)
-    return times[0], times[-1]
+    return [
+        Extract(
+            mine,
+            pl.concat([notices, theirs]) if theirs.height else notices,
+            heads_here,
+            relevant,
+            understood,
+            first,
+            last,
+            inside,
+        )
+        for notices, mine, theirs, heads_here, relevant, understood, (first, last) in zip(
+            noticed,
+            _by_text(observations, len(noticed)),
+            _by_text(missed, len(noticed)),
+            _counts(events.get_column("line"), len(noticed)),
+            _counts(hits.get_column("line"), len(noticed)),
+            _counts(lines_read, len(noticed)),
+            _spans(events, len(noticed), frame),
+            strict=True,
+        )
+    ]
+
+
+def _by_text(rows: pl.DataFrame, texts: int) -> list[pl.DataFrame]:
+    """The rows of each text, with its own line numbers."""
+    if texts == 1 or rows.is_empty():
+        return [rows] * texts
+    number = (pl.col("line") // _PER_TEXT).alias("_text")
+    parts = rows.with_columns(number, pl.col("line") % _PER_TEXT).partition_by("_text", as_dict=True, include_key=False)
+    none = rows.clear()
+    return [parts.get((text,), none) for text in range(texts)]
+
+
+def _counts(lines: pl.Series, texts: int) -> list[int]:
+    if texts == 1:
+        return [lines.len()]
+    counts = dict((lines // _PER_TEXT).value_counts().iter_rows())
+    return [counts.get(text, 0) for text in range(texts)]
+
+
+def _spans(events: pl.DataFrame, texts: int, frame: Frame) -> list[tuple[int | None, int | None]]:
+    """Times of the first and last event of each text."""
+    if events.is_empty():
+        return [(None, None)] * texts
+    text = events.get_column("line") // _PER_TEXT
+    ends = events.filter((text != text.shift(1)).fill_null(True) | (text != text.shift(-1)).fill_null(True))
+    timed = frames.split(ends, frame).select(pl.col("line") // _PER_TEXT, pl.col("time").cast(pl.Int64))
+    found: dict[int, tuple[int | None, int | None]] = {}
+    for number, time in timed.iter_rows():
+        found[number] = (found[number][0] if number in found else time, time)
+    return [found.get(number, (None, None)) for number in range(texts)]
 
 
 def _messages(group: pl.DataFrame, literal: str, parts: list[pl.DataFrame], fitted: list[pl.Series]) -> None:
@@ -232,7 +285,9 @@ def _config(lines: pl.DataFrame, heads: pl.Series, frame: Frame, inside_config: 
     starts = lines.get_column("text").str.contains(CONFIG_HEAD, literal=True) & heads
     if not inside_config and not starts.any():
         return empty(OBSERVATIONS), False
-    state = pl.when(pl.Series(starts)).then(True).when(pl.Series(heads)).then(False).otherwise(None)
+    text = lines.get_column("line") // _PER_TEXT
+    begins = (text != text.shift(1)).fill_null(False)  # another text, which no dump goes on in
+    state = pl.when(pl.Series(starts)).then(True).when(pl.Series(heads | begins)).then(False).otherwise(None)
     marked = lines.with_columns(state.alias("_in")).with_columns(
         pl.col("_in").forward_fill().fill_null(inside_config), pl.Series("_head", heads)
     )

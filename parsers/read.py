@@ -7,6 +7,7 @@ that finds another format inside passes the file on; what nobody takes is listed
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ import polars as pl
 from parsers import take_data, take_metadata, take_text, text_log
 from parsers.errors import NotThisFormat
 from parsers.file_reading import FileReading, Taker, note
+from parsers.formats.log_directory import split_segment_file
 from parsers.formats.offset_checkpoint import FILES as CHECKPOINT_FILES
 from parsers.schema import NOTICES, empty
 from parsers.sources import Source
@@ -38,6 +40,12 @@ __all__ = [
     "read",
 ]
 
+_MOST_TOGETHER = 64
+_EVENT = re.compile(rb"(?m)^\[[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3}\] [A-Z]+ ")
+"""How most logs look; what has such a line need not be asked for its layout twice."""
+_BYTES_TOGETHER = 4 << 20
+_NO_LOGS = frozenset((*CHECKPOINT_FILES, "leader-epoch-checkpoint", "partition.metadata", "meta.properties"))
+
 UNKNOWN = "unknown"
 IRRELEVANT = "irrelevant"
 UNREADABLE = "unreadable"
@@ -57,12 +65,56 @@ def units(sources: Sequence[Source]) -> list[list[int]]:
     return list(groups.values())
 
 
+def with_neighbours(sources: Sequence[Source], units: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The groups, short files that may be logs joined with those next to them: read together they cost far less."""
+    joined: list[list[int]] = []
+    size = 0
+    for unit in units:
+        first = sources[unit[0]]
+        short = len(unit) == 1 and _may_be_short_log(first)
+        if short and size and len(joined[-1]) < _MOST_TOGETHER and size + first.size <= _BYTES_TOGETHER:
+            joined[-1].append(unit[0])
+        else:
+            joined.append(list(unit))
+            size = 0
+        size = size + first.size + 1 if short else 0
+    return joined
+
+
+def _may_be_short_log(source: Source) -> bool:
+    return (
+        0 < source.size <= text_log.SHORT
+        and not (source.problem or source.container or take_metadata.belongs(source))
+        and split_segment_file(source.name) is None
+        and source.name not in _NO_LOGS
+    )
+
+
 def read_unit(sources: Sequence[Source]) -> list[FileReading]:
     """Read the files of one group; never raises for what is in them."""
     if take_metadata.belongs(sources[0]):
         watches = [_Watch(source) for source in sources]
         readings = take_metadata.directory([watch.source for watch in watches])
         return [watch.told(reading) for watch, reading in zip(watches, readings, strict=True)]
+    return _together(sources) if len(sources) > 1 else [read(source) for source in sources]
+
+
+def _together(sources: Sequence[Source]) -> list[FileReading]:
+    """Read files, those that are short logs at once."""
+    watches = [_Watch(source) for source in sources]
+    logs: list[int] = []
+    with contextlib.suppress(OSError):  # then each by itself, to say which
+        for number, watch in enumerate(watches):
+            head = b"" if sources[number].problem else watch.source.head()
+            others = any(taker.claims(watch.source, head) for taker in TAKERS[:-1])
+            if not others and (_EVENT.search(head) or TAKERS[-1].claims(watch.source, head)):
+                logs.append(number)
+        read_at_once = text_log.together([watches[number].source for number in logs])
+        found = dict(zip(logs, read_at_once, strict=True))
+        return [
+            watches[number].told(reading) if (reading := found.get(number)) is not None else read(source)
+            for number, source in enumerate(sources)
+        ]
     return [read(source) for source in sources]
 
 

@@ -7,8 +7,9 @@ their sessions, lines in pieces) raises ``NotByRanges``, and the file is read in
 
 from __future__ import annotations
 
+import io
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
@@ -27,6 +28,9 @@ from parsers.wrappings import Wrapping
 NAME: Final = "broker-log"
 STEP: Final = lines.BLOCK_BYTES
 """Ranges begin and end at multiples of it."""
+
+SHORT: Final = 128 << 10
+"""Bytes of a log that is read together with others: each wording costs more to look for than so few lines to read."""
 
 _SAMPLE_LINES: Final = 5000  # as many as the choice of a layout looks at
 _SAMPLE_BYTES: Final = 4 << 20
@@ -89,6 +93,34 @@ def parts(source: Source) -> Iterator[FileReading]:
             yield rest
 
 
+def together(sources: Sequence[Source]) -> list[FileReading | None]:
+    """Short logs read at once, each as ``parts`` would read it; None for each that has to be read by itself.
+
+    Raises:
+        OSError: one of them cannot be read.
+    """
+    found: list[FileReading | None] = [None] * len(sources)
+    by_frame: dict[str, tuple[Frame, list[int], list[lines.Block]]] = {}
+    for number, source in enumerate(sources):
+        with source.open() as stream:
+            data = stream.read(SHORT + 1)
+        if len(data) > SHORT or not data or b"\0" in data or REQUEST.encode() in data:
+            continue
+        found_lines = list(lines.blocks(io.BytesIO(data), block_bytes=SHORT))
+        around, frame = wrappings.choose(found_lines[0].lines)
+        if frame is not None and not around:
+            _, numbers, blocks = by_frame.setdefault(frame.name, (frame, [], []))
+            numbers.append(number)
+            noticed = pl.concat([block.notices for block in found_lines])
+            blocks.append(lines.Block(pl.concat([block.lines for block in found_lines]), 1, noticed))
+    for frame, numbers, blocks in by_frame.values():
+        for number, block, one in zip(numbers, blocks, extract.extracts(blocks, frame), strict=True):
+            reading = _reading(block.lines.len(), (), frame, one)
+            _remark(reading, frame)
+            found[number] = reading
+    return found
+
+
 def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[FileReading]:
     """The lines of one range in parts, numbered from 1.
 
@@ -123,20 +155,26 @@ def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[File
 def _part(
     block: lines.Block, around: tuple[Wrapping, ...], frame: Frame, requests: RequestLog, inside: bool
 ) -> tuple[FileReading, bool]:
-    part = FileReading(NAME, lines=block.lines.len())
-    part.frame = " in ".join([frame.name, *[wrapping.name for wrapping in reversed(around)]])
+    count = block.lines.len()
     block = wrappings.unwrap(block, around)
-    if frame.utc or wrappings.dated(around):
+    found = extract.extract(block, frame, inside_config=inside)
+    part = _reading(count, around, frame, found)
+    if wrappings.dated(around):
         part.zone = UTC
-    elif block.outer is not None:
+    elif block.outer is not None and not frame.utc:
         rows = block.frame().filter(pl.col("text").str.contains(frame.head))
         part.distances = distances.measured(rows.select(frame.time.alias("time"))["time"], rows["outer"])
-    found = extract.extract(block, frame, inside_config=inside)
-    part.observations = found.observations
-    part.notices = pl.concat([found.notices, requests.add(_requests(block, frame))])
+    part.notices = pl.concat([part.notices, requests.add(_requests(block, frame))])
+    return part, found.inside_config
+
+
+def _reading(count: int, around: tuple[Wrapping, ...], frame: Frame, found: extract.Extract) -> FileReading:
+    part = FileReading(NAME, found.observations, notices=found.notices, lines=count)
+    part.frame = " in ".join([frame.name, *[wrapping.name for wrapping in reversed(around)]])
+    part.zone = UTC if frame.utc else None
     part.events, part.relevant, part.understood = found.events, found.relevant, found.understood
     part.first_time, part.last_time = found.first_time, found.last_time
-    return part, found.inside_config
+    return part
 
 
 def _remark(part: FileReading, frame: Frame) -> None:

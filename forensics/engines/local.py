@@ -112,6 +112,7 @@ def read_files(paths: Sequence[str], *, progress: Progress | None = None) -> lis
     twins = copies(sources)
     found = {number: as_copy(sources[original]) for number, original in twins.items()}
     units = [unit for group in read.units(sources) if (unit := [number for number in group if number not in twins])]
+    units = read.with_neighbours(sources, units)
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         results = pool.map(read.read_unit, [[sources[number] for number in unit] for unit in units])
         for unit, readings in zip(units, results, strict=True):

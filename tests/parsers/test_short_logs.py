@@ -1,0 +1,65 @@
+"""Short logs, of which a host has thousands: read together, they say what each says by itself."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import polars as pl
+
+from parsers import read
+from parsers.sources import Source
+from parsers.walk import walk
+from tests.parsers.formats.building import DATA
+from tests.parsers.handing_over import LAYOUTS, WRAPPINGS
+
+
+def pieces(sample_traces: Path, folder: Path) -> list[Source]:
+    """Short rotated logs of several versions, cut anywhere, among them what is no log, or no ordinary one."""
+    logs = [path for path in sorted(sample_traces.glob("*/broker-*/logs/*.log")) if "request" not in path.name][::5]
+    for number, path in enumerate(logs):
+        lines = path.read_bytes().splitlines(keepends=True)
+        for part in range(3):
+            begin = (len(lines) * part) // 4
+            (folder / f"{path.name}.{number}-{part}").write_bytes(b"".join(lines[begin : begin + 90]))
+    stock = logs[0].read_bytes()[:3000]
+    (folder / "server.log.cri").write_text(WRAPPINGS["cri"](stock.decode().splitlines()))
+    (folder / "server.log.other-layout").write_text(LAYOUTS["ISO, Z"](stock.decode().splitlines()))
+    (folder / "server.log.crlf").write_bytes(stock.replace(b"\n", b"\r\n"))
+    (folder / "server.log.zeros").write_bytes(stock + b"\0" * 50 + stock)
+    (folder / "server.log.no-text").write_bytes(stock.replace(b"INFO", b"IN\xffO", 3))
+    (folder / "server.log.mark").write_bytes(b"\xef\xbb\xbf" + stock)
+    (folder / "server.log.none").write_bytes(b"nothing\nto read\n")
+    (folder / "server.log.empty").write_bytes(b"")
+    (folder / "server.log.dump").write_bytes(stock[:-1] + b"\n[2026-11-21 04:11:00,000] INFO KafkaConfig values: \n")
+    (folder / "server.log.dump-goes-on").write_bytes(b"\tbroker.id = 5\n\tmin.insync.replicas = 7\n" + stock)
+    (folder / "kafka-request.log").write_bytes((DATA / "request-1.1.1.log").read_bytes())
+    (folder / "meta.properties").write_text("version=0\nbroker.id=1\n")
+    return list(walk([str(folder)]))
+
+
+def test_short_logs_read_together_say_what_each_says_by_itself(sample_traces: Path, tmp_path: Path) -> None:
+    sources = pieces(sample_traces, tmp_path)
+    single = [read.read(source) for source in sources]
+    units = read.with_neighbours(sources, read.units(sources))
+    assert sorted(number for unit in units for number in unit) == list(range(len(sources)))
+    assert len(units) < len(sources) / 10
+    seen = 0
+    for unit in units:
+        for number, found in zip(unit, read.read_unit([sources[n] for n in unit]), strict=True):
+            alone = single[number]
+            for field in fields(found):
+                one, other = getattr(found, field.name), getattr(alone, field.name)
+                same = one.equals(other) if isinstance(one, pl.DataFrame) else one == other
+                assert same, (sources[number].path, field.name)
+            seen += found.observations.height
+    assert seen > 100
+
+
+def test_a_file_that_goes_away_costs_its_neighbours_nothing(sample_traces: Path, tmp_path: Path) -> None:
+    sources = pieces(sample_traces, tmp_path)[:6]
+    Path(sources[2].path).unlink()
+    found = read.read_unit(sources)
+    assert [reading.format for reading in found].count("unreadable") == 1
+    assert found[2].format == "unreadable"
+    assert found[3].observations.equals(read.read(sources[3]).observations)
