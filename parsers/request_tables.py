@@ -8,10 +8,11 @@ from typing import Final
 import polars as pl
 
 from parsers.reading import EXCERPT
-from parsers.schema import NOTICES, empty
+from parsers.schema import NOTICES, Kind, conform, empty
 
 RELEVANT: Final = (
     "FETCH",
+    "PRODUCE",
     "OFFSET_FOR_LEADER_EPOCH",
     "LEADER_AND_ISR",
     "UPDATE_METADATA",
@@ -21,6 +22,7 @@ RELEVANT: Final = (
 """Requests that speak of replication. ALTER_PARTITION was called ALTER_ISR to 3.1."""
 
 API_KEYS: Final = {
+    0: "PRODUCE",
     1: "FETCH",
     4: "LEADER_AND_ISR",
     6: "UPDATE_METADATA",
@@ -85,6 +87,7 @@ STATED: Final[dict[str, pl.DataType]] = {
     "previous_epoch": pl.Int32(),
     "partition_epoch": pl.Int32(),
     "offset": pl.Int64(),
+    "hw": pl.Int64(),
     "isr": pl.String(),
     "detail": pl.String(),
 }
@@ -126,4 +129,30 @@ def named(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows with the one topic named whose id is fixed."""
     return rows.with_columns(
         pl.when(pl.col("topic_id") == METADATA_TOPIC_ID).then(pl.lit(METADATA_TOPIC)).otherwise("topic").alias("topic")
+    )
+
+
+def produced(rows: pl.DataFrame) -> pl.DataFrame:
+    """What producers asked for and were answered, schema ``STATED``.
+
+    An answer without error to acks=all is sent once the leader's high watermark has passed all that the request
+    appended (DelayedProduce, Partition.checkEnoughReplicasReachOffset), and by enough replicas in sync. How many
+    records those were stands nowhere, so the first of them is what it proves. One to acks=1 proves nothing of the kind.
+
+    Args:
+        rows: columns line, time, topic, topic_id, partition, acks, offset and error; the last two null where there is
+            no answer.
+    """
+    acks = pl.when(pl.col("acks") == -1).then(pl.lit("all")).otherwise(pl.col("acks").cast(pl.String))
+    sound = (pl.col("error") == 0) & (pl.col("offset") >= 0)
+    failed = pl.when(pl.col("error") != 0).then(pl.format(" error {}", "error")).otherwise(pl.lit(""))
+    return conform(
+        rows.filter(pl.col("acks").is_not_null()).with_columns(
+            pl.when(sound).then("offset").alias("offset"),
+            pl.when(sound & (pl.col("acks") == -1)).then(pl.col("offset") + 1).alias("hw"),
+            pl.concat_str(pl.lit("acks="), acks, failed).alias("detail"),
+            pl.lit(Kind.PRODUCED.value).alias("kind"),
+            pl.lit("request-produce").alias("message"),
+        ),
+        STATED,
     )

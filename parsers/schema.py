@@ -72,6 +72,10 @@ class Kind(StrEnum):
     HW = "hw"  # hw; hw_before where printed
     HW_REGRESSED = "hw_regressed"  # hw_before, hw: the broker's own warning
     HW_HELD = "hw_held"  # leader could not advance; hw; detail = the log end offsets it counted
+    PRODUCED = (
+        "produced"  # a producer's request; detail = acks=all|1|0, and the error of its answer; offset = first appended,
+        # hw = the least that its acknowledgement by acks=all implies
+    )
     LEADER_HW = "leader_hw"  # leader_hw as a follower received it; hw = what it set
     REMOTE_LEO = "remote_leo"  # replica = follower, leo = what its leader believes
     EPOCH_ASSIGNED = "epoch_assigned"  # leader_epoch, offset = its start

@@ -259,7 +259,8 @@ class _Fold(Leading):
             if reached_in is not None:
                 self._state(broker, reached_in, tenure.hw, "printed", own=tenure.log if self._told(broker) else None)
             else:
-                self._state(broker, epoch, tenure.hw, "printed by the leader" if epoch.leader == broker else "printed")
+                how = tenure.hw.how or ("printed by the leader" if epoch.leader == broker else "printed")
+                self._state(broker, epoch, tenure.hw, how)
         reached = tenure.hw.value if tenure.hw is not None else 0
         alone = self._alone(broker, tenure) if epoch is not None and epoch.leader == broker else None
         if alone is not None and alone.value > reached and self.facts.get(broker, NO_FACTS).alone_commits:

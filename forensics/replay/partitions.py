@@ -54,6 +54,7 @@ PROGRESS = (
     Kind.ROLLED,
     Kind.HW,
     Kind.HW_HELD,
+    Kind.PRODUCED,
 )
 """What moves all the time."""
 

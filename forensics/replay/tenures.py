@@ -41,11 +41,12 @@ COLUMNS = Event._fields
 
 @dataclass(slots=True)
 class Sample:
-    """A value and the evidence for it."""
+    """A value and the evidence for it; ``how`` is set where that is not a line that prints it."""
 
     value: int
     ref: Ref
     time: int | None
+    how: str = ""
 
 
 @dataclass(slots=True)
@@ -487,6 +488,17 @@ class Reader:
             now.hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
             now.fetched = True
 
+    def _produced(self, event: Event) -> None:
+        """What a leader answered a producer: its log reaches over the records, its high watermark with acks=all."""
+        now = self.now
+        if now.role is not Role.LEADER or self.at_rest or event.run != now.run or event.offset is None:
+            return
+        now.end_low, self.low = max(now.end_low, event.offset + 1), max(self.low, event.offset + 1)
+        kept = max(s.value for s in (now.hw, now.start_hw) if s is not None) if now.hw or now.start_hw else -1
+        if event.hw is not None and event.hw > kept:
+            ref = Ref(row=event.row, note=f"acks=all answered for the records from offset {event.offset} on")
+            now.hw = Sample(event.hw, ref, event.time, "at least, as it answered a producer with acks=all")
+
     def _isr(self, event: Event) -> None:
         now = self.now
         if now.role is not Role.LEADER:
@@ -529,6 +541,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.FOLLOWER_FETCHED: Reader._at_least,
     Kind.ROLLED: Reader._at_least,
     Kind.HW: Reader._hw,
+    Kind.PRODUCED: Reader._produced,
     Kind.HW_MISSING: Reader._hw_missing,
     Kind.HW_REGRESSED: Reader._hw_regressed,
     Kind.REMOTE_LEO: Reader._lagging,

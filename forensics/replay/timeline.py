@@ -126,7 +126,13 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
     about = incarnations(about)
     about = about.filter(
         (pl.col("incarnation") == history.incarnation)
-        & _is(*OWN, *PROGRESS, Kind.LOG_START, Kind.HW_REGRESSED, Kind.HW_MISSING)
+        & _is(
+            *OWN,
+            *(kind for kind in PROGRESS if kind is not Kind.PRODUCED),
+            Kind.LOG_START,
+            Kind.HW_REGRESSED,
+            Kind.HW_MISSING,
+        )
         & (pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker")))
         & pl.col("line").is_not_null()
     ).drop("incarnation")

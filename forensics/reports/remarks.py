@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from forensics.case.producers import asked
 from forensics.result import Result
 
 APART = 1_000_000  # microseconds between clocks that are worth a sentence
@@ -25,6 +28,20 @@ def changed(result: Result) -> list[str]:
         gone = f"; {changes.gone:,} of it not found any more" if changes.gone else ""
         texts.append(f"{known:,} known finding{'' if known == 1 else 's'} hidden by baseline {changes.baseline}{gone}")
     return texts
+
+
+def acknowledged(result: Result) -> list[str]:
+    """A sentence on the acknowledgements that producers asked for, where a request log tells."""
+    levels = [
+        f"acks={level.acks}" + (f" ({listed(level.topics)})" if level.topics else "") for level in asked(result.case)
+    ]
+    return [f"producers asked for {', '.join(levels)}"] if levels else []
+
+
+def listed(topics: Sequence[str], most: int = 8) -> str:
+    """Topics by name, of many the first ones and how many more."""
+    more = len(topics) - most
+    return ", ".join(topics[:most]) + (f" and {more} more topic{'' if more == 1 else 's'}" if more > 0 else "")
 
 
 def apart(result: Result) -> list[str]:

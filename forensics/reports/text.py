@@ -18,7 +18,7 @@ import polars as pl
 
 from forensics.case.coverage import coverage
 from forensics.replay.lineage import size
-from forensics.reports.remarks import apart, changed
+from forensics.reports.remarks import acknowledged, apart, changed
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID
@@ -401,8 +401,8 @@ class _Page:
         return f"; {', '.join(others)}, as told there" if others else ""
 
     def remarks(self) -> None:
-        """Clocks that are far apart, and what the user's settings changed: nothing is left out in silence."""
-        for text in (*apart(self.result), *changed(self.result)):
+        """What producers asked for, clocks that are far apart, and what the user's settings changed."""
+        for text in (*acknowledged(self.result), *apart(self.result), *changed(self.result)):
             self.put("", text, indent=2)
 
 

@@ -6,6 +6,8 @@ leader's high watermark, and from 2.7 on where a diverging follower must cut. Fe
 those with news. A partition that a request leaves out is still fetched from the same offset; ``finish`` says so once,
 at the last request of such a stretch.
 
+A producer's request tells which acknowledgement was asked for and, where it was given, where its records begin.
+
 Two writings, told by the text itself: structs as text to 2.7 (``request_log_text``), JSON from 2.8
 (``request_log_json``). 0.8 to 0.11 write no answers. Sources: ``RequestChannel.updateRequestMetrics``,
 ``RequestConvertToJson``, ``FetchSession``.

@@ -20,6 +20,7 @@ from parsers.request_tables import (
     STATED,
     Requests,
     named,
+    produced,
     unread,
 )
 from parsers.schema import Kind, conform, empty
@@ -131,8 +132,17 @@ _EPOCH_RESPONSE: Final = pl.Struct(
         )
     }
 )
+_PRODUCE_REQUEST: Final = pl.Struct(
+    {"acks": _I, "topicData": _list(name=_S, topicId=_S, partitionData=_list(index=_I))}
+)
+_PRODUCE_RESPONSE: Final = pl.Struct(
+    {"responses": _list(name=_S, topicId=_S, partitionResponses=_list(index=_I, errorCode=_I, baseOffset=_I))}
+)
+_NO_ANSWER: Final = '"response":"",'
+"""What is printed of a request that is not answered (acks=0)."""
 _SHAPES: Final[dict[str, tuple[pl.Struct, pl.Struct]]] = {
     "FETCH": (_FETCH_REQUEST, _FETCH_RESPONSE),
+    "PRODUCE": (_PRODUCE_REQUEST, _PRODUCE_RESPONSE),
     "LEADER_AND_ISR": (_STATES_REQUEST, _ERROR_RESPONSE),
     "UPDATE_METADATA": (_STATES_REQUEST, _ERROR_RESPONSE),
     "ALTER_PARTITION": (_ALTER_REQUEST, _ALTER_RESPONSE),
@@ -166,6 +176,8 @@ def read(rows: pl.DataFrame) -> Requests:
             stated.append(_states(good, name))
         elif name == "OFFSET_FOR_LEADER_EPOCH":
             stated.append(_epochs(good))
+        elif name == "PRODUCE":
+            stated.append(_produced(good))
         else:
             stated.extend(_alterations(good))
     if notices:
@@ -178,7 +190,8 @@ def read(rows: pl.DataFrame) -> Requests:
 def _decoded(rows: pl.DataFrame, request: pl.Struct, response: pl.Struct) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Rows with ``request`` and ``response`` as structs, and the rows that are not as expected."""
     shape = pl.Struct({"request": request, "response": response})
-    found, broken = decode(rows.rename({"request": "text"}), "text", shape)
+    answered = rows.with_columns(pl.col("request").str.replace(_NO_ANSWER, '"response":{},', literal=True))
+    found, broken = decode(answered.rename({"request": "text"}), "text", shape)
     return found.select("line", "time", "found").unnest("found"), broken.rename({"text": "request"})
 
 
@@ -340,3 +353,20 @@ def _epochs(rows: pl.DataFrame) -> pl.DataFrame:
         ),
         STATED,
     )
+
+
+def _produced(rows: pl.DataFrame) -> pl.DataFrame:
+    """PRODUCE: partitions with their answers, or as the request names them where there is none (acks=0)."""
+    request, response = pl.col("request").struct, pl.col("response").struct
+    acks = request.field("acks").alias("acks")
+    place = [pl.col("name").alias("topic"), pl.col("topicId").alias("topic_id")]
+    place.append(pl.col("index").alias("partition"))
+    answers = rows.select("line", "time", acks, response.field("responses").alias("topics"))
+    answered = _topics(answers, "topics", "partitionResponses").with_columns(
+        *place, pl.col("errorCode").alias("error"), pl.col("baseOffset").alias("offset")
+    )
+    asked = rows.select("line", "time", acks, request.field("topicData").alias("topics"))
+    sent = _topics(asked, "topics", "partitionData").with_columns(place)
+    mute = sent.join(answered, on="line", how="anti", maintain_order="left")
+    columns = ["line", "time", "topic", "topic_id", "partition", "acks"]
+    return produced(pl.concat([answered.select(*columns, "error", "offset"), mute.select(columns)], how="diagonal"))

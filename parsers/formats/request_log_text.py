@@ -20,6 +20,7 @@ from parsers.request_tables import (
     RELEVANT,
     STATED,
     Requests,
+    produced,
     unread,
 )
 from parsers.schema import Kind, conform, empty
@@ -46,6 +47,10 @@ _ALTERED: Final = (
     r"\{partition_index=(?P<partition>[0-9]+),error_code=(?P<error>-?[0-9]+),leader_id=(?P<leader>-?[0-9]+),"
     r"leader_epoch=(?P<leader_epoch>-?[0-9]+),isr=\[(?P<isr>[0-9,]*)\],current_isr_version=(?P<partition_epoch>-?[0-9]+)"
 )
+_APPENDED: Final = (
+    r"\{(?:partition|index)=(?P<partition>[0-9]+),error_code=(?P<error>-?[0-9]+),base_offset=(?P<offset>-?[0-9]+)"
+)
+_SENT: Final = r"[\[,]([A-Za-z0-9._-]+)-([0-9]+)=[0-9]+"
 _EPOCH_ASKED: Final = (
     r"\{partition(?:_id|_index)?=(?P<partition>[0-9]+),(?:current_leader_epoch=-?[0-9]+,)?"
     r"leader_epoch=(?P<previous_epoch>-?[0-9]+)"
@@ -85,6 +90,7 @@ def read(rows: pl.DataFrame) -> Requests:
             _states(parts.filter(pl.col("api") == "UPDATE_METADATA"), Kind.METADATA_CACHED, "request-update-metadata"),
             _alterations(parts.filter(pl.col("api").is_in(["ALTER_ISR", "ALTER_PARTITION"]))),
             _epochs(parts.filter(pl.col("api") == "OFFSET_FOR_LEADER_EPOCH")),
+            _produced(parts.filter(pl.col("api") == "PRODUCE")),
         ]
     )
     return result
@@ -199,3 +205,27 @@ def _epochs(rows: pl.DataFrame) -> pl.DataFrame:
         found.with_columns(_known("leader_epoch"), kind.alias("kind"), message.alias("message")),
         STATED,
     )
+
+
+def _produced(rows: pl.DataFrame) -> pl.DataFrame:
+    """PRODUCE: partitions with their answers, or as the request names them where there is none (acks=0, to 0.11)."""
+    if rows.is_empty():
+        return empty(STATED)
+    acks = pl.col("asked").str.extract(r"[{,]acks=(-?[0-9]+)").cast(pl.Int64, strict=False).alias("acks")
+    sizes = pl.col("asked").str.extract(r"partitionSizes=(\[.*?\])")
+    sent = (
+        rows.select("line", "time", acks, sizes.str.extract_all(_SENT).alias("_sent"))
+        .explode("_sent", empty_as_null=True, keep_nulls=True)
+        .with_columns(
+            pl.col("_sent").str.extract(_SENT, 1).alias("topic"),
+            pl.col("_sent").str.extract(_SENT, 2).cast(pl.Int64, strict=False).alias("partition"),
+        )
+        .drop("_sent")
+    )
+    place = ["line", "topic", "partition"]
+    answers = _tokens(rows.filter(pl.col("answer").is_not_null()), "answer", _APPENDED)
+    answered = answers.select(*place, "time", "topic_id", "error", "offset").join(
+        rows.select("line", acks), on="line", maintain_order="left"
+    )
+    mute = sent.join(answered, on="line", how="anti", maintain_order="left")  # 0.11 only counts the partitions
+    return produced(pl.concat([answered, mute], how="diagonal"))

@@ -9,7 +9,9 @@ import polars as pl
 from forensics import __version__
 from forensics.case import Case
 from forensics.case.coverage import coverage
+from forensics.case.producers import asked
 from forensics.reports.html.wording import human_bytes, micros, namer, number, plain, plural, shortener
+from forensics.reports.remarks import listed
 from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Judgement, Severity, Verdict
@@ -348,16 +350,18 @@ def settings(case: Case) -> tuple[Setting, ...]:
 
 
 def _acks(case: Case) -> Setting:
-    """Which acknowledgements producers asked for: leaders wait for their ISR with acks=all alone."""
+    """Which acknowledgements producers asked for, by request logs; for ``all`` alone does a leader wait for its ISR."""
     decides = "with all, a producer is told once the ISR has a record; with 1 or 0 a tail may go without any fault"
+    values = []
+    for level in asked(case):
+        where = f"for {listed([plain(topic) for topic in level.topics])}" if level.topics else "its log names no topics"
+        values.append((plain(level.acks), where + (", refused at times" if level.refused else "")))
     waits = case.observations.filter(pl.col("message") == WAITS).get_column("topic").drop_nulls().unique().sort()
-    if waits.is_empty():
-        unseen = ("not seen", "in this evidence; the request log (kafka.request.logger) at TRACE would tell")
-        return Setting("acks of producers", (unseen,), decides)
-    shown = ", ".join(plain(topic) for topic in waits.to_list()[:8])
-    more = f" and {plural(waits.len() - 8, 'more topic')}" if waits.len() > 8 else ""
-    seen = ("all", f"seen for {shown}{more}: a leader waited for its ISR")
-    return Setting("acks of producers", (seen,), decides)
+    if waits.len() and not any(acks == "all" for acks, _ in values):
+        topics = listed([plain(topic) for topic in waits.to_list()])
+        values.append(("all", f"seen for {topics}: a leader waited for its ISR"))
+    unseen = ("not seen", "in this evidence; the request log (kafka.request.logger) at DEBUG would tell")
+    return Setting("acks of producers", tuple(values) or (unseen,), decides)
 
 
 def _grouped(by_broker: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

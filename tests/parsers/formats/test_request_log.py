@@ -165,3 +165,54 @@ def test_no_request_crashes_the_reader(noise: str, place: int, end: int) -> None
     notices = log.add(table)
     assert log.understood + notices.height >= log.relevant
     log.finish()
+
+
+@pytest.mark.parametrize(
+    ("version", "told_of"),
+    [
+        ("0.10.2.2", [("orders", "acks=all", 2), ("orders", "acks=1", 2), ("other", "acks=0", 2)]),
+        ("0.11.0.3", [(None, "acks=all", 2), (None, "acks=1", 2), (None, "acks=0", 2)]),  # names no partitions
+        *[
+            (
+                version,
+                [
+                    ("orders", "acks=all", 2),
+                    ("orders", "acks=1", 2),
+                    ("other", "acks=0", 2),
+                    ("other", "acks=all error 19", 1),
+                ],
+            )
+            for version in ("1.1.1", "2.8.2", "4.1.1")
+        ],
+    ],
+)
+def test_what_producers_asked_for(version: str, told_of: list[tuple[str | None, str, int]]) -> None:
+    found = rows(f"request-produce-{version}.log").filter(pl.col("kind") == Kind.PRODUCED.value)
+    counted = found.group_by("topic", "detail", maintain_order=True).len().rows()
+    assert counted == told_of
+    answered = found.filter(pl.col("offset").is_not_null())
+    assert answered.is_empty() == version.startswith("0.")
+    assert answered.get_column("detail").unique().sort().to_list() in ([], ["acks=1", "acks=all"])
+    # only acks=all, answered without an error, bounds the high watermark: behind the first record it appended
+    bound = (pl.col("detail") == "acks=all") & pl.col("offset").is_not_null()
+    assert found.filter(bound).select((pl.col("hw") == pl.col("offset") + 1).all()).item()
+    assert found.filter(~bound).get_column("hw").null_count() == found.filter(~bound).height
+
+
+def test_an_answer_without_an_offset_proves_nothing() -> None:
+    def produce(acks: int, error: int, base: int, **more: object) -> str:
+        request = {"acks": acks, "topicData": [{"topicId": "A" * 22, "partitionData": [{"index": 3}]}]}
+        inner = {"index": 3, "errorCode": error, "baseOffset": base, **more}
+        response = {"responses": [{"topicId": "A" * 22, "partitionResponses": [inner]}]}
+        header = {"requestApiKeyName": "PRODUCE"}
+        text = json.dumps({"requestHeader": header, "request": request, "response": response}, separators=(",", ":"))
+        return MARK + text
+
+    found = replayed(produce(-1, 0, 7), produce(-1, 0, -1), produce(-1, 20, 9), produce(1, 0, 9), produce(2, 0, 9))
+    assert found.select("topic_id", "partition", "offset", "hw", "detail").rows() == [
+        ("A" * 22, 3, 7, 8, "acks=all"),
+        ("A" * 22, 3, None, None, "acks=all"),
+        ("A" * 22, 3, None, None, "acks=all error 20"),
+        ("A" * 22, 3, 9, None, "acks=1"),
+        ("A" * 22, 3, 9, None, "acks=2"),
+    ]
