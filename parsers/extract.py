@@ -115,9 +115,11 @@ def _extracts(lines: pl.DataFrame, noticed: Sequence[pl.DataFrame], frame: Frame
         _messages(group, str(literal), parts, fitted)
     found = pl.concat(parts, how="diagonal") if parts else pl.DataFrame(schema={"line": pl.Int64})
     lines_read = pl.concat(fitted).unique() if fitted else pl.Series("line", [], dtype=pl.Int64)
-    missed = empty(NOTICES)
+    strays = _strays(lines.filter(~heads), frame)
+    missed = pl.concat([strays, _torn(lines, heads, frame)]).sort("line", maintain_order=True)
     if lines_read.len() < hits.height:
-        missed = _unread(rows.join(lines_read.to_frame("line"), on="line", how="anti"))
+        unread = _unread(rows.join(lines_read.to_frame("line"), on="line", how="anti"))
+        missed = pl.concat([missed, unread]).sort("line", maintain_order=True)
     config, inside = _config(lines, heads, frame, inside_config)
     observations = conform(found, OBSERVATIONS) if found.height else empty(OBSERVATIONS)
     observations = pl.concat([observations, config]).sort("line", maintain_order=True)
@@ -138,7 +140,7 @@ def _extracts(lines: pl.DataFrame, noticed: Sequence[pl.DataFrame], frame: Frame
             _by_text(observations, len(noticed)),
             _by_text(missed, len(noticed)),
             _counts(events.get_column("line"), len(noticed)),
-            _counts(hits.get_column("line"), len(noticed)),
+            _counts(pl.concat([hits.get_column("line"), strays.get_column("line")]), len(noticed)),
             _counts(lines_read, len(noticed)),
             _spans(events, len(noticed), frame),
             strict=True,
@@ -269,6 +271,43 @@ def broker_ids(text: str) -> str:
     """
     named = re.findall(r"(?:brokerId=|ReplicaId: )([0-9]+)", text)
     return ",".join(named or re.findall(r"[0-9]+", text))
+
+
+_BROKERS_LOGGER = r" \((?:kafka|org\.apache\.kafka|state\.change\.logger)[A-Za-z0-9_.$]*\)$"
+
+
+def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
+    """Notices for lines that end as an event about replication does, and do not begin as one.
+
+    Their beginning was cut or overwritten. What goes on from an event before may hold any text, but no logger.
+    """
+    if frame is not frames.STOCK or others.is_empty():
+        return empty(NOTICES)
+    literals, _ = _table()
+    found = others.filter(pl.col("text").str.contains(_BROKERS_LOGGER))
+    return conform(
+        found.filter(pl.col("text").str.contains_any(literals)).with_columns(
+            pl.lit("a line about replication whose beginning is cut or overwritten").alias("reason"),
+            pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
+        ),
+        NOTICES,
+    )
+
+
+def _torn(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> pl.DataFrame:
+    """Notices for events of one line that end before their logger: the rest was never written, or overwritten."""
+    if frame is not frames.STOCK:
+        return empty(NOTICES)
+    text = lines.get_column("line") // _PER_TEXT
+    alone = heads & heads.shift(-1, fill_value=False) & (text == text.shift(-1)).fill_null(False)
+    ended = lines.get_column("text").str.contains(r" \([A-Za-z_][A-Za-z0-9_.$]*\)$")
+    return conform(
+        lines.filter(alone & ~ended).with_columns(
+            pl.lit("a line whose end is cut or overwritten").alias("reason"),
+            pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
+        ),
+        NOTICES,
+    )
 
 
 def _unread(missed: pl.DataFrame) -> pl.DataFrame:
