@@ -14,7 +14,15 @@ from parsers.read import FileReading
 from parsers.schema import Kind
 from parsers.sources import Source
 
-_FOLDER = re.compile(r"(?:broker|kafka|node|controller|server)[-_.]?([0-9]{1,9})$", re.IGNORECASE)
+_FOLDER = re.compile(
+    r"(?:broker|kafka|(?<![a-z])(?:node|controller|server))[-_.]?([0-9]{1,9})"
+    r"(?:(?:\.(?:tar|tgz|zip|gz|zst|lz4|bz2|xz|tbz2|txz|tzst))+!)?$",
+    re.IGNORECASE,
+)
+"""Folder of a broker, or an archive in place of one. A ``kraftcontroller-0`` of Confluent for Kubernetes has another
+id, a ``webserver-1`` is none."""
+_LOG_DIR = re.compile(r"/data(?:-[0-9]{1,4})?/kafka-log([0-9]{1,9})(?:/|$)")
+"""Log directory of a broker that Strimzi runs, named after its id."""
 _POD = re.compile(r"^[a-z0-9.-]+_([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?-[0-9]{1,9})_[0-9a-f-]{32,36}$")
 """Folder of a pod's logs on its node: namespace_pod_uid, of a stateful pod with its number."""
 
@@ -115,18 +123,19 @@ def _guesses(
 ) -> Iterator[int]:
     """Whose a file is by what lies around it, and at last by its name; the likeliest first."""
     installed = [host for host, inside in _hosts(source) if inside in _INSTALLED]
-    for found in (
+    for told in (
         _nearest(above, config),
         _nearest([_stem(source)], pods),
         _nearest(installed, hosts),
         _nearest(above[:1], spoken),
         _nearest(above, spoken),
+        int(found[1]) if (found := _LOG_DIR.search(source.path)) else None,
         next((int(m[1]) for f in above if (m := _FOLDER.search(PurePosixPath(f).name))), None),
         next((int(m[1].rpartition("-")[2]) for f in above if (m := _POD.match(PurePosixPath(f).name))), None),
         _named(source),
     ):
-        if found is not None:
-            yield found
+        if told is not None:
+            yield told
 
 
 def _stem(source: Source) -> str:
@@ -137,8 +146,13 @@ def _stem(source: Source) -> str:
 
 
 def _named(source: Source) -> int | None:
-    """The number of a stateful pod that a file is named after: ``my-cluster-kafka-2-kafka.log``."""
-    found = re.search(r"(?:broker|kafka|node|controller)-([0-9]{1,4})$", _ENDINGS.sub("", source.name, count=1))
+    """The number of a stateful pod that a file is named after: ``my-cluster-kafka-2.log``, or of any pool of brokers
+    where the container is named too, ``my-cluster-pool-2-kafka.log``.
+    """
+    stem = _ENDINGS.sub("", source.name, count=1)
+    found = re.search(r"(?:broker|kafka|(?<![a-z])(?:node|controller))-([0-9]{1,4})$", stem)
+    if found is None and source.name.startswith(f"{stem}-kafka."):
+        found = re.search(r"-([0-9]{1,4})$", stem)
     return int(found[1]) if found and not re.match(r"(?:19|20)[0-9]{2}$", found[1]) else None  # a year is no broker
 
 

@@ -1,11 +1,13 @@
 """Bundles as the usual tools make them: whose each file is, and the same answers as from plain folders.
 
 The layouts are those of Strimzi's ``tools/report.sh``, of logs on a Kubernetes node, of hosts copied side by side as
-support tools of Confluent Platform and Ansible do, and of ``rpk debug bundle``; real brokers printed what they hold.
+support tools of Confluent Platform and Ansible do, of the support bundle of Confluent for Kubernetes, of ``kubectl cp``
+and of ``rpk debug bundle``; real brokers printed what they hold.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 import zipfile
 from collections.abc import Callable
@@ -16,7 +18,7 @@ import pytest
 from forensics.engines.local import scan, take_in
 from forensics.result import Result
 from tests.case.test_printers import by_time
-from tests.parsers.handing_over import HEAD, LAYOUTS, WRAPPINGS
+from tests.parsers.handing_over import HEAD, LAYOUTS, WRAPPINGS, tar, zipped
 
 TRACE = "unclean-3.9.1"
 UID = "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f"
@@ -87,7 +89,32 @@ def rpk(broker: Path) -> Files:
     }
 
 
-BUNDLES: dict[str, Callable[[Path], Files]] = {"strimzi": strimzi, "node": node, "hosts": hosts, "rpk": rpk}
+def confluent(broker: Path) -> Files:
+    """Confluent for Kubernetes: pod logs and what the operator made, by component."""
+    pod = f"kafka-{number(broker)}"
+    return {
+        f"support-bundle-ns-confluent/clusters-resources/kafka/{pod}.log": "\n".join(stdout(broker)) + "\n",
+        "support-bundle-ns-confluent/clusters-resources/kafka/kafka-shared-config.yaml": "apiVersion: v1\n",
+        "support-bundle-ns-confluent/events.yaml": "apiVersion: v1\nitems: []\n",
+    }
+
+
+def copied(broker: Path) -> Files:
+    """``kubectl cp`` of a pod's log directory and its output, folder by folder."""
+    pod = f"copies/my-cluster-kafka-{number(broker)}"
+    return {f"{pod}/stdout.txt": "\n".join(stdout(broker)) + "\n"} | data(
+        broker, f"{pod}/data-0/kafka-log{number(broker)}"
+    )
+
+
+BUNDLES: dict[str, Callable[[Path], Files]] = {
+    "strimzi": strimzi,
+    "node": node,
+    "hosts": hosts,
+    "rpk": rpk,
+    "confluent": confluent,
+    "kubectl cp": copied,
+}
 
 
 def bundled(way: str, trace: Path, path: Path) -> Path:
@@ -114,7 +141,8 @@ def test_a_bundle_says_what_its_brokers_said(way: str, sample_traces: Path, tmp_
     trace = sample_traces / TRACE
     found = scan([str(bundled(way, trace, tmp_path / "report.zip"))])
     parts = ("logs", "server.properties") if way == "strimzi" else ("logs", "server.properties", "data")
-    parts = ("logs",) if way in ("node", "rpk") else parts
+    parts = ("logs",) if way in ("node", "rpk", "confluent") else parts
+    parts = ("logs", "data") if way == "kubectl cp" else parts
     plain = scan([str(path) for part in parts for path in sorted(trace.glob(f"broker-*/{part}"))])
     assert told(found) == told(plain)
     assert sorted(found.case.brokers) == sorted(plain.case.brokers)
@@ -141,6 +169,10 @@ def test_every_file_of_a_broker_is_known_as_its_own(way: str, sample_traces: Pat
         ("logs/kafka-7-previous.txt", {}),
         ("logs/kafka-7.log.2026-11-21-04", {}),
         (f"pods/ns_x-broker-7_{UID}/kafka/0.log", {}),
+        ("reports/podlogs/c-dual-role-7-kafka.log", {}),
+        ("support-bundle-ns-confluent/clusters-resources/kafka/kafka-7.log", {}),
+        ("copied/c-brokers-3-x/data-0/kafka-log7/replication-offset-checkpoint", {}),
+        ("kafka-7/var/lib/kafka/data/replication-offset-checkpoint", {}),
     ],
 )
 def test_a_file_that_names_nobody_is_told_by_what_lies_around_it(
@@ -150,10 +182,21 @@ def test_a_file_that_names_nobody_is_told_by_what_lies_around_it(
     for name, text in {path: MUTE, "z.example.com/var/log/kafka/server.log": other, **beside}.items():
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        file.write_text("0\n1\nmute 0 5\n" if path == name and path.endswith("-checkpoint") else text)
     sources = take_in([str(tmp_path)]).sources
     owner = dict(zip(sources["path"].to_list(), sources["broker"].to_list(), strict=True))
     assert owner[str(tmp_path / path)] == 7
+
+
+@pytest.mark.parametrize("name", ["broker-7.tar.gz", "Kafka7.zip", "node_7.tar", "x-broker-7.tgz"])
+def test_an_archive_of_a_broker_is_told_by_its_name(name: str, tmp_path: Path) -> None:
+    pack = zipped if name.endswith("zip") else tar
+    compress = gzip.compress if name.endswith("gz") else bytes
+    (tmp_path / name).write_bytes(compress(pack({"logs/server.log": MUTE.encode()})))
+    (tmp_path / "3").mkdir()
+    (tmp_path / "3" / "server.log").write_text(MUTE.replace("mute", "other"))
+    sources = take_in([str(tmp_path)]).sources
+    assert sources.filter(sources["format"] == "broker-log")["broker"].to_list() == [7, None]
 
 
 @pytest.mark.parametrize(
@@ -163,6 +206,10 @@ def test_a_file_that_names_nobody_is_told_by_what_lies_around_it(
         "logs/kafka-20261121.log",
         "a.example.com/var/log/kafka/x.log",
         "reports/podlogs/c-x-1.log",
+        "support-bundle-ns-confluent/clusters-resources/kraftcontroller/kraftcontroller-0.log",
+        "support-bundle-ns-confluent/clusters-resources/zookeeper/zookeeper-0.log",
+        "webserver-1/logs/server.log",
+        "copied/kafka-logs-1/replication-offset-checkpoint",  # may be a second disk as well
     ],
 )
 def test_no_name_is_better_than_a_wrong_one(path: str, tmp_path: Path) -> None:
@@ -174,7 +221,7 @@ def test_no_name_is_better_than_a_wrong_one(path: str, tmp_path: Path) -> None:
     for name, text in {path: MUTE, **beside}.items():
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        file.write_text("0\n1\nmute 0 5\n" if path == name and path.endswith("-checkpoint") else text)
     sources = take_in([str(tmp_path)]).sources
     owner = dict(zip(sources["path"].to_list(), sources["broker"].to_list(), strict=True))
     assert owner[str(tmp_path / path)] is None
