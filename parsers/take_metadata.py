@@ -25,9 +25,11 @@ TOPIC = "__cluster_metadata"
 
 
 def belongs(source: Source) -> bool:
-    """A segment or snapshot in use, in a directory of the metadata log."""
+    """A segment or snapshot in use, in a directory of the metadata log; not the dump of one."""
     directory = split_directory(source.parent)
     if directory is None or directory.topic != TOPIC or source.problem or source.container:
+        return False
+    if source.stored.partition(" in ")[0] == "text":
         return False
     file, snapshot = split_segment_file(source.name), split_metadata_snapshot(source.name)
     return (file is not None and file.what == "log" and not file.mark) or (snapshot is not None and not snapshot.mark)

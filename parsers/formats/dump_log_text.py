@@ -26,7 +26,8 @@ DUMPING: Final = re.compile(r"^Dumping (?P<path>.*?)\r?$")
 _ENTRY: Final = r"^(?:baseOffset|offset): [0-9]+ "
 _INVALID: Final = r"^Found (?P<bytes>[0-9]+) invalid bytes at the end of "
 _OTHER: Final = (
-    r"^(?:\||(?:Log s|S)tarting offset: |Snapshot end offset: |KRaft bootstrap snapshot|Dumping |log4j:|SLF4J:"
+    r"^(?:\|| (?:key|payload): |(?:Log s|S)tarting offset: |Snapshot end offset: |KRaft bootstrap snapshot|Dumping "
+    r"|log4j:|SLF4J:"
     r"|Found [0-9]+ invalid bytes|Mismatches in |Non-(?:con)?secutive offsets in|  [0-9]+ is followed by [0-9]+"
     r"|Found timestamp mismatch|The following |.* passed sanity check\.|.* is empty\.|Warning: |WARNING: |\s*$)"
 )

@@ -11,6 +11,7 @@ from parsers.errors import NotThisFormat
 from parsers.formats.dump_log_text import read_dump_log
 from parsers.formats.segment import read_segment
 from parsers.read import read
+from parsers.take_metadata import belongs
 from parsers.walk import walk
 from tests.parsers.formats.building import DATA
 from tests.parsers.handing_over import source
@@ -130,3 +131,25 @@ def test_no_cut_and_no_noise_crash_it_or_pass_in_silence(version: str, at: int, 
     except NotThisFormat:
         return
     assert found.batches.height <= len(lines(version)) + len(noise)
+
+
+def test_values_without_what_belongs_to_the_record() -> None:
+    """``--skip-record-metadata`` prints keys and values alone."""
+    reading = read(source((DATA / "dump-4.1.1-values.txt").read_bytes(), "dump.txt"))
+    found = read_dump_log(pl.Series((DATA / "dump-4.1.1-values.txt").read_text().splitlines()))
+    assert reading.format == "dump-log"
+    assert found.notices.is_empty()
+    assert found.batches.get_column("base_offset").to_list() == [0, 1, 2, 3][: found.batches.height]
+
+
+def test_a_dump_of_the_metadata_log_is_no_metadata_log(tmp_path: Path) -> None:
+    """Its path in the text has the name of one, ``kafka-dump-log --cluster-metadata-decoder`` printed it."""
+    path = tmp_path / "dump.txt"
+    path.write_bytes((DATA / "dump-4.1.1-metadata.txt").read_bytes())
+    archive, dump = walk([str(path)])
+    assert archive.container == "kafka-dump-log"
+    assert not belongs(dump)
+    reading = read(dump)
+    assert (reading.format, reading.topic) == ("dump-log", "__cluster_metadata")
+    assert reading.batches.get_column("base_offset").to_list() == [0, 1, 8]
+    assert reading.notices.is_empty()
