@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from forensics.replay.history import Overtaken, Ref, Regression, Role
+from forensics.replay.history import ACKNOWLEDGED, Overtaken, Ref, Regression, Role
 from forensics.replay.lineage import Lineage
 from parsers.schema import Kind
 
@@ -497,7 +497,7 @@ class Reader:
         kept = max(s.value for s in (now.hw, now.start_hw) if s is not None) if now.hw or now.start_hw else -1
         if event.hw is not None and event.hw > kept:
             ref = Ref(row=event.row, note=f"acks=all answered for the records from offset {event.offset} on")
-            now.hw = Sample(event.hw, ref, event.time, "at least, as it answered a producer with acks=all")
+            now.hw = Sample(event.hw, ref, event.time, ACKNOWLEDGED)
 
     def _isr(self, event: Event) -> None:
         now = self.now

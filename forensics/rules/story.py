@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.committed import doubts, outside_isr, refetched
-from forensics.replay.history import Cut, Epoch, History, Role, Shrunk, Statement
+from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Fact, span_text
 
@@ -12,8 +12,12 @@ from forensics.rules.finding import Fact, span_text
 def statement_fact(statement: Statement) -> Fact:
     """A high watermark and where it comes from."""
     where = f" of leader epoch {statement.epoch}" if statement.epoch >= 0 else ""
+    text = f"high watermark {statement.high_watermark}{where}, {statement.how}"
+    if statement.how == ACKNOWLEDGED:
+        last = statement.high_watermark - 1
+        text = f"offset {last}{where} acknowledged to a producer with acks=all: the high watermark had passed it"
     return Fact(
-        f"high watermark {statement.high_watermark}{where}, {statement.how}",
+        text,
         broker=statement.replica,
         time=statement.time,
         refs=statement.refs,

@@ -91,6 +91,7 @@ def test_a_cited_batch_stands_at_its_byte(trace: Path, scanned: Scanned) -> None
 # Wording of a fact, and which of its numbers a cited line or batch must contain.
 CLAIMS = (
     re.compile(r"^high watermark (\d+)"),
+    re.compile(r"^offset (\d+) of leader epoch \d+ acknowledged"),
     re.compile(r"cut from(?: at least)? \d+ to (\d+)"),
     re.compile(r"^leader epoch (\d+)"),
     re.compile(r"^leader epoch \d+ from offset (\d+)"),
