@@ -294,6 +294,9 @@ def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
     )
 
 
+_MOST_TORN = 10
+
+
 def _torn(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> pl.DataFrame:
     """Notices for events of one line that end before their logger: the rest was never written, or overwritten."""
     if frame is not frames.STOCK:
@@ -301,8 +304,11 @@ def _torn(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> pl.DataFrame:
     text = lines.get_column("line") // _PER_TEXT
     alone = heads & heads.shift(-1, fill_value=False) & (text == text.shift(-1)).fill_null(False)
     ended = lines.get_column("text").str.contains(r" \([A-Za-z_][A-Za-z0-9_.$]*\)$")
+    torn = lines.filter(alone & ~ended)
+    if torn.height > _MOST_TORN + int(heads.sum()) // 20:
+        return empty(NOTICES)  # its layout prints no logger
     return conform(
-        lines.filter(alone & ~ended).with_columns(
+        torn.with_columns(
             pl.lit("a line whose end is cut or overwritten").alias("reason"),
             pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
         ),

@@ -63,3 +63,17 @@ def test_a_file_that_goes_away_costs_its_neighbours_nothing(sample_traces: Path,
     assert [reading.format for reading in found].count("unreadable") == 1
     assert found[2].format == "unreadable"
     assert found[3].observations.equals(read.read(sources[3]).observations)
+
+
+def test_a_layout_that_prints_no_logger_is_not_called_cut(tmp_path: Path) -> None:
+    whole = "[2026-11-21 04:11:{:02},000] INFO Truncating log orders-0 to offset {}. (kafka.log.Log)\n"
+    mute = "[2026-11-21 04:12:{:02},000] INFO something was said\n"
+    (tmp_path / "server.log").write_text(
+        "".join([*(whole.format(n, n) for n in range(9)), *map(mute.format, range(40))])
+    )
+    (tmp_path / "cut.log").write_text(
+        "".join([*(whole.format(n, n) for n in range(9)), mute.format(1), whole.format(9, 9)])
+    )
+    cut, server = (read.read(found).notices.get_column("reason").to_list() for found in walk([str(tmp_path)]))
+    assert server == []
+    assert cut == ["a line whose end is cut or overwritten"]
