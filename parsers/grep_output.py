@@ -126,7 +126,7 @@ def split(source: Source, grep: Grep) -> Iterator[Source]:
         notes.append(f"grep took {binary} files for binary and printed none of their lines: grep -a does")
     if not all(kept.values()):
         count = f"{sum(not whole for whole in kept.values())} of {len(kept)} files"
-        notes.append(f"lines of {count} were left out by grep, or may have been: give the logs themselves")
+        notes.append(f"lines of {count} were left out by grep, or may have been: give the logs, or grep -rn '' of them")
     yield replace(source, container="output of grep", notes=(*source.notes, *notes))
     for path in sorted(files):
         shown = _COMPRESSED.sub("", "/".join(part for part in path.split("/") if part not in ("", ".", "..")))

@@ -107,7 +107,7 @@ def test_what_grep_did_not_print_is_said() -> None:
     assert whole.notes == (
         "1 lines do not say of which file they are and are left out",
         "grep took 1 files for binary and printed none of their lines: grep -a does",
-        "lines of 1 of 1 files were left out by grep, or may have been: give the logs themselves",
+        "lines of 1 of 1 files were left out by grep, or may have been: give the logs, or grep -rn '' of them",
     )
     assert part.stored == "part of a log, by grep"
 
