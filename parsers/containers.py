@@ -21,7 +21,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
-from parsers import grep_output, lines, shared_output, zip_salvage
+from parsers import grep_output, shared_output, zip_salvage
 from parsers.sources import HEAD_BYTES, Place, Source
 from parsers.streams import (
     MOST_EXPANDED,
@@ -130,7 +130,7 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     """What is in a text that several tools or processes wrote; or the source."""
     if _DUMP.search(head) and b"\0" not in head:
         yield from _dumps(source)
-    elif b"\0" not in head and (grep := grep_output.grep_of(lines.sample(head))) is not None:
+    elif (grep := grep_output.grep_of(head)) is not None:
         yield from grep_output.split(source, grep)
     elif (mark := shared_output.mark_of(head)) is not None:
         yield from shared_output.split(source, mark)

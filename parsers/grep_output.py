@@ -27,6 +27,7 @@ MOST_FILES: Final = 1000
 _PATH: Final = r"""[^\s:\[\]{}<>"'|()]*[./][^\s:\[\]{}<>"'|()]*"""
 _NO_PATH: Final = r"^(?:[0-9]{4}[-/.][0-9]{2}[-/.]|[0-9.]+$)"  # a date, an address
 _EVENT: Final = r"^.{0,60}?(?:[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10})"
+_ANY: Final = re.compile(rf"(?m)^{_PATH}:{_EVENT.removeprefix('^')}".encode())  # most files have none: looked for first
 _SETTING: Final = r"^\s+[a-z][a-z0-9._]* = "
 _SETTINGS: Final = 20  # of a dump; a search may keep some
 _BINARY: Final = r"^(?:grep: .*: binary file matches|Binary file .* matches)$"
@@ -54,8 +55,12 @@ class Grep:
         return rf"^({known})" + (r"(?::([0-9]+):|-([0-9]+)-)" if self.numbered else "[:-]")
 
 
-def grep_of(sample: pl.Series | None) -> Grep | None:
-    """How a text's first lines are prefixed; None where they are not."""
+def grep_of(head: bytes) -> Grep | None:
+    """How a text's lines are prefixed, from its first bytes; None where they are not."""
+    head = lines.plain(head)
+    if b"\0" in head or _ANY.search(head) is None:
+        return None
+    sample = lines.sample(head)
     if sample is None:
         return None
     sample = sample.filter((sample != "--") & (sample != "") & ~sample.str.contains(_BINARY))

@@ -38,6 +38,8 @@ def is_text(source: Source, head: bytes) -> bool:
 
 def is_undated(head: bytes) -> bool:
     """Begins with lines of a layout that prints no date."""
+    if b"\0" in head or _TIMED.search(head) is None:
+        return False
     sample = lines.sample(head)
     return sample is not None and wrappings.undated(sample)
 
