@@ -55,3 +55,16 @@ def test_an_hour_that_is_there_twice(joined: bool, sample_traces: Path, tmp_path
         Path(path).write_text("".join(log.read_text() for log in logs))
     found = run(path, tmp_path / "out", reading=reading)
     assert json_report.render(found) == json_report.render(local.scan([path], reading=reading))
+
+
+def test_what_grep_printed(sample_traces: Path, tmp_path: Path) -> None:
+    trace = sample_traces / "kip101-0.10.2.2"
+    out = [
+        f"{log.relative_to(trace)}:{number}:{line}\n"
+        for log in sorted(trace.glob("broker-*/logs/*.log"))
+        for number, line in enumerate(log.read_text().splitlines(), start=1)
+        if "server" not in log.name or "orders" in line
+    ]
+    path = str(tmp_path / "found.txt")
+    Path(path).write_text("".join(out))
+    assert json_report.render(run(path, tmp_path / "out")) == json_report.render(local.scan([path]))
