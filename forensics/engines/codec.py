@@ -1,6 +1,7 @@
 """Histories and judgements as JSON and back: what one engine's task found, for another process to report.
 
-Dataclasses become lists of their fields' values; their types tell how to read them again.
+Dataclasses become lists of their fields' values; their types tell how to read them again. What JSON holds as it is, is
+passed on without a look: a case has millions of such values.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from enum import Enum
+from operator import attrgetter
 from typing import Any
 
 from forensics.case.brokers import Broker
@@ -19,45 +21,52 @@ from forensics.replay.history import History
 from forensics.replay.tenures import Tenure
 from forensics.rules.finding import Judgement
 
-Decoder = Callable[[Any], Any]
+Way = Callable[[Any], Any]
+"""From a value to what JSON holds, or back."""
 
 
 def encode(value: object) -> str:
     """An instance of a dataclass as JSON."""
-    return json.dumps(_plain(value), separators=(",", ":"))
+    return json.dumps(_encoded(value), separators=(",", ":"))
+
+
+def encode_judgements(judgements: typing.Iterable[Judgement]) -> str:
+    """Judgements as a list in JSON."""
+    return written([_encoded(judgement) for judgement in judgements])
+
+
+def written(plain: object) -> str:
+    """What is made of plain values as JSON."""
+    return json.dumps(plain, separators=(",", ":"))
 
 
 def decode_history(text: str) -> History:
     """A history that was encoded."""
-    found = _decoder(History)(json.loads(text))
+    found = _read(History, json.loads(text))
     assert isinstance(found, History)
     return found
 
 
 def decode_broker(text: str) -> Broker:
     """A broker that was encoded."""
-    found = _decoder(Broker)(json.loads(text))
+    found = _read(Broker, json.loads(text))
     assert isinstance(found, Broker)
     return found
 
 
 def decode_judgements(text: str) -> list[Judgement]:
     """Judgements that were encoded as a list."""
-    return [_decoder(Judgement)(row) for row in json.loads(text)]
+    return judgements_of(json.loads(text))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if dataclasses.is_dataclass(value):
-        return [_plain(getattr(value, field.name)) for field in _fields(type(value))]  # type: ignore[arg-type]
-    if isinstance(value, Mapping):
-        return [[_plain(key), _plain(one)] for key, one in value.items()]
-    if isinstance(value, frozenset | set):
-        return sorted(_plain(one) for one in value)
-    if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
-    return value
+def judgements_of(plain: typing.Iterable[object]) -> list[Judgement]:
+    """Judgements of the plain values that JSON holds."""
+    return [_read(Judgement, row) for row in plain]
+
+
+def place_of(kind: type, name: str) -> int:
+    """Where a field stands in the list that an instance becomes."""
+    return [field.name for field in _fields(kind)].index(name)
 
 
 @functools.cache
@@ -66,33 +75,122 @@ def _fields(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
     return tuple(field for field in dataclasses.fields(kind) if field.compare)
 
 
+def _hints(kind: Any) -> list[Any]:
+    hints = typing.get_type_hints(kind, localns={"Tenure": Tenure})
+    return [hints[field.name] for field in _fields(kind)]
+
+
+def _inner(arguments: tuple[Any, ...]) -> Any:
+    """The type in an optional one."""
+    return next(one for one in arguments if one is not type(None))
+
+
+# -- to JSON ----------------------------------------------------------------------------------------------------------
+
+
+def _encoded(value: Any) -> Any:
+    way = _encoder(type(value))
+    return value if way is None else way(value)
+
+
 @functools.cache
-def _decoder(kind: Any) -> Decoder:
+def _encoder(kind: Any) -> Way | None:
+    """How a value of a type becomes plain; None where it is."""
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return kind
+        return attrgetter("value")
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind, localns={"Tenure": Tenure})
-        names = [field.name for field in _fields(kind)]  # type: ignore[arg-type]
-        readers = [_decoder(hints[name]) for name in names]
-
-        def build(row: Any) -> Any:
-            return kind(**{name: read(one) for name, read, one in zip(names, readers, row, strict=True)})  # type: ignore[operator]
-
-        return build
-    return _of_generic(typing.get_origin(kind), typing.get_args(kind))
-
-
-def _of_generic(origin: Any, arguments: tuple[Any, ...]) -> Decoder:
+        return _encoder_of_fields(kind)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        (inner,) = [_decoder(one) for one in arguments if one is not type(None)][:1]
-        return lambda row: None if row is None else inner(row)
-    if origin is tuple and arguments[-1] is not Ellipsis:
-        readers = [_decoder(one) for one in arguments]
-        return lambda row: tuple(read(one) for read, one in zip(readers, row, strict=True))
-    if origin in (tuple, list, frozenset):
-        read = _decoder(arguments[0])
-        return lambda row: origin(read(one) for one in row)
+        return _or_none(_encoder(_inner(arguments)))
     if origin is not None and issubclass(origin, Mapping):
-        key, item = _decoder(arguments[0]), _decoder(arguments[1])
+        key, item = (_encoder(one) or _same for one in arguments)
+        return lambda value: [[key(one), item(two)] for one, two in value.items()]
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        ways = [_encoder(one) for one in arguments]
+        if not any(ways):
+            return None
+        each = [way or _same for way in ways]
+        return lambda value: [way(one) for way, one in zip(each, value, strict=True)]
+    if origin in (tuple, list, frozenset):
+        way = _encoder(arguments[0])
+        if origin is frozenset:
+            return sorted if way is None else lambda value: sorted(map(way, value))
+        return None if way is None else lambda value: [way(one) for one in value]
+    return None
+
+
+def _encoder_of_fields(kind: Any) -> Way:
+    names = [field.name for field in _fields(kind)]
+    if len(names) < 2:
+        (way,) = [_encoder(hint) or _same for hint in _hints(kind)]
+        return lambda value: [way(getattr(value, names[0]))]
+    take = attrgetter(*names)
+    moved = [(at, way) for at, hint in enumerate(_hints(kind)) if (way := _encoder(hint)) is not None]
+    if not moved:
+        return take
+
+    def encoded(value: Any) -> list[Any]:
+        row = list(take(value))
+        for at, way in moved:
+            row[at] = way(row[at])
+        return row
+
+    return encoded
+
+
+# -- and back ---------------------------------------------------------------------------------------------------------
+
+
+def _read(kind: Any, plain: Any) -> Any:
+    way = _decoder(kind)
+    return plain if way is None else way(plain)
+
+
+@functools.cache
+def _decoder(kind: Any) -> Way | None:
+    """How a value of a type is read; None where it is what JSON holds."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind._value2member_map_.__getitem__
+    if dataclasses.is_dataclass(kind):
+        return _decoder_of_fields(kind)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return _or_none(_decoder(_inner(arguments)))
+    if origin is not None and issubclass(origin, Mapping):
+        key, item = (_decoder(one) or _same for one in arguments)
         return lambda row: {key(one): item(two) for one, two in row}
-    return lambda row: row
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        ways = [_decoder(one) for one in arguments]
+        if not any(ways):
+            return tuple
+        each = [way or _same for way in ways]
+        return lambda row: tuple([way(one) for way, one in zip(each, row, strict=True)])
+    if origin in (tuple, list, frozenset):
+        way = _decoder(arguments[0])
+        if way is None:
+            return None if origin is list else origin
+        return lambda row: origin([way(one) for one in row])
+    return None
+
+
+def _decoder_of_fields(kind: Any) -> Way:
+    moved = [(at, way) for at, hint in enumerate(_hints(kind)) if (way := _decoder(hint)) is not None]
+    names = [field.name for field in _fields(kind)]
+    # By position where what is no part of the value comes last.
+    in_order = names == [field.name for field in dataclasses.fields(kind) if field.init][: len(names)]
+
+    def read(row: Any) -> Any:
+        for at, way in moved:
+            row[at] = way(row[at])
+        return kind(*row) if in_order else kind(**dict(zip(names, row, strict=True)))
+
+    return read
+
+
+def _or_none(way: Way | None) -> Way | None:
+    return None if way is None else lambda value: None if value is None else way(value)
+
+
+def _same(value: Any) -> Any:
+    return value

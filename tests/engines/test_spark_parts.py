@@ -22,8 +22,7 @@ def test_histories_and_judgements_survive_the_way(sample: Path) -> None:
     for partition in local.scan([str(sample)]).partitions:
         assert codec.decode_history(codec.encode(partition.history)) == partition.history
         judgements = list(partition.judgements.values())
-        told = "[" + ",".join(codec.encode(one) for one in judgements) + "]"
-        assert codec.decode_judgements(told) == judgements
+        assert codec.decode_judgements(codec.encode_judgements(judgements)) == judgements
 
 
 @pytest.mark.parametrize("name", ["rolling-3.9.1-replication", "unclean-3.9.1-request", "powerloss-2.8.2-replication"])

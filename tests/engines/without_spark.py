@@ -94,11 +94,12 @@ def run(
     judged = pl.concat(
         [pl.DataFrame(schema=JUDGED), *[_rows(judge(part), JUDGED) for part in _shuffled(context, told, parts)]]
     )
-    found = [codec.decode_judgements(text) for text in judged.get_column("judgements")]
+    found = [json.loads(text) for text in judged.get_column("judgements")]
     lines, bytes_ = answers.cited(found)
     texts, hashes = _quoted(listing, lines)
     texts.update(answers.batch_quotes(told["batches"], bytes_))
-    done = answers.completed(found, texts, hashes)
+    answers.complete(found, texts, hashes)
+    done = [codec.judgements_of(one) for one in found]
     case = _summary(context, listing, told)
     histories = [codec.decode_history(text) for text in judged.get_column("history")]
     return ordered([path], case, list(zip(histories, done, strict=True)))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import polars as pl
 
 from forensics.case import Case, Reading
 from forensics.case.brokers import Broker
 from forensics.case.quotes import Place, batch_texts
+from forensics.engines import codec
 from forensics.engines.spark.deriving import TABLES
 from forensics.engines.spark.judging import observations_of, table_of
-from forensics.rules.finding import Finding, Judgement
+from forensics.rules.finding import Evidence, Finding, Judgement
 from parsers.schema import BATCHES, NOTICES, conform
 from parsers.sources import Source
 
@@ -23,36 +23,46 @@ Texts = dict[tuple[str, int | None, int | None], str]
 SPANS: Final = {"source": pl.Int32(), "broker": pl.Int32(), "first": pl.Int64(), "last": pl.Int64()}
 
 
-def cited(judged: Iterable[Iterable[Judgement]]) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
+Plain = list[Any]
+"""Judgements of one partition as JSON holds them."""
+
+_FINDINGS: Final = codec.place_of(Judgement, "findings")
+_EVIDENCE: Final = codec.place_of(Finding, "evidence")
+_PATH, _SHA256, _LINE, _BYTE, _TEXT = (
+    codec.place_of(Evidence, name) for name in ("path", "sha256", "line", "byte", "text")
+)
+
+
+def _unquoted(judged: Iterable[Plain]) -> Iterator[Plain]:
+    """Pieces of evidence of which nothing but the place is known."""
+    for found in judged:
+        for judgement in found:
+            for finding in judgement[_FINDINGS]:
+                for one in finding[_EVIDENCE]:
+                    if one[_SHA256] is None:
+                        yield one
+
+
+def cited(judged: Iterable[Plain]) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
     """Places whose text is yet to be read: lines by path, and bytes at which batches begin by path.
 
     A file of which nothing but the hash is wanted has no lines.
     """
     lines: dict[str, set[int]] = {}
     batches: dict[str, set[int]] = {}
-    for one in (e for found in judged for j in found for f in j.findings for e in f.evidence):
-        if one.sha256 is None:
-            lines.setdefault(one.path, set()).update([one.line] if one.line is not None else [])
-            if one.line is None and one.byte is not None and not one.text:
-                batches.setdefault(one.path, set()).add(one.byte)
+    for one in _unquoted(judged):
+        line = one[_LINE]
+        lines.setdefault(one[_PATH], set()).update([line] if line is not None else [])
+        if line is None and one[_BYTE] is not None and not one[_TEXT]:
+            batches.setdefault(one[_PATH], set()).add(one[_BYTE])
     return lines, batches
 
 
-def completed(
-    judged: Iterable[Iterable[Judgement]], texts: Texts, hashes: Mapping[str, str | None]
-) -> list[list[Judgement]]:
-    """Judgements whose evidence has text and hash."""
-
-    def complete(finding: Finding) -> Finding:
-        evidence = [
-            e
-            if e.sha256 is not None
-            else replace(e, sha256=hashes.get(e.path), text=e.text or texts.get((e.path, e.line, e.byte), ""))
-            for e in finding.evidence
-        ]
-        return replace(finding, evidence=tuple(evidence))
-
-    return [[replace(j, findings=tuple(complete(f) for f in j.findings)) for j in found] for found in judged]
+def complete(judged: Iterable[Plain], texts: Texts, hashes: Mapping[str, str | None]) -> None:
+    """Give the evidence of judgements its text and hash, in place."""
+    for one in _unquoted(judged):
+        one[_TEXT] = one[_TEXT] or texts.get((one[_PATH], one[_LINE], one[_BYTE]), "")
+        one[_SHA256] = hashes.get(one[_PATH])
 
 
 def batch_quotes(rows: pl.DataFrame, wanted: Mapping[str, set[int]]) -> dict[tuple[str, int | None, int | None], str]:

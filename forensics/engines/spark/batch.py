@@ -414,12 +414,13 @@ class Batch:
         Returns:
             History and judgements as JSON, and the judgements.
         """
-        judged = [codec.decode_judgements(text) for text in rows.get_column("judgements").to_list()]
+        judged = [json.loads(text) for text in rows.get_column("judgements").to_list()]
         lines, batches = answers.cited(judged)
         texts, hashes = self._lines(listing, lines)
         texts.update(self._batches(batches))
-        done = answers.completed(judged, texts, hashes)
-        told = ["[" + ",".join(codec.encode(j) for j in found) + "]" for found in done]
+        answers.complete(judged, texts, hashes)
+        told = [codec.written(found) for found in judged]
+        done = [codec.judgements_of(found) for found in judged]
         return [*zip(rows.get_column("history").to_list(), told, done, strict=True)]
 
     def _lines(self, listing: Listing, wanted: Mapping[str, set[int]]) -> tuple[answers.Texts, dict[str, str | None]]:

@@ -134,16 +134,18 @@ class Judge:
         for name in sorted(rows.get_column("cluster").unique().to_list(), key=lambda name: (name is None, name)):
             mine = rows.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String)))
             case = self.case(mine, name)
-            for history, judgements in local.judged(case, self.topics):
-                judgements = _proven(case, judgements)
-                told = "[" + ",".join(codec.encode(judgement) for judgement in judgements) + "]"
+            found = local.judged(case, self.topics)
+            # Looked up for all partitions at once: each look goes over all rows.
+            refs = {ref for _, judgements in found for one in judgements for f in one.findings for ref in f.refs}
+            evidence = evidence_of(case, refs) if refs else {}
+            for history, judgements in found:
                 yield (
                     name,
                     history.topic,
                     history.partition,
                     history.incarnation,
                     codec.encode(_lasting(history)),
-                    told,
+                    codec.encode_judgements([_proven(judgement, evidence) for judgement in judgements]),
                 )
 
     def case(self, rows: pl.DataFrame, cluster: str | None) -> Case:
@@ -230,16 +232,11 @@ def _lasting(history: History) -> History:
     return history
 
 
-def _proven(case: Case, judgements: list[Judgement]) -> list[Judgement]:
-    """Judgements whose findings name the places that prove them; what stands there in text files is yet to be read."""
-    refs = {ref for judgement in judgements for finding in judgement.findings for ref in finding.refs}
-    if not refs:
-        return judgements
-    evidence = evidence_of(case, refs)
-    return [
-        replace(judgement, findings=tuple(_with(finding, evidence) for finding in judgement.findings))
-        for judgement in judgements
-    ]
+def _proven(judgement: Judgement, evidence: Mapping[Ref, Evidence]) -> Judgement:
+    """The judgement, its findings with the places that prove them; what stands in text files is yet to be read."""
+    if not judgement.findings:
+        return judgement
+    return replace(judgement, findings=tuple(_with(finding, evidence) for finding in judgement.findings))
 
 
 def _with(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
