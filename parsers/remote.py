@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -54,6 +55,49 @@ def files(url: str) -> Iterator[Source]:
         if isinstance(error, FileNotFoundError):
             raise
         raise RemotePath(f"{url} cannot be read: {error}") from None
+
+
+def tail(url: str) -> str:
+    """What of a chained URL comes after the part that names files: ``::s3://bucket/a.zip`` of ``zip://logs::s3://...``.
+
+    The path of a source with this behind it is the URL of its file.
+    """
+    rest = url.partition("://")[2].partition("::")[2]
+    return f"::{rest}" if rest else ""
+
+
+def opener(url: str) -> Callable[[], BinaryIO]:
+    """Opens the file at a URL; it is reached when it is opened, so this may travel to another process."""
+    return _Opener(url)
+
+
+def state(url: str) -> tuple[int, str]:
+    """Size of the file at a URL, and a text that is another when the file was changed, as far as fsspec can tell.
+
+    Raises:
+        RemotePath: it cannot be reached.
+        FileNotFoundError: there is nothing at the URL.
+    """
+    system, path = _reached(url)
+    try:
+        size = system.info(path).get("size")
+        return (size if isinstance(size, int) else 0), str(system.ukey(path))
+    except (OSError, ValueError, NotImplementedError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise RemotePath(f"{url} cannot be read: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Opener:
+    url: str
+
+    def __call__(self) -> BinaryIO:
+        try:
+            system, path = _reached(self.url)
+        except RemotePath as error:
+            raise OSError(str(error)) from None
+        return _opener(system, path)()
 
 
 def _reached(url: str) -> tuple[AbstractFileSystem, str]:

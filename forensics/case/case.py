@@ -374,16 +374,27 @@ _LASTING = [
 
 def _in_window(rows: pl.DataFrame, reading: Reading, files: Sequence[tuple[Source, FileReading]]) -> pl.DataFrame:
     """Without the lines before and behind the window that was asked for; each file says how many it lost."""
-    if reading.since is None and reading.until is None:
+    keep = in_window(reading)
+    if keep is None:
         return rows
-    time = pl.col("time").cast(pl.Int64)
-    inside = (time >= (reading.since or 0)) & (time <= (reading.until if reading.until is not None else 1 << 62))
-    keep = pl.col("line").is_null() | inside.fill_null(True) | pl.col("kind").is_in(_LASTING)
     for number, count in rows.filter(~keep).group_by("source").agg(pl.len()).sort("source").iter_rows():
         found = files[number][1]
-        said = note(f"{count} statements outside of the time span that was asked for are left out")
-        found.notices = pl.concat([found.notices, said])
+        found.notices = pl.concat([found.notices, left_out(count)])
     return rows.filter(keep)
+
+
+def in_window(reading: Reading) -> pl.Expr | None:
+    """Whether an observation counts, its time in UTC; None where there is no window."""
+    if reading.since is None and reading.until is None:
+        return None
+    time = pl.col("time").cast(pl.Int64)
+    inside = (time >= (reading.since or 0)) & (time <= (reading.until if reading.until is not None else 1 << 62))
+    return pl.col("line").is_null() | inside.fill_null(True) | pl.col("kind").is_in(_LASTING)
+
+
+def left_out(count: int) -> pl.DataFrame:
+    """The notice of a file that has statements outside of the window."""
+    return note(f"{count} statements outside of the time span that was asked for are left out")
 
 
 def _of_several(rows: pl.DataFrame, found: FileReading, had: int) -> pl.DataFrame:

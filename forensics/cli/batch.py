@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -36,6 +37,8 @@ def _conf(_context: click.Context, _parameter: click.Parameter, values: tuple[st
 @click.option("-o", "--output", "folder", required=True, metavar="DIR", help="Folder for the tables.")
 @reading.zone
 @reading.skews
+@reading.since
+@reading.until
 @tuned
 @click.option("--master", metavar="URL", help="Where to run: local[*], spark://host:7077, yarn, k8s://..., sc://...")
 @click.option("--conf", multiple=True, metavar="KEY=VALUE", callback=_conf, help="A setting of Spark; may be repeated.")
@@ -63,6 +66,8 @@ def batch(
     folder: str,
     zone: str | None,
     skews: dict[int, int],
+    since: datetime | None,
+    until: datetime | None,
     tuning: Tuning,
     master: str | None,
     conf: dict[str, str],
@@ -85,7 +90,7 @@ def batch(
     from forensics.engines.spark.session import session
 
     options = engine.Options(
-        reading=Reading(zone, skews),
+        reading=Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone)),
         topics=tuning.topics,
         split=SPLIT if split is None else split << 20,
         partitions=partitions,
@@ -94,6 +99,7 @@ def batch(
             "findings.jsonl": lambda result: jsonl.render(tune(result, tuning)),
             "verdicts.jsonl": lambda result: _verdicts(tune(result, tuning)),
         },
+        told=False,
     )
     say = (lambda _: None) if quiet else (lambda said: click.echo(f"forensics: {said}", err=True))
     spark = session(master=master, conf=conf)
@@ -134,8 +140,8 @@ def _told(result: Result, folder: str) -> str:
     sources = result.case.sources
     for row in sources.filter(sources["format"].is_in(["unreadable", "unknown"])).head(_SHOWN).iter_rows(named=True):
         lines.append(f"  not read: {row['path']} ({row['format']})")
-    damaged = result.case.notices.group_by("source").len().sort("len", "source", descending=[True, False])
-    for source, count in damaged.head(_SHOWN).iter_rows():
-        lines.append(f"  {count:,} notices: {result.case.path(source)}")
+    damaged = sources.filter(sources["notices"] > 0).sort("notices", "id", descending=[True, False])
+    for path, count in damaged.select("path", "notices").head(_SHOWN).iter_rows():
+        lines.append(f"  {count:,} notices: {path}")
     lines.append(f"see: forensics report {folder}   forensics timeline {folder} -p TOPIC-N")
     return "\n".join(lines) + "\n"

@@ -89,7 +89,8 @@ def _inner(arguments: tuple[Any, ...]) -> Any:
 
 
 def _encoded(value: Any) -> Any:
-    way = _encoder(type(value))
+    kind: Any = type(value)
+    way = _encoder(kind)
     return value if way is None else way(value)
 
 
@@ -123,8 +124,8 @@ def _encoder(kind: Any) -> Way | None:
 def _encoder_of_fields(kind: Any) -> Way:
     names = [field.name for field in _fields(kind)]
     if len(names) < 2:
-        (way,) = [_encoder(hint) or _same for hint in _hints(kind)]
-        return lambda value: [way(getattr(value, names[0]))]
+        (only,) = [_encoder(hint) or _same for hint in _hints(kind)]
+        return lambda value: [only(getattr(value, names[0]))]
     take = attrgetter(*names)
     moved = [(at, way) for at, hint in enumerate(_hints(kind)) if (way := _encoder(hint)) is not None]
     if not moved:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import fsspec
+import polars as pl
 import pytest
 
 from forensics.case import Reading
 from forensics.engines import local
+from forensics.engines.spark.listing import listed
 from forensics.reports import json_report
 from tests.case.test_zones import BERLIN, EAST, PUT_BACK, cri, filebeat, taken
 from tests.engines.without_spark import run
@@ -68,3 +71,55 @@ def test_what_grep_printed(sample_traces: Path, tmp_path: Path) -> None:
     path = str(tmp_path / "found.txt")
     Path(path).write_text("".join(out))
     assert json_report.render(run(path, tmp_path / "out")) == json_report.render(local.scan([path]))
+
+
+@pytest.mark.parametrize("name", ["unclean-3.9.1", "kip101-0.10.2.2", "bundle-unclean-2.8.2"])
+@pytest.mark.parametrize(("begin", "end"), [(0.3, 0.8), (0.5, None), (None, 0.4)])
+def test_a_window_leaves_out_what_a_scan_leaves_out(
+    name: str, begin: float | None, end: float | None, sample_traces: Path, tmp_path: Path
+) -> None:
+    path = str(sample_traces / name)
+    times = local.take_in([path]).observations.filter(pl.col("line").is_not_null()).get_column("time").drop_nulls()
+    first, last = times.cast(pl.Int64).min(), times.cast(pl.Int64).max()
+    assert isinstance(first, int)
+    assert isinstance(last, int)
+    since, until = (None if part is None else round(first + part * (last - first)) for part in (begin, end))
+    reading = Reading(skew={1: 1_500_000}, since=since, until=until)
+    expected = local.scan([path], reading=reading)
+    assert any("outside of the time span" in reason for reason in expected.case.notices.get_column("reason"))
+    assert json_report.render(run(path, tmp_path, reading=reading)) == json_report.render(expected)
+
+
+def test_a_joined_log_whose_first_lines_name_no_broker(sample_traces: Path, tmp_path: Path) -> None:
+    """Three logs one after another: whose the first lines of each are is known from later ones."""
+    logs = sorted((sample_traces / "unclean-3.9.1").glob("broker-*/logs/server.log"))
+    assert len(logs) > 2
+    (tmp_path / "all").mkdir()
+    whole = tmp_path / "all" / "kafka.log"
+    whole.write_bytes(b"".join(log.read_bytes() for log in logs))
+    expected = local.scan([str(whole.parent)])
+    filled = expected.case.observations
+    assert filled.filter(pl.col("broker").is_not_null() & pl.col("line").is_between(1, 40)).height
+    assert filled.get_column("broker").n_unique() >= 3
+    for split in (1, 64 << 20):
+        found = run(str(whole.parent), tmp_path / f"out-{split}", split=split)
+        assert json_report.render(found) == json_report.render(expected)
+
+
+def test_an_archive_at_a_url_is_read_where_it_lies(sample_traces: Path, tmp_path: Path) -> None:
+    """Folders, plain files and compressed archives, as fsspec gives them."""
+    memory = fsspec.filesystem("memory")
+    memory.put(str(sample_traces / "bundle-unclean-2.8.2"), "/months/bundle", recursive=True)
+    memory.put(str(sample_traces / "kip101-0.10.2.2"), "/months/kip101", recursive=True)
+    try:
+        expected = local.scan(["memory://months"])
+        assert expected.findings
+        assert json_report.render(run("memory://months", tmp_path)) == json_report.render(expected)
+        before = listed(["memory://months"])
+        with memory.open("/months/kip101/broker-1/logs/server.log", "ab") as out:
+            out.write(b"more")
+        after = listed(["memory://months"])
+        changed = [new.path for old, new in zip(before, after, strict=True) if old != new]
+        assert changed == ["memory://months/kip101/broker-1/logs/server.log"]
+    finally:
+        memory.rm("/months", recursive=True)

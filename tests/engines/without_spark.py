@@ -16,14 +16,15 @@ from forensics.engines import codec
 from forensics.engines.spark import answers
 from forensics.engines.spark import context as contexts
 from forensics.engines.spark.batch import Batch, Listing, Options, opener_of
-from forensics.engines.spark.context import FACTS, NO_UNIT, Facts
-from forensics.engines.spark.deriving import BUSY, TABLES, Derive, busy_columns, columns
-from forensics.engines.spark.judging import JUDGED, KEY, PAYLOAD, PLACED, SORTED, Judge
+from forensics.engines.spark.context import NO_UNIT, SURVEY, Facts
+from forensics.engines.spark.deriving import TABLES, Derive, survey_columns
+from forensics.engines.spark.files import frames
+from forensics.engines.spark.judging import JUDGED, KEY, SORTED, Judge, carried
 from forensics.engines.spark.listing import Look, listed
 from forensics.engines.spark.output import Output
 from forensics.engines.spark.plan import Piece, Unit
-from forensics.engines.spark.rows import RAW, batches, frame, narrowed, plain
-from forensics.engines.spark.work import LOOKED, QUOTED, LookInto, Quote, Read
+from forensics.engines.spark.rows import frame, narrowed, plain
+from forensics.engines.spark.work import DIGESTS, LOOKED, QUOTED, WRITTEN, LookInto, Quote, Read, Survey, Write
 from forensics.replay.partitions import PROGRESS
 from forensics.result import Result, ordered
 from parsers.schema import Kind
@@ -36,11 +37,6 @@ def _pieces(texts: list[str]) -> list[Any]:
 def _rows(found: Iterable[Any], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     arrived = list(found)
     return frame(arrived) if arrived else pl.DataFrame(schema=schema)
-
-
-def _sent(rows: pl.DataFrame, names: list[str] | None = None) -> list[Any]:
-    chosen = rows.select(names) if names else rows
-    return list(batches(chosen, dict(chosen.schema), rows=997))
 
 
 def run(
@@ -67,29 +63,30 @@ def run(
     seen = _rows(LookInto()(_pieces([json.dumps(one) for one in asked])), LOOKED).sort("order")
     looks = [[Look.of(row) for row in json.loads(text)] for text in seen.get_column("looks")]
     listing = Listing(files, seen.get_column("sha256").to_list(), looks)
-    reading = reading or Reading()
-    options = Options(split=split, reading=reading)
-    batch = Batch(None, [path], Output(folder), options)  # type: ignore[arg-type]
+    batch = Batch(None, [path], Output(folder), Options(reading or Reading(), split=split))  # type: ignore[arg-type]
     copied = contexts.twins(listing.flat, opener_of(listing))
-    raw = pl.DataFrame(schema=RAW)
     facts: dict[int, Facts] = {}
     while (plan := batch.plan(listing, copied, facts)).tasks:
         number = batch.output.next_run()
-        batch.output.keep_run(number, "")
-        for task in plan.tasks:
-            raw = pl.concat([raw, _rows(Read(reading.assumed)(_pieces([piece.row() for piece in task])), RAW)])
-        facts = contexts.merged(raw.filter(pl.col("table") == "facts").select(FACTS))
+        work = Read(batch.options.reading.assumed, str(batch.output.reads(number)))
+        written = [_rows(work(_pieces([piece.row() for piece in task])), WRITTEN) for task in plan.tasks]
+        batch.output.keep_run(number, batch.key, pl.concat(written).rows())
+        facts = batch.facts()
     made = contexts.draft(listing.flat, listing.flat_units, facts, copied, batch.options.reading)
-    table = {name: raw.filter(pl.col("table") == name) for name in TABLES}
-    busy = _rows(Derive.of(made, made.starts).busy(_sent(table["observations"], busy_columns())), BUSY).unique()
-    context = contexts.settled(made, busy)
-    derive = Derive.of(context, context.lines.filter("starts_run"))
-    told = {
-        name: _rows(getattr(derive, name)(_sent(rows, columns(name))), TABLES[name]) for name, rows in table.items()
-    }
+    raw = [path for path, _ in batch.raw(listing, "observations")]
+    survey = Survey(Derive.of(made, made.starts), tuple(survey_columns()))
+    context = contexts.settled(made, _rows(survey(_pieces(raw)), SURVEY))
+    write = Write(Derive.of(context, context.lines.filter("starts_run")), str(batch.plain))
+    told = {}
+    for name, schema in TABLES.items():
+        pieces = [json.dumps([name, [path]]) for path, _ in batch.raw(listing, name)]
+        files = [file for piece in pieces for file in _rows(write(_pieces([piece])), DIGESTS)["name"].drop_nulls()]
+        told[name] = pl.DataFrame(schema=schema)
+        if files:
+            told[name] = pl.concat(frames([str(batch.plain / file) for file in files], list(schema)))
+            told[name] = narrowed(told[name], schema)
     if context.notices.height:
-        more = narrowed(batch._more_notices(context), TABLES["notices"])
-        told["notices"] = pl.concat([told["notices"], more])
+        told["notices"] = pl.concat([told["notices"], batch.more_notices(context)])
     judge = replace(Judge.of(context), together=together, most=together)
     judged = pl.concat(
         [pl.DataFrame(schema=JUDGED), *[_rows(judge(part), JUDGED) for part in _shuffled(context, told, parts)]]
@@ -107,15 +104,9 @@ def run(
 
 def _shuffled(context: contexts.Context, told: Mapping[str, pl.DataFrame], parts: int) -> list[list[Any]]:
     """Rows of whole partitions, sorted, in so many tasks."""
-    about = pl.col("topic").is_not_null() & (pl.col("topic") != "__cluster_metadata")
     tables = {"sources": narrowed(context.sources, plain(SOURCES)), **told}
-    tables["observations"] = tables["observations"].filter(pl.col("broker").is_not_null())
-    rows = []
-    for tag, (name, payload) in enumerate(PAYLOAD.items()):
-        there = [column for column in PLACED if column in tables[name].columns]
-        one = tables[name].filter(about)
-        rows.append(one.select(*there, pl.struct(payload).alias(name), pl.lit(tag, pl.Int32).alias("tag")))
-    every = pl.concat(rows, how="diagonal").select(*PLACED, *PAYLOAD).sort(*SORTED, nulls_last=True)
+    rows = [carried(name, table) for name, table in tables.items()]
+    every = pl.concat(rows).sort(*SORTED, nulls_last=True)
     keys = every.select(KEY).unique(maintain_order=True).with_row_index("_key")
     every = every.join(keys, on=list(KEY), nulls_equal=True, maintain_order="left")
     tasks = [every.filter(pl.col("_key") % parts == number).drop("_key") for number in range(parts)]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,27 +14,40 @@ import polars as pl
 
 from forensics import tables
 from forensics.case import Case, Reading
-from forensics.case.case import SOURCES
-from forensics.case.order import METADATA_TOPIC
+from forensics.case.case import SOURCES, in_window
 from forensics.engines import codec
 from forensics.engines.local import no_cycles
 from forensics.engines.spark import answers
 from forensics.engines.spark import context as contexts
-from forensics.engines.spark.context import FACTS, NO_UNIT, Context, Facts
-from forensics.engines.spark.deriving import BUSY, TABLES, Derive, busy_columns, columns
+from forensics.engines.spark.context import FACTS, NO_UNIT, SURVEY, Context, Facts
+from forensics.engines.spark.deriving import TABLES, Derive, digested, folders, in_folders, survey_columns
+from forensics.engines.spark.files import Sink, grouped
 from forensics.engines.spark.frames import collected, in_tasks, made, mapped
-from forensics.engines.spark.judging import JUDGED, KEY, PAYLOAD, PLACED, SORTED, Judge
+from forensics.engines.spark.judging import CARRIED, JUDGED, KEY, SORTED, Judge, carried
 from forensics.engines.spark.listing import SPLIT, File, Look, listed
 from forensics.engines.spark.output import Output, judge_version, parser_version
 from forensics.engines.spark.plan import Piece, Plan, Unit, planned
 from forensics.engines.spark.reading import opened
-from forensics.engines.spark.rows import RAW, ddl, plain
+from forensics.engines.spark.rows import ddl, narrowed, packed, plain
 from forensics.engines.spark.stored import Stored
-from forensics.engines.spark.work import LOOKED, QUOTED, LookInto, Quote, Read
-from forensics.errors import NothingUnderstood, UnreadableInput, UnwritableOutput
+from forensics.engines.spark.work import (
+    DIGESTS,
+    LOOKED,
+    QUOTED,
+    WRITTEN,
+    Carry,
+    JudgeInto,
+    LookInto,
+    Quote,
+    Read,
+    Survey,
+    Write,
+)
+from forensics.errors import NothingUnderstood, UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.result import Result, ordered
 from forensics.rules.finding import Judgement
 from parsers import read
+from parsers.errors import RemotePath
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +58,6 @@ Say = Callable[[str], None]
 Text = Callable[[Result], str]
 
 PARQUET: Final = "parquet"
-_PLAIN_FILES: Final = (PARQUET, "orc", "avro", "json")
 _HASHED_TOGETHER: Final = 256 << 20
 _WAVE: Final = 512
 """Read tasks after which what was read is kept for good, should the run be killed."""
@@ -64,6 +75,8 @@ class Options:
         partitions: tasks of the replay; as many as the rows call for without it.
         format: of the tables observations, batches and notices, as Spark names it.
         texts: further files to write beside the tables, by name.
+        told: give the case that all reports speak of, with every event; without it, sources and answers alone, so that
+            what the driver holds does not grow with what was printed.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -72,6 +85,7 @@ class Options:
     partitions: int | None = None
     format: str = PARQUET
     texts: Mapping[str, Text] = field(default_factory=dict)
+    told: bool = True
 
 
 @dataclass(slots=True)
@@ -123,6 +137,8 @@ class Batch:
         self.key = f"{parser_version()} {options.reading.assumed}"
         self.manifest = output.manifest()
         self.generation = (self.manifest or {"generation": 0})["generation"] + 1
+        tables_ = output.tables(self.generation)
+        self.plain = tables_ if options.format == PARQUET else tables_ / "plain"
 
     # -- listing ------------------------------------------------------------------------------------------------------
 
@@ -130,6 +146,8 @@ class Batch:
         """Say what is in the archive; only what changed since the last run is opened."""
         try:
             files = listed(self.paths)
+        except RemotePath as error:
+            raise UnreadableInput(str(error)) from None
         except FileNotFoundError as error:
             raise UnreadableInput(
                 f"{error}: no such file or directory; give a folder with logs or data of brokers"
@@ -227,128 +245,143 @@ class Batch:
         zone = self.options.reading.assumed
         run = self.output.next_run()
         done, total = 0, sum(piece.weight for piece in plan.pieces)
+        rows = 0
         for start in range(0, len(plan.tasks), _WAVE):
             tasks = [[piece.row() for piece in task] for task in plan.tasks[start : start + _WAVE]]
-            rows = mapped(in_tasks(self.spark, tasks), Read(zone), RAW)
-            rows.write.mode("overwrite").partitionBy("table").parquet(str(self.output.reads(run)))
-            self.output.keep_run(run, self.key)
+            folder = self.output.reads(run)
+            found = collected(mapped(in_tasks(self.spark, tasks), Read(zone, str(folder)), WRITTEN))
+            files = [(table, name, count) for table, name, count in found.sort("table", "name").iter_rows()]
+            self.output.seen(folder / name for _, name, _ in files)
+            self.output.keep_run(run, self.key, files)
             done += sum(piece.weight for task in plan.tasks[start : start + _WAVE] for piece in task)
-            self.say(f"read {done / 1e6:,.1f} of {total / 1e6:,.1f} MB")
+            rows += sum(count for table, _, count in files if table == "observations")
+            self.say(f"read {done / 1e6:,.1f} of {total / 1e6:,.1f} MB, {rows:,} observations so far")
             run += 1
 
     def facts(self) -> dict[int, Facts]:
         """Facts of all that was read by now, by unit."""
-        folders = [self.output.reads(run) / "table=facts" for run in self.output.runs(self.key)]
-        files = [path for folder in folders for path in sorted(folder.glob("*.parquet"))]
+        files = [path for run in self.output.runs(self.key) for path, _ in self.output.files(run, "facts")]
         if not files:
             return {}
         rows = pl.scan_parquet(files, hive_partitioning=False).select(FACTS).collect()
         return contexts.merged(rows)
 
-    def _raw(self, runs: Sequence[int], table: str, names: Sequence[str]) -> DataFrame:
-        """Raw rows of a table."""
-        schema = ddl({name: RAW[name] for name in names})
-        folders = [folder for run in runs if (folder := self.output.reads(run) / f"table={table}").is_dir()]
-        if not folders:
-            return self.spark.createDataFrame([], schema)
-        return self.spark.read.schema(schema).parquet(*[str(folder) for folder in folders])
+    def raw(self, listing: Listing, table: str) -> list[tuple[str, int]]:
+        """Files with raw rows of a table, and how many rows are in each."""
+        runs = sorted({unit >> 32 for unit in listing.flat_units if unit != NO_UNIT})
+        return [file for run in runs for file in self.output.files(run, table)]
 
     # -- tables -------------------------------------------------------------------------------------------------------
 
     def context(self, listing: Listing, copied: Mapping[int, int], facts: Mapping[int, Facts]) -> Context:
         """What concerns many partitions."""
         made_ = contexts.draft(listing.flat, listing.flat_units, facts, copied, self.options.reading)
-        runs = sorted({unit >> 32 for unit in listing.flat_units if unit != NO_UNIT})
-        busy = pl.DataFrame(schema=BUSY)
-        if made_.starts.height:
-            raw = self._raw(runs, "observations", busy_columns())
-            derive = Derive.of(made_, made_.starts)
-            busy = collected(mapped(raw, derive.busy, BUSY).distinct())
-        return contexts.settled(made_, busy)
+        surveyed = pl.DataFrame(schema=SURVEY)
+        if made_.starts.height or in_window(made_.reading) is not None:
+            work = Survey(Derive.of(made_, made_.starts), tuple(survey_columns()))
+            tasks = grouped(self.raw(listing, "observations"))
+            surveyed = collected(mapped(in_tasks(self.spark, tasks), work, SURVEY))
+        return contexts.settled(made_, surveyed)
 
-    def write_tables(self, listing: Listing, context: Context) -> None:
-        """Write observations, batches and notices."""
-        runs = sorted({unit >> 32 for unit in listing.flat_units if unit != NO_UNIT})
-        derive = Derive.of(context, context.lines.filter("starts_run"))
-        frames = {}
-        for name, work in (
-            ("observations", derive.observations),
-            ("batches", derive.batches),
-            ("notices", derive.notices),
-        ):
-            frames[name] = mapped(self._raw(runs, name, columns(name)), work, TABLES[name])
+    def write_tables(self, listing: Listing, context: Context) -> pl.DataFrame:
+        """Write observations, batches and notices.
+
+        Returns:
+            Schema ``DIGESTS``: the files, and what the rows of each partition come to.
+        """
+        from pyspark.sql import functions as F
+
+        for name in TABLES:
+            (self.plain / name).mkdir(parents=True, exist_ok=True)
+        tasks = [[json.dumps([name, paths])] for name in TABLES for paths in grouped(self.raw(listing, name))]
+        work = Write(Derive.of(context, context.lines.filter("starts_run")), str(self.plain))
+        rows = mapped(in_tasks(self.spark, tasks), work, DIGESTS).groupBy("name", *KEY)
+        sums = F.sum("n").alias("n"), F.bit_xor("one").alias("one"), F.bit_xor("two").alias("two")
+        added = collected(rows.agg(*sums)).select(*DIGESTS)
+        sources = narrowed(context.sources, plain(SOURCES))
+        parts = [added, narrowed(digested(sources, KEY), DIGESTS)]
         if context.notices.height:
-            more = made(self.spark, self._more_notices(context), TABLES["notices"])
-            frames["notices"] = frames["notices"].unionByName(more)
-        # Side by side: the small ones need not wait for the last task of the large one.
-        with ThreadPoolExecutor(len(frames)) as pool:
-            for done in [pool.submit(self._written, name, rows) for name, rows in frames.items()]:
-                done.result()
+            notices = self.more_notices(context)
+            sink = Sink(str(self.plain / "notices"), "part-driver", folders("notices"))
+            sink.add(in_folders("notices", notices))
+            files = pl.DataFrame(
+                [(f"notices/{name}", n) for name, n in sink.close()], schema=["name", "n"], orient="row"
+            )
+            parts += [narrowed(files, DIGESTS), narrowed(digested(notices, KEY), DIGESTS)]
+        told = pl.concat(parts)
+        self.output.seen(self.plain / name for name in told.get_column("name").drop_nulls())
+        return told
 
-    def _more_notices(self, context: Context) -> pl.DataFrame:
+    def more_notices(self, context: Context) -> pl.DataFrame:
+        """What putting together had to say, as rows of the table ``notices``."""
         sources = context.sources.select(
             pl.col("id").alias("source"), "path", "cluster", "broker", "topic", "partition"
         )
         found = context.notices.join(sources, on="source", how="left", maintain_order="left")
-        return found.with_columns(pl.lit(_LAST_SPLIT, pl.Int32).alias("split"))
+        return narrowed(found.with_columns(pl.lit(_LAST_SPLIT, pl.Int32).alias("split")), TABLES["notices"])
 
-    def _written(self, name: str, rows: DataFrame) -> None:
-        from pyspark.sql import functions as F
+    def check_format(self) -> None:
+        """Make sure that the session can write the format of the tables, before hours of work.
 
-        target = str(self.output.tables(self.generation) / name)
-        by = ["cluster"]
-        if name == "observations":
-            day = F.expr("date_from_unix_date(CAST(floor(time / 86400000000) AS INT))")  # in UTC, in any session
-            rows = rows.withColumn("date", day)
-            for name_ in ("time", "ordered"):
-                rows = rows.withColumn(name_, F.timestamp_micros(name_))
-            by.append("date")
-        # A column to partition by, and the same among the others: the name of a folder loses what it may not hold.
-        rows = rows.withColumn("in_cluster", F.coalesce("cluster", F.lit("none")))
-        by[0] = "in_cluster"
-        rows.write.mode("overwrite").format(self.options.format).partitionBy(*by).save(target)
+        Raises:
+            UnusableOutput: it cannot.
+        """
+        name = self.options.format
+        if name == PARQUET:
+            return
+        from pyspark.errors import PySparkException
 
-    def table(self, name: str) -> DataFrame:
-        """A table of this generation, with plain types."""
-        from pyspark.sql import functions as F
+        probe = self.output.tables(self.generation) / "probe"
+        try:
+            self.spark.range(1).write.format(name).save(str(probe))
+        except PySparkException as error:
+            said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise UnusableOutput(
+                f"--table-format {name}: this session cannot write it ({said}); start it with the format's package "
+                "(--conf spark.jars.packages=...), or write parquet"
+            ) from None
+        finally:
+            shutil.rmtree(probe, ignore_errors=True)
 
-        reader = self.spark.read.format(self.options.format)
-        if self.options.format in _PLAIN_FILES:  # an empty table has no file that tells its columns
-            reader = reader.schema(_written_schema(name))
-        rows = reader.load(str(self.output.tables(self.generation) / name))
-        if name == "observations":
-            rows = rows.withColumn("time", F.unix_micros("time")).withColumn("ordered", F.unix_micros("ordered"))
-        return rows.select(*TABLES[name])
+    def convert_tables(self) -> None:
+        """Write the large tables in the format that was asked for, in place of Parquet."""
+        if self.options.format == PARQUET:
+            return
+        for name in TABLES:
+            rows = self.spark.read.schema(_written_schema(name)).parquet(str(self.plain / name))
+            target = str(self.output.tables(self.generation) / name)
+            rows.write.format(self.options.format).partitionBy(*folders(name)).save(target)
+        shutil.rmtree(self.plain)
 
     # -- replay and rules ---------------------------------------------------------------------------------------------
 
-    def grouped(self, context: Context) -> DataFrame:
-        """Rows of all tables about partitions."""
-        from pyspark.sql import functions as F
+    def carried(self, context: Context, written: pl.DataFrame, keys: pl.DataFrame | None) -> DataFrame:
+        """Rows of all tables about partitions.
 
-        of_partitions = F.col("topic").isNotNull() & (F.col("topic") != METADATA_TOPIC)
-        sources = context.sources.filter(pl.col("topic").is_not_null() & (pl.col("topic") != METADATA_TOPIC))
-        tables_ = {"sources": made(self.spark, sources, plain(SOURCES))}
-        for name in ("observations", "batches", "notices"):
-            tables_[name] = self.table(name).filter(of_partitions)
-        tables_["observations"] = tables_["observations"].filter(F.col("broker").isNotNull())
-        parts = []
-        for tag, (name, payload) in enumerate(PAYLOAD.items()):
-            rows = tables_[name]
-            # What the answer depends on: not the numbers that a source has in this run, but its path.
-            hashed = F.xxhash64(*[column for column in rows.columns if column not in ("id", "source", "notices")])
-            there = [name for name in PLACED if name in rows.columns]
-            chosen = rows.select(*there, F.struct(*payload).alias(name), hashed.alias("_row"), F.lit(tag).alias("tag"))
-            parts.append(chosen)
-        together = reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), parts)
-        return together.select(*PLACED, *PAYLOAD, "_row")
+        Args:
+            context: what concerns many partitions.
+            written: files of the tables, schema ``DIGESTS``.
+            keys: the partitions that are wanted; None for all.
+        """
+        files = written.filter(pl.col("name").is_not_null()).sort("name").select("name", "n")
+        tasks = []
+        for name in TABLES:
+            mine = files.filter(pl.col("name").str.starts_with(f"{name}/")).iter_rows()
+            of_table = grouped((str(self.plain / file), rows) for file, rows in mine)
+            tasks += [[json.dumps([name, paths])] for paths in of_table]
+        work = Carry(None if keys is None else packed(keys))
+        sources = narrowed(context.sources, plain(SOURCES))
+        if keys is not None:
+            sources = sources.join(keys, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
+        found = mapped(in_tasks(self.spark, tasks), work, CARRIED)
+        return found.union(made(self.spark, carried("sources", sources), CARRIED))
 
-    def judge(self, context: Context, rows: int) -> pl.DataFrame:
+    def judge(self, context: Context, written: pl.DataFrame) -> pl.DataFrame:
         """Replay and judge every partition whose rows, or what is known of its brokers, changed.
 
         Args:
             context: what concerns many partitions.
-            rows: how many rows there are, about.
+            written: files of the tables and what the rows of each partition come to, schema ``DIGESTS``.
 
         Returns:
             Schema ``JUDGED``; what is judged anew has evidence without hashes and lines.
@@ -356,8 +389,7 @@ class Batch:
         from pyspark.sql import functions as F
 
         judge = Judge.of(context, self.options.topics)
-        grouped = self.grouped(context)
-        digests = self._digests(grouped, judge)
+        digests = self._digests(written, judge)
         before, known = self._judged_before()
         touched = digests.join(known, on=[*KEY, "digest"], how="anti", nulls_equal=True)
         untouched = digests.join(known, on=[*KEY, "digest"], how="semi", nulls_equal=True)
@@ -366,22 +398,24 @@ class Batch:
         self.say(f"judging {touched.height:,} partitions of {digests.height:,}")
         if touched.is_empty():
             return before
-        if untouched.height:
-            keys = F.broadcast(made(self.spark, touched.select(*KEY), {name: PLACED[name] for name in KEY}))
-            keys = keys.select(*[F.col(name).alias(f"_{name}") for name in KEY])
-            same = [F.col(name).eqNullSafe(F.col(f"_{name}")) for name in KEY]
-            grouped = grouped.join(keys, same, "leftsemi")
-        count = self.options.partitions or max(4, -(-rows // _ROWS_TOGETHER))
-        order = [F.col(name).asc_nulls_last() for name in SORTED]
-        work = grouped.drop("_row").repartition(count, *KEY).sortWithinPartitions(*order)
-        return pl.concat([before, collected(mapped(work, judge, JUDGED)).select(before.columns)])
+        rows = self.carried(context, written, touched.select(KEY) if untouched.height else None)
+        height = int(touched.get_column("n").sum())
+        count = self.options.partitions or max(4, -(-height // _ROWS_TOGETHER))
+        # One number first: to put numbers in order is much cheaper than names.
+        order = [F.xxhash64(*KEY), *[F.col(name).asc_nulls_last() for name in SORTED]]
+        work = rows.repartition(count, *KEY).sortWithinPartitions(*order)
+        folder = self.output.tables(self.generation) / "judged"
+        found = collected(mapped(work, JudgeInto(judge, str(folder)), WRITTEN))
+        files = [folder / name for name in found.get_column("name").sort()]
+        self.output.seen(files)
+        judged = [pl.read_parquet(path, hive_partitioning=False) for path in files]
+        shutil.rmtree(folder, ignore_errors=True)
+        return pl.concat([before, *judged]).select(*JUDGED)
 
-    def _digests(self, grouped: DataFrame, judge: Judge) -> pl.DataFrame:
-        """What the answer for each partition depends on, as a hash."""
-        from pyspark.sql import functions as F
-
-        ends = F.count("*").alias("n"), F.bit_xor("_row").alias("one"), F.bit_xor(F.xxhash64("_row")).alias("two")
-        found = collected(grouped.groupBy(*KEY).agg(*ends))
+    def _digests(self, written: pl.DataFrame, judge: Judge) -> pl.DataFrame:
+        """What the answer for each partition depends on, as a hash; and how many rows it has."""
+        sums = pl.col("n").sum(), pl.col("one").bitwise_xor(), pl.col("two").bitwise_xor()
+        found = written.filter(pl.col("name").is_null()).group_by(KEY).agg(*sums).sort(KEY, nulls_last=True)
         common = {}
         for name in found.get_column("cluster").unique().to_list():
             # When a broker's processes began is in the rows that it concerns.
@@ -395,8 +429,8 @@ class Batch:
             {"cluster": list(common), "common": list(common.values())},
             schema={"cluster": pl.String, "common": pl.String},
         )
-        found = found.join(shared, on="cluster", how="left", nulls_equal=True)
-        return found.select(*KEY, pl.format("{}:{}:{}:{}", "n", "one", "two", "common").alias("digest"))
+        found = found.join(shared, on="cluster", how="left", nulls_equal=True, maintain_order="left")
+        return found.select(*KEY, "n", pl.format("{}:{}:{}:{}", "n", "one", "two", "common").alias("digest"))
 
     def _judged_before(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """What a former run came to, and the digest of each partition it looked at."""
@@ -443,15 +477,15 @@ class Batch:
 
     def _batches(self, wanted: Mapping[str, set[int]]) -> answers.Texts:
         """Texts of batches that are not among the rows of the partition, as those of the metadata log."""
-        from pyspark.sql import functions as F
-
         if not wanted:
             return {}
-        return answers.batch_quotes(collected(self.table("batches").filter(F.col("path").isin(sorted(wanted)))), wanted)
+        files = sorted(str(path) for path in (self.plain / "batches").rglob("*.parquet"))
+        of_files = pl.col("path").is_in(sorted(wanted))
+        rows = pl.scan_parquet(files, hive_partitioning=False).filter(of_files).collect(engine="streaming")
+        return answers.batch_quotes(rows, wanted)
 
 
 _LAST_SPLIT: Final = (1 << 31) - 1
-_SQL: Final = {pl.String: "string", pl.Int32: "int", pl.Int64: "bigint", pl.Boolean: "boolean"}
 
 
 def _written_schema(name: str) -> str:
@@ -484,6 +518,8 @@ def batch(
     output = output_in(folder)
     options = options or Options()
     run = Batch(spark, paths, output, options, say)
+    output.clear(run.generation)
+    run.check_format()
     listing = run.listed()
     copied = contexts.twins(listing.flat, opener_of(listing))
     facts = run.facts()
@@ -493,16 +529,14 @@ def batch(
     context = run.context(listing, copied, facts)
     mine = [facts[unit] for unit in listing.flat_units if unit != NO_UNIT]
     rows = sum(one.observations + one.batches for one in mine)
-    if not rows:
+    if rows <= context.left:
         looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
         raise NothingUnderstood(
             f"nothing in {', '.join(paths)} was understood ({len(listing.flat)} files); looked for: {looked}"
         )
-    output.clear(run.generation)
     lines, notices = sum(one.reading.lines for one in mine), sum(one.notices for one in mine)
     say(f"{len(mine):,} sources read: {lines:,} lines, {rows:,} observations and batches, {notices:,} notices")
-    run.write_tables(listing, context)
-    found = run.judge(context, rows)
+    found = run.judge(context, run.write_tables(listing, context))
     with no_cycles():
         done = run.quoted(listing, found)
         judged = [(codec.decode_history(history), one) for history, _, one in done]
@@ -510,8 +544,10 @@ def batch(
     nothing = pl.DataFrame()
     case = Case(context.sources, nothing, nothing, nothing, {}, options.reading, everyone=context.brokers)
     result = ordered(paths, case, judged)
+    run.convert_tables()
     _commit(run, listing, context, result, found, [told for _, told, _ in done])
-    return replace(result, case=Stored(output.folder).summary()) if options.format == PARQUET else result
+    told = options.told and options.format == PARQUET
+    return replace(result, case=Stored(output.folder).summary()) if told else result
 
 
 def output_in(folder: str) -> Output:
@@ -565,6 +601,8 @@ def _commit(
             "tables": run.options.format,
             "zone": run.options.reading.zone,
             "skew": sorted(run.options.reading.skew.items()),
+            "since": run.options.reading.since,
+            "until": run.options.reading.until,
             "topics": list(run.options.topics),
             "brokers": brokers,
         },

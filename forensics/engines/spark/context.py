@@ -15,7 +15,7 @@ import polars as pl
 
 from forensics.case import Reading
 from forensics.case.brokers import Broker
-from forensics.case.case import brokers_of, listed, situated
+from forensics.case.case import brokers_of, in_window, left_out, listed, situated
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from forensics.case.order import (
     METADATA_TOPIC,
@@ -178,6 +178,7 @@ class Context:
         brokers: every broker of every cluster.
         clusters: number of each cluster.
         notices: what putting together had to say, with ``source`` and ``seq``.
+        left: observations outside of the window that was asked for.
     """
 
     reading: Reading
@@ -189,6 +190,7 @@ class Context:
     brokers: tuple[Broker, ...]
     clusters: dict[str | None, int]
     notices: pl.DataFrame
+    left: int
 
 
 @dataclass(slots=True)
@@ -302,7 +304,9 @@ def draft(
         pl.concat(names).unique() if names else pl.DataFrame(schema={"topic_id": pl.String, "topic": pl.String})
     )
     found_names = found_names.sort("topic_id", "topic").unique("topic_id", keep="first", maintain_order=True)
-    all_lines = pl.concat(lines) if lines else empty(CONTEXT_ROWS)
+    all_lines = placed(pl.concat(lines) if lines else empty(CONTEXT_ROWS), table, reading, whole=True)
+    if (keep := in_window(reading)) is not None:
+        all_lines = all_lines.filter(keep)
     return Draft(
         files,
         owner,
@@ -312,7 +316,7 @@ def draft(
         table,
         pl.concat(kept) if kept else pl.DataFrame(schema={"unit": pl.Int64, "byte": pl.Int64}),
         found_names,
-        in_order(placed(all_lines, table, reading, whole=True)),
+        in_order(all_lines),
         pl.concat(notices) if notices else empty(EXTRA),
         pl.DataFrame(
             [
@@ -421,13 +425,20 @@ def placed(rows: pl.DataFrame, attributes: pl.DataFrame, reading: Reading, *, wh
     return witnessed(rows, reading.skew)
 
 
-def settled(made: Draft, busy: pl.DataFrame) -> Context:
-    """The context, once it is known between which lines of a start a broker did something.
+def settled(made: Draft, surveyed: pl.DataFrame) -> Context:
+    """The context, once a look was taken at all rows.
 
     Args:
         made: all else.
-        busy: ``_cluster``, ``broker`` and ``gap``: so many lines of a start stand before the broker's doing.
+        surveyed: schema ``SURVEY``.
     """
+    busy = surveyed.filter(pl.col("gap").is_not_null())
+    spoken = made.spoken
+    if in_window(made.reading) is not None:  # what was said at other times was not said
+        spoken = surveyed.filter(pl.col("gap").is_null() & pl.col("left").is_null())
+        spoken = spoken.select(pl.col("source").cast(pl.UInt32), "broker", "message", pl.lit(1, pl.Int64).alias("line"))
+        spoken = spoken.unique().sort("source", "broker", "message")
+    sources, notices = _without_what_is_left_out(made, surveyed)
     mine = ["_cluster", "broker"]
     starts = made.starts.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(mine).alias("gap"))
     did = busy.select(
@@ -444,19 +455,45 @@ def settled(made: Draft, busy: pl.DataFrame) -> Context:
         how="left",
         maintain_order="left",
     ).with_columns(pl.col("starts_run").fill_null(False))
-    told = pl.concat([lines, made.spoken], how="diagonal").with_columns(pl.col("starts_run").fill_null(False))
+    told = pl.concat([lines, spoken], how="diagonal").with_columns(pl.col("starts_run").fill_null(False))
     brokers = brokers_of(made.files, made.owner, made.cluster, told)
     return Context(
         made.reading,
-        made.sources,
+        sources,
         made.attributes,
         made.kept,
         made.names,
         lines,
         brokers,
         cluster_numbers(made.cluster),
-        made.notices,
+        notices,
+        int(surveyed.get_column("left").sum()),
     )
+
+
+def _without_what_is_left_out(made: Draft, surveyed: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Sources and notices, with a notice more for each file of which a window leaves something out."""
+    left = surveyed.group_by("source").agg(pl.col("left").sum()).filter(pl.col("left") > 0).sort("source")
+    notices = [made.notices]
+    for number, count in left.iter_rows():
+        said = left_out(count).with_columns(
+            pl.lit(made.files[number][1].notices.height, pl.Int64).alias("seq"),
+            pl.lit(number, pl.UInt32).alias("source"),
+        )
+        notices.append(said.select(*EXTRA))
+    more = pl.col("id").is_in(left.get_column("source").cast(pl.UInt32).implode()).cast(pl.Int64)
+    return made.sources.with_columns(pl.col("notices") + more), pl.concat(notices)
+
+
+SURVEY: Final = {
+    "_cluster": pl.Int32(),
+    "broker": pl.Int32(),
+    "gap": pl.Int64(),  # so many lines of a start stand before something that the broker did
+    "source": pl.Int32(),
+    "message": pl.String(),  # it said that in this file
+    "left": pl.Int64(),  # so many of the file's rows are outside of the window
+}
+"""What a look at all rows tells; each row fills in one of the three."""
 
 
 _POSITION: Final = (*ORDER, "split", "seq")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
 from forensics.case import Reading
-from forensics.engines.spark.context import Context, Draft, busy, gaps, placed
-from forensics.engines.spark.rows import RAW, batches, chunks, packed, plain, restored, unpacked
+from forensics.case.case import in_window
+from forensics.case.order import METADATA_TOPIC
+from forensics.engines.spark.context import SURVEY, Context, Draft, busy, gaps, placed
+from forensics.engines.spark.rows import narrowed, packed, plain, restored, unpacked
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 _PLACES: Final = {"source": pl.Int32(), "path": pl.String(), "split": pl.Int32(), "seq": pl.Int64()}
@@ -45,8 +47,6 @@ TABLES: Final[dict[str, dict[str, pl.DataType]]] = {
 }
 """Columns of the written tables."""
 
-BUSY: Final = {"_cluster": pl.Int32(), "broker": pl.Int32(), "gap": pl.Int64()}
-
 _READ: Final = {"observations": ("when", *OBSERVATIONS), "batches": tuple(BATCHES), "notices": tuple(NOTICES)}
 
 
@@ -73,23 +73,41 @@ class Derive:
         """From what the driver knows."""
         return Derive(made.reading, packed(made.attributes), packed(made.kept), packed(made.names), packed(starts))
 
-    def busy(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Between which lines of a start brokers did something, from raw observations."""
-        attributes, kept, starts = (unpacked(table) for table in (self.attributes, self.kept, self.starts))
-        found: list[pl.DataFrame] = []
-        for rows in chunks(incoming):
-            found.append(busy(self._placed(rows, attributes, kept), starts))
-            found = [pl.concat(found).unique()]
-        if found:
-            yield from batches(found[0], BUSY)
+    def table(self, name: str, incoming: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Rows of a table, from raw ones."""
+        work = {"observations": self._observations, "batches": self._batches, "notices": self._notices}[name]
+        for rows in work(incoming):
+            yield narrowed(rows, TABLES[name])
 
-    def observations(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of the table ``observations``, from raw ones."""
+    def survey(self, incoming: Iterable[pl.DataFrame]) -> pl.DataFrame:
+        """What must be known of all raw observations before they are written; schema ``SURVEY``."""
+        attributes, kept, starts = (unpacked(table) for table in (self.attributes, self.kept, self.starts))
+        keep = in_window(self.reading)
+        found = pl.DataFrame(schema=SURVEY)
+        for rows in incoming:
+            mine = self._placed(rows, attributes, kept)
+            more = []
+            if keep is not None:
+                more.append(mine.filter(~keep).group_by("source").agg(pl.len().alias("left")))
+                mine = mine.filter(keep)
+                lines = mine.filter(pl.col("line").is_not_null())
+                more.append(lines.select("source", "broker", "message").unique())
+            more.append(busy(mine, starts))
+            found = pl.concat([found, *[narrowed(part, SURVEY) for part in more]])
+            # One row for each thing that is known, however many rows said it.
+            found = found.group_by([name for name in SURVEY if name != "left"]).agg(pl.col("left").sum())
+            found = found.select(pl.col(name) if name != "left" else _or_null("left") for name in SURVEY)
+        return found
+
+    def _observations(self, incoming: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         attributes, kept, names, starts = (
             unpacked(table) for table in (self.attributes, self.kept, self.names, self.starts)
         )
-        for rows in chunks(incoming):
+        keep = in_window(self.reading)
+        for rows in incoming:
             found = self._placed(rows, attributes, kept)
+            if keep is not None:
+                found = found.filter(keep)
             found = (
                 found.join(names.rename({"topic": "_name"}), on="topic_id", how="left", maintain_order="left")
                 .with_columns(pl.coalesce("topic", "_name").alias("topic"))
@@ -98,25 +116,20 @@ class Derive:
             found = gaps(found, starts).rename({"gap": "run", "_when": "ordered", "_rank": "rank"})
             begins = starts.select("source", "split", "seq", pl.lit(True).alias("starts_run"))
             found = found.join(begins, on=["source", "split", "seq"], how="left", maintain_order="left")
-            found = found.with_columns(pl.col("starts_run").fill_null(False))
-            yield from batches(found, TABLES["observations"])
+            yield found.with_columns(pl.col("starts_run").fill_null(False))
 
-    def batches(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of the table ``batches``, from raw ones."""
+    def _batches(self, incoming: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         attributes = unpacked(self.attributes).filter("_rows", "_batches")
-        for rows in chunks(incoming):
+        for rows in incoming:
             found = rows.join(attributes, on=["unit", "split"], how="inner", maintain_order="left")
-            found = found.rename({"_owner": "broker", "_topic": "topic", "_partition": "partition"})
-            yield from batches(found, TABLES["batches"])
+            yield found.rename({"_owner": "broker", "_topic": "topic", "_partition": "partition"})
 
-    def notices(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of the table ``notices``, from raw ones."""
+    def _notices(self, incoming: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         attributes = unpacked(self.attributes)
-        for rows in chunks(incoming):
+        for rows in incoming:
             found = rows.join(attributes, on=["unit", "split"], how="inner", maintain_order="left")
             found = found.with_columns(pl.col("line") + pl.col("_lines"))
-            found = found.rename({"_owner": "broker", "_topic": "topic", "_partition": "partition"})
-            yield from batches(found, TABLES["notices"])
+            yield found.rename({"_owner": "broker", "_topic": "topic", "_partition": "partition"})
 
     def _placed(self, rows: pl.DataFrame, attributes: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
         rows = restored(rows, OBSERVATIONS)
@@ -127,8 +140,12 @@ class Derive:
         return found
 
 
-def busy_columns() -> list[str]:
-    """Columns of the raw observations that tell whether a broker did something."""
+def _or_null(name: str) -> pl.Expr:
+    return pl.when(pl.col(name) > 0).then(pl.col(name)).alias(name)
+
+
+def survey_columns() -> list[str]:
+    """Columns of the raw observations that ``survey`` looks at."""
     return [
         name
         for name in columns("observations")
@@ -137,4 +154,36 @@ def busy_columns() -> list[str]:
     ]
 
 
-__all__ = ["BUSY", "RAW", "TABLES", "Derive", "busy_columns", "columns"]
+def in_folders(name: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a table as they are written: times as such, and what folders are named after.
+
+    The cluster stands in the rows as well: the name of a folder loses what it may not hold.
+    """
+    rows = rows.with_columns(pl.coalesce("cluster", pl.lit("none")).alias("in_cluster"))
+    if name != "observations":
+        return rows
+    times = [pl.from_epoch(time, "us").dt.replace_time_zone("UTC").alias(time) for time in ("time", "ordered")]
+    return rows.with_columns(times).with_columns(pl.col("time").dt.date().alias("date"))
+
+
+def folders(name: str) -> tuple[str, ...]:
+    """Columns that the folders of a table are named after."""
+    return ("in_cluster", "date") if name == "observations" else ("in_cluster",)
+
+
+def digested(rows: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
+    """How many rows there are of each partition, and two sums of their hashes that do not depend on their order.
+
+    What the answer depends on is hashed: not the numbers that a source has in this run, but its path.
+    """
+    rows = rows.filter(about_partitions())
+    named = [name for name in rows.columns if name not in ("id", "source", "notices")]
+    chosen = rows.select(named)
+    sums = [chosen.hash_rows(seed).reinterpret(signed=True).alias(name) for seed, name in ((1, "one"), (2, "two"))]
+    found = rows.select(key).with_columns(sums).group_by(key, maintain_order=True)
+    return found.agg(pl.len().cast(pl.Int64).alias("n"), pl.col("one").bitwise_xor(), pl.col("two").bitwise_xor())
+
+
+def about_partitions() -> pl.Expr:
+    """Whether a row is about a partition under study: the metadata quorum's own is none."""
+    return (pl.col("topic") != METADATA_TOPIC).fill_null(False)

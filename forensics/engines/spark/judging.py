@@ -19,7 +19,8 @@ from forensics.case.order import METADATA_TOPIC
 from forensics.case.quotes import batch_texts
 from forensics.engines import codec, local
 from forensics.engines.spark.context import Context
-from forensics.engines.spark.rows import batches, chunks, packed, restored, unpacked
+from forensics.engines.spark.deriving import TABLES, about_partitions
+from forensics.engines.spark.rows import batches, chunks, narrowed, packed, plain, restored, unpacked
 from forensics.engines.spark.thinning import thinned
 from forensics.replay.history import History, Ref
 from forensics.result import located
@@ -61,6 +62,14 @@ PAYLOAD: Final[Mapping[str, tuple[str, ...]]] = {
     "notices": _others(NOTICES),
 }
 """What rows of each table have besides, in a column of the table's name; in the order of the tags."""
+
+_TYPES: Final[Mapping[str, Mapping[str, pl.DataType]]] = {"sources": plain(SOURCES), **TABLES}
+
+CARRIED: Final[dict[str, pl.DataType]] = {
+    **PLACED,
+    **{table: pl.Struct({name: _TYPES[table][name] for name in names}) for table, names in PAYLOAD.items()},
+}
+"""Rows of all tables on their way to the task that judges their partition."""
 
 JUDGED: Final[dict[str, pl.DataType]] = {
     "cluster": pl.String(),
@@ -123,11 +132,16 @@ class Judge:
         Returns:
             Arrow batches of schema ``JUDGED``.
         """
+        for found in self.frames(incoming):
+            yield from batches(found, JUDGED)
+
+    def frames(self, incoming: Iterable[Any]) -> Iterator[pl.DataFrame]:
+        """The same as frames, each about many partitions."""
         arriving = chunks(incoming, rows=min(self.together, 100_000))
         for rows in whole_partitions(arriving, together=self.together, most=self.most):
             with local.no_cycles():
                 found = list(self.judged(rows))
-            yield from batches(pl.DataFrame(found, schema=JUDGED, orient="row"), JUDGED)
+            yield pl.DataFrame(found, schema=JUDGED, orient="row")
 
     def judged(self, rows: pl.DataFrame) -> Iterator[tuple[object, ...]]:
         """Histories and judgements of all partitions among the rows."""
@@ -168,6 +182,16 @@ class Judge:
         )
         case.__dict__["with_data"] = self.with_data[part]
         return case
+
+
+def carried(table: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a table that are about partitions, as they are brought together; schema ``CARRIED``."""
+    wanted = about_partitions()
+    if table == "observations":
+        wanted &= pl.col("broker").is_not_null()
+    tag = pl.lit(list(PAYLOAD).index(table), pl.Int32).alias("tag")
+    there = [name for name in PLACED if name in rows.columns]
+    return narrowed(rows.filter(wanted).select(*there, pl.struct(PAYLOAD[table]).alias(table), tag), CARRIED)
 
 
 def _of(rows: pl.DataFrame, tag: int) -> pl.DataFrame:

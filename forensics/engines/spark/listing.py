@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from parsers import text_log
+from parsers import remote, text_log
 from parsers.containers import expand
+from parsers.errors import RemotePath
 from parsers.formats.request_log import MARK as REQUEST
 from parsers.read import TAKERS
 from parsers.sources import Place, Source
@@ -25,9 +26,9 @@ class File:
 
     Attributes:
         path: as shown.
-        real: where it is opened; "" where it cannot be.
+        real: path or URL where it is opened; "" where it cannot be.
         size: bytes.
-        changed: nanoseconds since 1970 at which it was last written.
+        changed: nanoseconds since 1970 at which it was last written; at a URL another number after a change.
         problem: why it cannot be read, or "".
     """
 
@@ -39,7 +40,8 @@ class File:
 
     def source(self) -> Source:
         """To be read."""
-        place = Place(self.real, 0, self.size) if self.real and not self.problem else None
+        here = self.real and not self.problem and not remote.is_remote(self.real)
+        place = Place(self.real, 0, self.size) if here else None
         return Source(self.path, self.size, opener(self.real), self.problem, place=place)
 
 
@@ -100,8 +102,13 @@ class Look:
 
 
 def opener(real: str) -> Callable[[], BinaryIO]:
-    """Opens a file by its path."""
-    return lambda: Path(real).open("rb")
+    """Opens a file by its path or URL."""
+    return remote.opener(real) if remote.is_remote(real) else lambda: Path(real).open("rb")
+
+
+def size_of(real: str) -> int:
+    """Bytes of a file by its path or URL."""
+    return remote.state(real)[0] if remote.is_remote(real) else Path(real).stat().st_size
 
 
 def listed(paths: Sequence[str]) -> list[File]:
@@ -109,11 +116,18 @@ def listed(paths: Sequence[str]) -> list[File]:
 
     Raises:
         FileNotFoundError: a path does not exist.
+        RemotePath: a URL cannot be reached.
     """
     found = []
+    tails = {tail for path in paths if remote.is_remote(path) and (tail := remote.tail(path))}
+    if len(tails) > 1:
+        raise RemotePath("URLs of several archives at once; give one, or the folder that they are in")
     for source in files(paths):
         real = source.place.file if source.place is not None else ""
         changed = Path(real).stat().st_mtime_ns if real else 0
+        if remote.is_remote(source.path) and not source.problem:
+            real = source.path + "".join(tails)
+            changed = int(hashlib.sha256(remote.state(real)[1].encode()).hexdigest()[:15], 16)
         found.append(File(source.path, real, source.size, changed, source.problem))
     return found
 
@@ -123,8 +137,7 @@ def hashed(file: File) -> str | None:
     if file.problem:
         return None
     try:
-        with Path(file.real).open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return file.source().sha256()
     except OSError:
         return None
 

@@ -10,6 +10,7 @@ import functools
 import json
 import os
 import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
@@ -82,9 +83,33 @@ class Output:
         names = [path.name.partition(".")[0] for path in (self.folder / _READS).glob("*")]
         return max((int(name) for name in names if name.isdigit()), default=0) + 1
 
-    def keep_run(self, run: int, key: str) -> None:
-        """Say that all rows of a run are there."""
-        self._write(self.folder / _READS / f"{run:06}.json", json.dumps({"key": key}))
+    def keep_run(self, run: int, key: str, files: Sequence[tuple[str, str, int]]) -> None:
+        """Say that all rows of a run are there.
+
+        Args:
+            run: its number.
+            key: what read, and how.
+            files: table, name below the folder of the run, and rows of each file.
+        """
+        self._write(self.folder / _READS / f"{run:06}.json", json.dumps({"key": key, "files": files}))
+
+    def files(self, run: int, table: str) -> list[tuple[str, int]]:
+        """Path and rows of each file that a run wrote of a table."""
+        said = json.loads((self.folder / _READS / f"{run:06}.json").read_text("utf-8"))
+        return [(str(self.reads(run) / name), rows) for of, name, rows in said["files"] if of == table]
+
+    def seen(self, paths: Iterable[Path]) -> None:
+        """Make sure that what workers wrote is here.
+
+        Raises:
+            UnwritableOutput: it is not: this machine and the workers' have different folders of the same name.
+        """
+        missing = next((path for path in paths if not path.is_file()), None)
+        if missing is not None:
+            raise UnwritableOutput(
+                f"{missing} was written by a worker, and is not here: {self.folder} has to be a folder that driver and "
+                "workers share; mount one, and name it"
+            )
 
     def write(self, generation: int, name: str, text: str) -> None:
         """Write a text beside the tables of a generation that does not count yet."""

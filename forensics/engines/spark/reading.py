@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import polars as pl
@@ -15,7 +14,7 @@ import polars as pl
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from forensics.case.order import METADATA_TOPIC, latest, repeated, to_utc
 from forensics.case.printers import printer, several, told_apart
-from forensics.engines.spark.listing import File
+from forensics.engines.spark.listing import File, size_of
 from forensics.engines.spark.plan import Piece, Unit
 from forensics.engines.spark.rows import RAW, narrowed, packed
 from parsers import read, text_log
@@ -53,7 +52,11 @@ HEADER: Final = (
 KEYS: Final = ("byte", "base_offset", "last_offset", "leader_epoch", "crc")
 
 
-def rows(pieces: Iterable[str], zone: str) -> Iterator[pl.DataFrame]:
+Told = tuple[str, pl.DataFrame]
+"""Name of a table in ``RAW``, and rows of it."""
+
+
+def rows(pieces: Iterable[str], zone: str) -> Iterator[Told]:
     """Read pieces.
 
     Args:
@@ -61,7 +64,7 @@ def rows(pieces: Iterable[str], zone: str) -> Iterator[pl.DataFrame]:
         zone: zone of printed times that name none.
 
     Returns:
-        Frames of schema ``RAW``.
+        Rows of all tables.
     """
     for text in pieces:
         piece = Piece.of(text)
@@ -112,11 +115,11 @@ class _Member:
 
 @lru_cache(maxsize=2)
 def _members(path: str, real: str) -> dict[str, Source]:
-    file = File(path, real, Path(real).stat().st_size, 0)
+    file = File(path, real, size_of(real), 0)
     return {source.path: source for source in expand(file.source())}
 
 
-def _of_range(piece: Piece, zone: str) -> Iterator[pl.DataFrame]:
+def _of_range(piece: Piece, zone: str) -> Iterator[Told]:
     unit = piece.units[0]
     source = opened(unit)
     assert source.place is not None
@@ -159,9 +162,7 @@ class _Facts:
     keys: list[pl.DataFrame] = field(default_factory=list)
 
 
-def _told(
-    unit: Unit, split: int, parts: Iterable[FileReading], zone: str, *, held: bool = False
-) -> Iterator[pl.DataFrame]:
+def _told(unit: Unit, split: int, parts: Iterable[FileReading], zone: str, *, held: bool = False) -> Iterator[Told]:
     facts = _Facts()
     for part in parts:
         _to_utc(part, facts, zone)
@@ -176,7 +177,7 @@ def _to_utc(part: FileReading, facts: _Facts, zone: str) -> None:
         part.observations = to_utc(part.observations, zone).with_columns(pl.col("time").dt.replace_time_zone(None))
 
 
-def _part(unit: Unit, split: int, part: FileReading, facts: _Facts) -> Iterator[pl.DataFrame]:
+def _part(unit: Unit, split: int, part: FileReading, facts: _Facts) -> Iterator[Told]:
     if part.observations.height:
         rows = _timed(part.observations, facts)
         rows = rows.with_row_index("seq", offset=facts.observations).with_columns(pl.col("seq").cast(pl.Int64))
@@ -236,16 +237,12 @@ def _collect(format_name: str, rows: pl.DataFrame, facts: _Facts) -> None:
         facts.metadata_hw = max(facts.metadata_hw or 0, greatest)
 
 
-def _raw(table: str, unit: Unit, split: int, rows: pl.DataFrame) -> pl.DataFrame:
-    rows = narrowed(rows, RAW)
-    return rows.with_columns(
-        pl.lit(table).alias("table"),
-        pl.lit(unit.number, pl.Int64).alias("unit"),
-        pl.lit(split, pl.Int32).alias("split"),
-    )
+def _raw(table: str, unit: Unit, split: int, rows: pl.DataFrame) -> Told:
+    whose = pl.lit(unit.number, pl.Int64).alias("unit"), pl.lit(split, pl.Int32).alias("split")
+    return table, narrowed(rows.with_columns(whose), RAW[table])
 
 
-def _facts(unit: Unit, split: int, facts: _Facts, held: bool) -> pl.DataFrame:
+def _facts(unit: Unit, split: int, facts: _Facts, held: bool) -> Told:
     whole = facts.whole if facts.whole is not None else FileReading(read.UNKNOWN)
     header: dict[str, Any] = {name: getattr(whole, name) for name in HEADER}
     header |= {

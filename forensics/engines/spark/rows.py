@@ -32,21 +32,26 @@ def _plain(dtype: pl.DataType) -> pl.DataType:
     return dtype
 
 
-RAW: Final[dict[str, pl.DataType]] = {
-    "table": pl.String(),  # observations, batches, notices or facts
+_PLACE: Final = {
     "unit": pl.Int64(),  # one source as read in one run
     "split": pl.Int32(),  # its range of bytes, counted from 0
     "seq": pl.Int64(),  # place in the split
-    "when": pl.Int64(),  # greatest time printed so far in the split
-    **plain(OBSERVATIONS),
-    **plain(BATCHES),
-    **plain(NOTICES),
-    "header": pl.String(),
-    "context": pl.Binary(),
-    "names": pl.Binary(),
-    "keys": pl.Binary(),
 }
-"""Rows that read tasks give, of all tables."""
+
+RAW: Final[dict[str, dict[str, pl.DataType]]] = {
+    "observations": {**_PLACE, "when": pl.Int64(), **plain(OBSERVATIONS)},  # when: greatest time so far in the split
+    "batches": {**_PLACE, **plain(BATCHES)},
+    "notices": {**_PLACE, **plain(NOTICES)},
+    "facts": {
+        "unit": pl.Int64(),
+        "split": pl.Int32(),
+        "header": pl.String(),
+        "context": pl.Binary(),
+        "names": pl.Binary(),
+        "keys": pl.Binary(),
+    },
+}
+"""Columns of what read tasks write, by table."""
 
 _DDL: Final = {pl.String: "string", pl.Int32: "int", pl.Int64: "bigint", pl.Boolean: "boolean", pl.Binary: "binary"}
 _ARROW: Final = {
@@ -60,12 +65,28 @@ _ARROW: Final = {
 
 def ddl(schema: Schema) -> str:
     """A plain schema as Spark writes it."""
-    return ", ".join(f"`{name}` {_DDL[type(dtype)]}" for name, dtype in schema.items())
+    return ", ".join(f"`{name}` {_ddl(dtype)}" for name, dtype in schema.items())
+
+
+def _ddl(dtype: pl.DataType) -> str:
+    if isinstance(dtype, pl.Struct):
+        return f"struct<{', '.join(f'`{field.name}`: {_ddl(_made(field.dtype))}' for field in dtype.fields)}>"
+    return _DDL[type(dtype)]
+
+
+def _made(dtype: Any) -> pl.DataType:
+    return dtype if isinstance(dtype, pl.DataType) else dtype()
 
 
 def arrow_schema(schema: Schema) -> Any:
     """A plain schema as Arrow's."""
-    return pa.schema([(name, _ARROW[type(dtype)]) for name, dtype in schema.items()])
+    return pa.schema([(name, _arrow(dtype)) for name, dtype in schema.items()])
+
+
+def _arrow(dtype: pl.DataType) -> Any:
+    if isinstance(dtype, pl.Struct):
+        return pa.struct([(field.name, _arrow(_made(field.dtype))) for field in dtype.fields])
+    return _ARROW[type(dtype)]
 
 
 def narrowed(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:

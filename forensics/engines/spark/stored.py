@@ -58,7 +58,9 @@ class Stored:
                 f"{folder}: its tables are {self.manifest['tables']}; read them with Spark, or write Parquet"
             )
         self.generation: int = self.manifest["generation"]
-        self.reading = Reading(self.manifest["zone"], {int(b): shift for b, shift in self.manifest["skew"]})
+        skew = {int(broker): shift for broker, shift in self.manifest["skew"]}
+        window = (self.manifest.get("since"), self.manifest.get("until"))
+        self.reading = Reading(self.manifest["zone"], skew, *window)
 
     def result(self, *, whole: bool = False) -> Result:
         """What the batch came to.

@@ -11,11 +11,25 @@ import polars as pl
 
 from forensics.case.quotes import line_texts
 from forensics.engines.spark import reading
+from forensics.engines.spark.context import SURVEY
+from forensics.engines.spark.deriving import TABLES, Derive, columns, digested, folders, in_folders
+from forensics.engines.spark.files import Sink, frames, named_after
+from forensics.engines.spark.judging import CARRIED, KEY, PLACED, Judge, carried
 from forensics.engines.spark.listing import File, hashed, looked
 from forensics.engines.spark.plan import Piece
-from forensics.engines.spark.rows import RAW, batches
+from forensics.engines.spark.rows import RAW, batches, narrowed, unpacked
 
 LOOKED: Final = {"order": pl.Int64(), "sha256": pl.String(), "looks": pl.String()}
+WRITTEN: Final = {"table": pl.String(), "name": pl.String(), "rows": pl.Int64()}
+"""Files that a task wrote."""
+DIGESTS: Final = {
+    "name": pl.String(),
+    **{name: PLACED[name] for name in KEY},
+    "n": pl.Int64(),
+    "one": pl.Int64(),
+    "two": pl.Int64(),
+}
+"""Files that a task wrote, ``n`` rows in each; without a name, what the rows of a partition come to, ``digested``."""
 QUOTED: Final = {"path": pl.String(), "line": pl.Int64(), "text": pl.String(), "sha256": pl.String()}
 
 
@@ -41,18 +55,109 @@ class LookInto:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read pieces.
+    """Read pieces, and write their rows.
 
     Attributes:
         zone: zone of printed times that name none.
+        folder: where the tables of ``RAW`` are written.
     """
 
     zone: str
+    folder: str
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of ``RAW`` for pieces."""
-        for rows in reading.rows(_pieces(incoming), self.zone):
-            yield from batches(rows, RAW)
+        """Rows of ``WRITTEN`` for pieces."""
+        pieces = list(_pieces(incoming))
+        sinks = {table: Sink(f"{self.folder}/{table}", named_after(pieces)) for table in RAW}
+        for table, rows in reading.rows(pieces, self.zone):
+            sinks[table].add(rows)
+        for table, sink in sinks.items():
+            found = [(table, f"{table}/{name}", rows) for name, rows in sink.close()]
+            yield from batches(pl.DataFrame(found, schema=WRITTEN, orient="row"), WRITTEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What must be known of all rows before they are written.
+
+    Attributes:
+        derive: what is known of the rows' files.
+        names: columns that tell.
+    """
+
+    derive: Derive
+    names: tuple[str, ...]
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        """Rows of ``SURVEY`` for files of raw observations."""
+        yield from batches(self.derive.survey(frames(list(_pieces(incoming)), self.names)), SURVEY)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Write the tables.
+
+    Attributes:
+        derive: what is known of the rows' files.
+        folder: where the tables are written.
+    """
+
+    derive: Derive
+    folder: str
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        """Rows of ``DIGESTS`` for names of tables, each with files of raw rows."""
+        for piece in _pieces(incoming):
+            table, paths = json.loads(piece)
+            sink = Sink(f"{self.folder}/{table}", named_after([piece]), folders(table))
+            for rows in self.derive.table(table, frames(paths, columns(table))):
+                sink.add(in_folders(table, rows))
+                yield from batches(digested(rows, KEY), DIGESTS)
+            found = [(f"{table}/{name}", rows) for name, rows in sink.close()]
+            yield from batches(pl.DataFrame(found, schema=["name", "n"], orient="row"), DIGESTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """Bring rows about partitions to where they are judged.
+
+    Attributes:
+        keys: the partitions that are wanted, packed; None for all.
+    """
+
+    keys: bytes | None = None
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        """Rows of ``CARRIED`` for names of tables, each with files of its rows."""
+        keys = None if self.keys is None else unpacked(self.keys)
+        for piece in _pieces(incoming):
+            table, paths = json.loads(piece)
+            for rows in frames(paths, list(TABLES[table])):
+                found = narrowed(rows, TABLES[table])
+                if keys is not None:
+                    found = found.join(keys, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
+                yield from batches(carried(table, found), CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeInto:
+    """Judge partitions, and write what is found.
+
+    Attributes:
+        judge: judges them.
+        folder: where it is written.
+    """
+
+    judge: Judge
+    folder: str
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        """Rows of ``WRITTEN`` for rows of whole partitions."""
+        for rows in self.judge.frames(incoming):
+            sink = Sink(self.folder, named_after(map(repr, rows.select(KEY).iter_rows())))
+            sink.add(rows)
+            found = [("judged", name, height) for name, height in sink.close()]
+            yield from batches(pl.DataFrame(found, schema=WRITTEN, orient="row"), WRITTEN)
 
 
 @dataclass(frozen=True, slots=True)
