@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -213,6 +214,24 @@ def test_other_formats_and_choices(sessions: Sessions, sample_traces: Path, tmp_
     assert list((tmp_path / "orc").rglob("*.orc"))
     with pytest.raises(UnusableOutput, match="orc"):
         Stored(tmp_path / "orc").result()
+    said: list[str] = []
+    with pytest.raises(UnusableOutput, match="--table-format delta: this session cannot write it"):
+        batch(sessions("local[2]"), [sample], str(tmp_path / "delta"), Options(format="delta"), said.append)
+    assert said == [], "before anything is read"
+
+
+def test_a_window_over_an_archive_at_a_url(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
+    """Workers open the files by their URLs."""
+    from forensics.case import Reading
+    from forensics.engines.spark.batch import Options, batch
+
+    sample = (sample_traces / "unclean-3.9.1").absolute().as_uri()
+    times = local.take_in([sample]).observations.get_column("time").drop_nulls().cast(pl.Int64)
+    reading = Reading(since=int(times.quantile(0.4) or 0), until=int(times.quantile(0.9) or 0))
+    expected = local.scan([sample], reading=reading)
+    found = batch(sessions("local[2]"), [sample], str(tmp_path / "out"), Options(reading=reading))
+    assert json_report.render(found) == json_report.render(expected)
+    assert expected.case.notices.get_column("reason").str.contains("outside of the time span").any()
 
 
 def test_the_plan_says_what_would_be_read(sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
