@@ -3,7 +3,8 @@
 Archives are made of recorded clusters, repeated over many topics: default-level and replication-level logs of several
 brokers. For each size: seconds of a scan in a process of its own, seconds of a batch in a running session, the greatest
 memory of the JVM and of all Python workers together (proportional set size, from /proc), whether the answers are the
-same bytes. A last archive has 90 % of its rows in one partition.
+same bytes. Seconds of processor time stand beside those of the clock: on a machine that others use too, only they can
+be compared. A last archive has 90 % of its rows in one partition.
 
     python -m benchmarks.spark [--sizes 0.5,1,2,4] [--master local[2]] [--evidence DIR] [--no-scan]
 """
@@ -11,7 +12,9 @@ same bytes. A last archive has 90 % of its rows in one partition.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -70,16 +73,30 @@ def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-class Memory(threading.Thread):
-    """Watches the memory of all processes below this one."""
+class Watch(threading.Thread):
+    """Watches memory and processor time of this process and all below it."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.java = self.python = self.one = 0
+        self.times: dict[int, float] = {}
         self.done = threading.Event()
+
+    @property
+    def seconds(self) -> float:
+        """Processor time by now."""
+        self._look()
+        return sum(self.times.values())
+
+    def _look(self) -> None:
+        for pid in [os.getpid(), *_below(os.getpid())]:
+            with contextlib.suppress(OSError):
+                stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                self.times[pid] = (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
 
     def run(self) -> None:
         while not self.done.wait(0.5):
+            self._look()
             java = python = one = 0
             for pid in _below(os.getpid()):
                 try:
@@ -111,6 +128,12 @@ def _below(pid: int) -> list[int]:
         found += children
         open_ += children
     return found
+
+
+def _of_children() -> float:
+    """Processor time of processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def told(begin: float) -> Callable[[str], None]:
@@ -146,23 +169,26 @@ def main() -> int:
             folder, out = Path(temporary) / f"archive-{number}", Path(temporary) / f"out-{number}"
             folder.mkdir()
             total = make(said.evidence, folder, size)
-            memory = Memory()
+            memory = Watch()
             memory.start()
+            before = memory.seconds
             begin = time.perf_counter()
             result = batch(spark, [str(folder)], str(out), say=told(begin))
             seconds = time.perf_counter() - begin
+            used = memory.seconds - before
             memory.done.set()
-            line = f"{total / 1e9:5.2f} GB{what}: batch {seconds:6.1f} s ({total / 1e6 / seconds:.0f} MB/s)"
+            line = f"{total / 1e9:5.2f} GB{what}: batch {seconds:6.1f} s, {used:.1f} s of processor time"
             line += f", JVM {memory.java:,} MB, Python workers {memory.python:,} MB (one {memory.one:,} MB)"
             if not said.no_scan:
                 text = Path(temporary) / "scan.json"
-                begin = time.perf_counter()
+                begin, worked = time.perf_counter(), _of_children()
                 command = [sys.executable, "-m", "forensics", "scan", str(folder), "--format", "json", "-o", str(text)]
                 subprocess.run(command, check=False)
-                local = time.perf_counter() - begin
+                local, worked = time.perf_counter() - begin, _of_children() - worked
                 same = text.read_text("utf-8") == json_report.render(result)
                 line += (
-                    f"; scan {local:.1f} s, ratio {seconds / local:.2f}, answers {'the same' if same else 'DIFFERENT'}"
+                    f"; scan {local:.1f} s, {worked:.1f} s of processor time; ratio {seconds / local:.2f}, "
+                    f"of processor time {used / worked:.2f}; answers {'the same' if same else 'DIFFERENT'}"
                 )
             begin = time.perf_counter()
             batch(spark, [str(folder)], str(out))
