@@ -23,12 +23,12 @@ WAYS: dict[str, Callable[[str, str], str]] = {
     "compose": lambda who, line: f"{who}  | {line}",
     "kubectl": lambda who, line: f"[pod/{who}/kafka] {line}",
     "stern": lambda who, line: f"{who} kafka {line}",
-    "syslog": lambda who, line: f"<30>1 2026-01-01T00:00:00Z {who} kafka 12 - - {line}",
-    "journal, ISO": lambda who, line: f"2026-01-01T00:00:00+0000 {who} kafka[12]: {line}",
+    "syslog": lambda who, line: f"<30>1 2026-11-21T04:10:00Z {who} kafka 12 - - {line}",
+    "journal, ISO": lambda who, line: f"2026-11-21T04:10:00+0000 {who} kafka[12]: {line}",
     "journal": lambda who, line: f"Nov 21 05:00:00 {who} kafka-server[12]: {line}",
     "filebeat": lambda who, line: json.dumps(
         {
-            "@timestamp": "2026-01-01T00:00:00Z",
+            "@timestamp": "2026-11-21T04:10:00Z",
             "host": {"name": "n"},
             "kubernetes": {"pod": {"name": who}},
             "message": line,
