@@ -2,7 +2,9 @@
 
 A case is a folder of evidence with a ``truth.json`` that says what clients saw: ``expect`` (was a replica truncated
 below the committed offset, was committed data lost, did replicas diverge), ``lost_acked_all`` and ``diverged_offsets``
-as half-open ranges. The tool itself never reads that file.
+as half-open ranges, and in ``rules`` every rule that must speak. Where a truth has no ``rules``, the fault that was
+made says which rules besides those of ``expect`` must speak; of a fault that is not listed here they are not judged.
+The tool itself never reads that file.
 
     python -m benchmarks.accuracy [FOLDER ...]
 """
@@ -14,10 +16,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from forensics.engines.local import scan
 from forensics.replay.lineage import Range, merge
 from forensics.result import Partition, Result
+from forensics.rules import RULES
 from forensics.rules.finding import Severity, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,6 +30,17 @@ QUESTIONS = {
     "truncated_below_hw": ("truncation-below-committed", None),
     "lost_committed": ("committed-data-lost", "lost_acked_all"),
     "diverged": ("replica-divergence", "diverged_offsets"),
+}
+FAULTS: dict[str, tuple[str, ...]] = {
+    # what was done, and which rule sees it beside what `expect` asks
+    "acks1": ("uncommitted-truncation",),
+    "codecs": (),
+    "crashscene": ("hw-above-leo",),
+    "kip101": (),
+    "powerloss": ("leo-regression",),
+    "rolling": (),
+    "traps": (),
+    "unclean": ("unclean-election",),
 }
 LOUD = (Severity.CRITICAL, Severity.ERROR)
 
@@ -40,6 +55,9 @@ class Answer:
         unknown: questions answered ``unknown``.
         verdicts: rule to verdict, of the partition the truth speaks of.
         alarms: findings of severity error or critical where the truth knows of nothing.
+        must: rule to whether it must speak; a rule that is not judged is not in it.
+        spoke: rule to its verdict, of every rule.
+        exact: rule to whether its offsets are those of the truth, where the truth has some.
     """
 
     case: str
@@ -47,6 +65,9 @@ class Answer:
     unknown: list[str] = field(default_factory=list)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     alarms: list[str] = field(default_factory=list)
+    must: dict[str, bool] = field(default_factory=dict)
+    spoke: dict[str, Verdict] = field(default_factory=dict)
+    exact: dict[str, bool] = field(default_factory=dict)
 
 
 def cases(folders: list[Path]) -> Iterator[Path]:
@@ -65,25 +86,91 @@ def answer(case: Path, result: Result | None = None) -> Answer:
         given.wrong.append(f"{truth['topic']} is not in the result")
         return given
     expect = truth.get("expect", {})
+    given.spoke = {rule: judgement.verdict for rule, judgement in partition.judgements.items()}
+    given.must = _must(truth)
     for key, (rule, offsets_key) in QUESTIONS.items():
         judgement = partition.judgements[rule]
         given.verdicts[rule] = judgement.verdict
         expected = expect.get(key, False)
+        if expected is None:
+            continue  # real and harmless, or not to be told from the files: not judged
         if judgement.verdict is Verdict.UNKNOWN:
             given.unknown.append(rule)
-        if expected is None:
-            continue  # real and harmless: not judged
         serious = [f for f in judgement.findings if f.severity in LOUD] if not expected else judgement.findings
         if bool(serious) != bool(expected) and not (judgement.verdict is Verdict.UNKNOWN and not expected):
             given.wrong.append(f"{rule}: {judgement.verdict.value}, expected {'violated' if expected else 'clean'}")
         elif expected and offsets_key is not None:
             found = merge(piece for f in judgement.findings for piece in f.offsets)
             wanted: list[Range] = [(int(a), int(b)) for a, b in truth[offsets_key]]
+            given.exact[rule] = found == wanted
             if found != wanted:
                 given.wrong.append(f"{rule}: offsets {found}, expected {wanted}")
-    if not any(expect.values()):
+    asked = {rule for rule, _ in QUESTIONS.values()}
+    for rule, must in given.must.items():
+        verdict = given.spoke[rule]
+        if (
+            rule not in asked
+            and (verdict is Verdict.VIOLATED) != must
+            and not (verdict is Verdict.UNKNOWN and not must)
+        ):
+            given.wrong.append(f"{rule}: {verdict.value}, expected {'violated' if must else 'clean'}")
+    if not any(expect.values()) and not any(given.must.values()):
         given.alarms = [f"{f.rule} {f.topic}-{f.partition}: {f.summary}" for f in result.findings if f.severity in LOUD]
     return given
+
+
+def _must(truth: dict[str, Any]) -> dict[str, bool]:
+    """Which rules must speak and which must not, as far as it is known of the case."""
+    expect = truth.get("expect", {})
+    asked = {rule: expect.get(key, False) for key, (rule, _) in QUESTIONS.items()}
+    must = {rule: bool(expected) for rule, expected in asked.items() if expected is not None}
+    listed = truth.get("rules", FAULTS.get(truth.get("scenario", "").partition("-")[0]))
+    if listed is not None:
+        must |= {rule.id: rule.id in listed for rule in RULES if rule.id not in asked and rule.id != "evidence-gap"}
+    return must
+
+
+@dataclass
+class Score:
+    """How often a rule was right: counts of cases."""
+
+    rule: str
+    hits: int = 0
+    missed: int = 0
+    false: int = 0
+    unknown: int = 0
+    exact: int = 0
+    bounded: int = 0
+
+    @property
+    def precision(self) -> float | None:
+        """The share of its findings that are true; None where it found nothing."""
+        return self.hits / (self.hits + self.false) if self.hits + self.false else None
+
+    @property
+    def recall(self) -> float | None:
+        """The share of what there was that it found; None where there was nothing."""
+        return self.hits / (self.hits + self.missed) if self.hits + self.missed else None
+
+
+def scores(answers: list[Answer]) -> list[Score]:
+    """Precision and recall by rule, over the cases in which it is judged."""
+    found = []
+    for rule in RULES:
+        score = Score(rule.id)
+        for given in answers:
+            verdict, must = given.spoke.get(rule.id), given.must.get(rule.id)
+            if must is None or verdict is None:
+                continue
+            spoke = verdict is Verdict.VIOLATED
+            score.hits += must and spoke
+            score.missed += must and not spoke
+            score.false += spoke and not must
+            score.unknown += verdict is Verdict.UNKNOWN
+            score.bounded += rule.id in given.exact
+            score.exact += given.exact.get(rule.id, False)
+        found.append(score)
+    return found
 
 
 def find(result: Result, name: str) -> Partition | None:
@@ -106,11 +193,26 @@ def main() -> int:
         row = [letters[given.verdicts[rule]] if rule in given.verdicts else "-" for rule, _ in QUESTIONS.values()]
         problems = [*given.wrong, *(f"alarm: {alarm}" for alarm in given.alarms)]
         print(f"{given.case:36} {row[0]:10} {row[1]:10} {row[2]:10} {'; '.join(problems) or 'exact'}")
+    print(
+        f"\n{'rule':27} {'precision':>9} {'recall':>7} {'hits':>5} {'missed':>6} {'false':>6} {'unknown':>8}"
+        "  exact offsets"
+    )
+    for score in scores(answers):
+        exact = f"{score.exact} of {score.bounded}" if score.bounded else "-"
+        print(
+            f"{score.rule:27} {_share(score.precision):>9} {_share(score.recall):>7} {score.hits:5} {score.missed:6} "
+            f"{score.false:6} {score.unknown:8}  {exact}"
+        )
+    print()
     wrong = sum(bool(given.wrong) for given in answers)
     alarms = sum(bool(given.alarms) for given in answers)
     unknown = sum(len(given.unknown) for given in answers)
     print(f"{len(answers)} cases: {wrong} wrong, {alarms} healthy with alarms, {unknown} answers unknown")
     return 1 if wrong or alarms or not answers else 0
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{share:.2f}"
 
 
 if __name__ == "__main__":

@@ -129,7 +129,9 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
                 unclear.append(piece)
                 continue
             epoch = _first_without(history, statement, piece[0])
-            if epoch is not None:
+            if epoch is not None and epoch.epoch in contested:
+                unclear.append(piece)  # which of its two leaders the partition went on with is not told by epochs
+            elif epoch is not None:
                 ranges, statements = by_epoch.setdefault(epoch.epoch, ([], []))
                 ranges.append(piece)
                 statements.append(statement)
@@ -205,7 +207,7 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     own = history.replicas.get(leader)
     if own is None or not (own.server_log and own.state_log):
         return None  # what happened to its log in between is not in the evidence
-    if _lost_unseen(history, leader, before, after):
+    if lost_unseen(history, leader, before, after):
         return None
     if leader == before.leader:
         return True
@@ -220,7 +222,7 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     return None
 
 
-def _lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
+def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
     """Whether the end of the leader's log may be gone without a trace: it came back from an unclean stop, or empty, and
     nothing tells how long its log had been, nor that no more was committed than it came back with.
     """

@@ -20,6 +20,7 @@ from forensics.replay.history import (
     Epoch,
     Fork,
     History,
+    Regression,
     Replica,
     Role,
     Shrunk,
@@ -127,6 +128,7 @@ class _Fold(Leading):
         self._ends()
         self.history.statements = [self._follow_on(statement) for statement in self.history.statements]
         self._settle()
+        self.history.regressions += self._put_back()
 
     def _seed(self, broker: int) -> Lineage:
         """The log when the evidence begins: what the files still show of it, as far as nothing cut it since."""
@@ -239,7 +241,7 @@ class _Fold(Leading):
                     time=step.time,
                     refs=step.refs,
                     confidence=Confidence.PROVEN,
-                    cause=step.what,
+                    cause=step.reason if step.what == "loaded" and step.reason else step.what,
                 )
                 self.pending.append(_Pending(None, shrunk, low))
                 log = log.cut(step.target)
@@ -458,6 +460,37 @@ class _Fold(Leading):
                 if shrunk.end > shrunk.target:
                     self.history.shrunk.append(shrunk)
 
+    def _put_back(self) -> list[Regression]:
+        """High watermarks that a clean stop wrote and that were lower when they were read back.
+
+        A leader's own high watermark never falls within its epoch and is at least what its followers took over from it.
+        That the stop was clean shows in records of that life which needed no recovery: they had been flushed.
+        """
+        found = []
+        for broker, spans in self.tenures.items():
+            for one, two in itertools.pairwise(spans):
+                loads = [step for step in one.steps if step.what == "loaded" and not step.reason]
+                grown = one.start_end is not None and bool(loads) and loads[0].target > one.start_end
+                if one.role is not Role.LEADER or len(one.steps) != 1 or not grown or two.start_hw is None:
+                    continue
+                if two.epoch == one.epoch:
+                    continue  # it went on in its epoch: what was reached in it may have been reached later
+                if one.epoch in self.history.contested or self.history.epochs[one.epoch].leader != broker:
+                    continue
+                known = [
+                    (min(s.high_watermark, loads[0].target), s)
+                    for s in self.history.statements
+                    if s.epoch == one.epoch and s.confidence is Confidence.PROVEN
+                ]
+                before, statement = max(known, key=lambda one: one[0], default=(0, None))
+                if statement is None or two.start_hw.value >= before:
+                    continue
+                refs = (*statement.refs[:1], two.start_hw.ref)
+                found.append(
+                    Regression(broker, one.epoch, before, two.start_hw.value, "checkpoint", two.start_hw.time, refs)
+                )
+        return found
+
     def _beyond(self, cut: Cut) -> bool:
         """Whether a truncation cannot have removed anything: the leader the replica had followed never held more."""
         before = [t for t in self.tenures[cut.replica] if t.epoch < cut.epoch]
@@ -486,17 +519,20 @@ class _Fold(Leading):
             since_load: what it held before its log was read back does not count: a load tells what there was.
         """
         least = 0
+        contested = self.history.contested
         ends = REMOVES | {"loaded"} if since_load else REMOVES
         for statement in self.history.statements:
             number = statement.epoch
-            if not 0 <= number <= until:
+            if not 0 <= number <= until or number in contested:
                 continue
             if statement.replica == broker:
                 if not statement.earlier and (statement.refs[0].row or 0) > (row or 0):
                     continue
             else:
                 epoch = self.history.epochs[number]
-                if not (epoch.isr_own and epoch.isr and all(broker in isr for isr, _ in epoch.isr)):
+                # Who comes (back) into the ISR has all that is committed by then, and holds it back from then on.
+                last = epoch.last_isr
+                if not epoch.isr_own or last is None or broker not in last:
                     continue
             shortened = any(
                 number <= tenure.epoch <= until

@@ -251,7 +251,8 @@ class Shrunk:
         time: when it came back, microseconds since 1970 UTC.
         refs: evidence.
         confidence: proven where its own lines give both ends, inferred where its ISR membership gives the first.
-        cause: "loaded" (shorter when loaded), "corrupt" (recovery cut it), "created" (an empty log in its place).
+        cause: "loaded" (shorter when loaded, though its broker had stopped cleanly), "unclean" (the same
+            after any other stop), "corrupt" (recovery cut it), "created" (an empty log in its place).
     """
 
     replica: int

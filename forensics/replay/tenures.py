@@ -278,7 +278,7 @@ class Reader:
     def _replace_load(self, event: Event, end: int) -> None:
         before = self.now.steps.pop()
         ref = Ref(row=event.row, note=f"log end offset {end} when loaded")
-        self.now.steps.append(Step("loaded", end, before.end, before.end_low, "", event.time, (ref,)))
+        self.now.steps.append(Step("loaded", end, before.end, before.end_low, before.reason, event.time, (ref,)))
         self._exact(end, ref)
 
     def _recovery(self, event: Event) -> None:
@@ -295,7 +295,8 @@ class Reader:
         self.since = event.time
         if self.end == 0 and not self.growing:
             return  # the same creation, told by another line
-        if not self.tenures and not now.steps and self.low == 0:
+        anew = now.epoch != -1 and event.run != now.run  # by a new process, after the one before had a role
+        if not self.tenures and not now.steps and self.low == 0 and not anew:
             self.starts_empty = True
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
@@ -423,6 +424,17 @@ class Reader:
             self.now.fetched = True
         self._hw(event)
 
+    def _rolled(self, event: Event) -> None:
+        """The end of the log when a segment was rolled or a producer snapshot taken, by the process that serves it."""
+        now, end = self.now, event.offset
+        if end is None or self.at_rest or self.recovering or event.run != now.run or end <= self.low:
+            return
+        self.low, now.end_low = end, max(now.end_low, end)
+        self.end, self.growing = None, True
+        if now.role is Role.LEADER and now.is_alone:
+            ref = Ref(row=event.row, note=f"alone in the ISR with log end offset {end}")
+            now.alone = Sample(end, ref, event.time)
+
     # -- high watermark and ISR -------------------------------------------------------------------------------------
 
     def _loaded_hw(self, event: Event) -> None:
@@ -442,7 +454,10 @@ class Reader:
     def _hw_missing(self, event: Event) -> None:
         """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
         lived = self.stopped - self.since if self.stopped is not None and self.since is not None else 0
-        if self.at_rest and self.end and lived > _CHECKPOINTED:
+        steps = self.now.steps
+        # A clean stop writes the file (ReplicaManager.shutdown), however short the replica's life was.
+        clean = bool(steps) and steps[-1].what == "loaded" and not steps[-1].reason
+        if self.at_rest and self.end and (clean or lived > _CHECKPOINTED):
             ref = Ref(row=event.row, note="no checkpointed high watermark")
             kept = [t.hw.value for t in (*self.tenures, self.now) if t.hw is not None]
             kept += [t.start_hw.value for t in (*self.tenures, self.now) if t.start_hw is not None]
@@ -539,7 +554,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.LEO: Reader._appended,
     Kind.LEADER_HW: Reader._at_least,
     Kind.FOLLOWER_FETCHED: Reader._at_least,
-    Kind.ROLLED: Reader._at_least,
+    Kind.ROLLED: Reader._rolled,
     Kind.HW: Reader._hw,
     Kind.PRODUCED: Reader._produced,
     Kind.HW_MISSING: Reader._hw_missing,

@@ -27,7 +27,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.history import Confidence, Disk, History, Pointer
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
-from forensics.rules.story import missing_data
+from forensics.rules.story import flushed_cause, missing_data
 
 ID = "checkpoint-contradiction"
 
@@ -71,7 +71,7 @@ def _finding(history: History, broker: int, disk: Disk, name: str, pointer: Poin
         facts=(Fact(f"{name} {value}, log end offset {disk.end}", broker=broker, refs=refs),),
         before={name.replace(" ", "_"): value},
         after={"log_end_offset": disk.end or 0},
-        cause="unflushed-tail" if name == "recovery point" else "unknown",
+        cause=flushed_cause(disk, disk.end or 0) if name == "recovery point" else "unknown",
     )
 
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses
-from forensics.replay.history import Confidence, History
+from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.lineage import merge, size
 from forensics.rules.finding import (
     Fact,
@@ -76,13 +76,21 @@ def judge(history: History, case: Case) -> Judgement:
     for doubt in doubts(history):
         before, after = doubt.before, doubt.after
         if after.start is None:
-            missing.append(f"the log end offset with which {leader_text(after)} began: its server.log and segments")
+            files = "its log of then with kafka.cluster.Partition and kafka.server.ReplicaFetcherThread at TRACE"
+            if not _at_hand(history, after):
+                files = "its server.log and segments"
+            missing.append(f"the log end offset with which {leader_text(after)} began: {files}")
         else:
             missing.append(
                 f"how far {leader_text(before)} had committed when {leader_text(after)} began at offset {after.start}: "
-                f"{owner_text(before)} server.log, replication-offset-checkpoint and segments"
+                + _witnesses(history, before)
             )
-    if unclear:
+    if unclear and history.contested:
+        missing.append(
+            f"which of its leaders the partition went on with in leader epoch {min(history.contested)}, as to offsets "
+            f"{span_text(unclear)}: what producers and consumers of that time say"
+        )
+    elif unclear:
         missing.append(
             f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica"
         )
@@ -93,6 +101,22 @@ def judge(history: History, case: Case) -> Judgement:
     ]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _witnesses(history: History, epoch: Epoch) -> str:
+    """What would tell how far the leader of an epoch had committed, beyond what of it is at hand."""
+    if not _at_hand(history, epoch):
+        return f"{owner_text(epoch)} server.log, replication-offset-checkpoint and segments"
+    return (
+        f"a copy of {owner_text(epoch)} replication-offset-checkpoint or segments from before its next start, its log "
+        f"of then with kafka.cluster.Partition at DEBUG, or how far consumers of {history.name} had read"
+    )
+
+
+def _at_hand(history: History, epoch: Epoch) -> bool:
+    """Whether the logs and the segments of an epoch's leader are in the evidence."""
+    replica = history.replicas.get(epoch.leader) if epoch.leader is not None else None
+    return replica is not None and replica.server_log and replica.state_log and replica.on_disk
 
 
 def _never_written(history: History) -> bool:

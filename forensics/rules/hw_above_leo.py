@@ -31,7 +31,7 @@ from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, History, Ref
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
-from forensics.rules.story import missing_data
+from forensics.rules.story import flushed_cause, missing_data
 
 ID = "hw-above-leo"
 
@@ -109,7 +109,7 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         not_because=(
             "the segments were read to their end; if the directory was copied while the broker ran, copy it again",
         ),
-        cause="unflushed-tail",
+        cause=flushed_cause(history.disks[broker], end),
         keep=f"{brokers_text(whole)}'s copy of {name}" if whole else None,
         next_steps=(
             (

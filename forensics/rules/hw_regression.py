@@ -2,8 +2,9 @@
 
 ## What it finds
 A leader's high watermark that falls within one leader epoch and one run of its broker, and a
-replica that came back with records but without a checkpointed high watermark: its file was lost or
-emptied, and it starts from 0.
+replica that came back with records but without a checkpointed high watermark (its file was lost or
+emptied, and it starts from 0), or from a clean stop with a lower one than it led with (its file was
+put back from an older copy).
 
 ## Why it matters
 Within an epoch a leader's high watermark only rises (Partition.maybeIncrementLeaderHW). Where
@@ -12,13 +13,14 @@ log.
 
 ## Evidence
 High watermark lines of the leader, ``Non-monotonic update of high watermark`` (2.7.1+), ``No
-checkpointed highwatermark is found`` after a log with records was loaded.
+checkpointed highwatermark is found`` after a log with records was loaded; the high watermark a new
+process begins with (``Log loaded for partition``, role lines).
 
 ## Not a finding when
 A follower's high watermark falls: it takes over its leader's, which trails after a failover. A high
-watermark is lower after a restart: it comes from a checkpoint up to 5 s old. The cluster's high
-watermark is lower after a failover: the new leader starts from its own. A new, empty replica has no
-checkpointed high watermark.
+watermark is lower after a crash: it comes from a checkpoint up to 5 s old (a clean stop writes it,
+ReplicaManager.shutdown). The cluster's high watermark is lower after a failover: the new leader
+starts from its own. A new, empty replica has no checkpointed high watermark.
 
 ## Versions
 All.
@@ -53,8 +55,14 @@ def _finding(history: History, group: list[Regression]) -> Finding:
     first = group[0]
     if first.how == "checkpoint":
         known = f"; it had been {first.before} at least" if first.before else ""
-        summary = f"broker {first.replica} came back with records but without its checkpointed high watermark{known}"
-        told = "no checkpointed high watermark, though its log has records"
+        if first.after:
+            summary = f"broker {first.replica} came back from a clean stop with high watermark {first.after}{known}"
+            told = f"high watermark {first.after} read back, {first.before} at least before the stop"
+        else:
+            summary = (
+                f"broker {first.replica} came back with records but without its checkpointed high watermark{known}"
+            )
+            told = "no checkpointed high watermark, though its log has records"
         next_steps = (f"look for what happened to replication-offset-checkpoint on broker {first.replica}",)
     else:
         summary = (

@@ -19,7 +19,8 @@ storage explains it.
 
 ## Versions
 All. A process killed alone loses nothing: the operating system still has its pages. A host that
-loses power does.
+loses power does. A clean stop flushes the log (LogManager.shutdown), so a log that is shorter after
+one was replaced by another.
 
 ## What to do
 Look at the host (power, kernel, disk, mounts) before trusting the replica again.
@@ -28,9 +29,10 @@ Look at the host (power, kernel, disk, mounts) before trusting the replica again
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.committed import doubts, lost_unseen, outside_isr
 from forensics.replay.history import Confidence, History, Shrunk
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, place
-from forensics.rules.story import missing_logs, shrunk_fact
+from forensics.rules.story import SHRUNK_BY, missing_logs, shrunk_fact
 
 ID = "leo-regression"
 
@@ -38,7 +40,7 @@ ID = "leo-regression"
 def judge(history: History, case: Case) -> Judgement:
     """Report each log that came back shorter."""
     findings = tuple(_finding(history, shrunk) for shrunk in history.shrunk)
-    missing = [*_replaced(history), *missing_logs(history, case)]
+    missing = [*_replaced(history), *_unmeasured(history), *missing_logs(history, case)]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(missing))
 
@@ -58,13 +60,35 @@ def _replaced(history: History) -> list[str]:
     ]
 
 
+def _unmeasured(history: History) -> list[str]:
+    """Logs that came back from an unclean stop and led next, with nothing that tells how long they had been."""
+    return [
+        f"how far the log of broker {doubt.after.leader} reached before it came back to lead from offset "
+        f"{doubt.after.start}: its segments from before that start, or its log of then with kafka.cluster.Partition at "
+        "DEBUG"
+        for doubt in doubts(history)
+        if doubt.after.leader is not None
+        and not outside_isr(history, doubt.after)
+        and lost_unseen(history, doubt.after.leader, doubt.before, doubt.after)
+    ]
+
+
+def _check(shrunk: Shrunk) -> str:
+    if shrunk.cause == "loaded":
+        return (
+            f"find out who restored, remounted or copied broker {shrunk.replica}'s data directory while it was "
+            "stopped: a clean stop had flushed all of its log"
+        )
+    return f"check broker {shrunk.replica}'s host for a power failure, a kernel crash or a disk error at that time"
+
+
 def _finding(history: History, shrunk: Shrunk) -> Finding:
     inferences: tuple[str, ...] = ()
     if shrunk.confidence is Confidence.INFERRED:
         inferences = (
             f"broker {shrunk.replica} held everything below {shrunk.end}: that was committed with it in the ISR",
         )
-    how = {"loaded": "loaded", "corrupt": "recovered", "created": "created anew"}[shrunk.cause]
+    how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered", "created": "created anew"}[shrunk.cause]
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
@@ -83,10 +107,8 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         before={"log_end_offset": shrunk.end},
         after={"log_end_offset": shrunk.target},
         inferences=inferences,
-        cause="wiped-disk" if shrunk.cause == "created" else "unflushed-tail",
-        next_steps=(
-            f"check broker {shrunk.replica}'s host for a power failure, a kernel crash or a disk error at that time",
-        ),
+        cause=SHRUNK_BY[shrunk.cause],
+        next_steps=(_check(shrunk),),
     )
 
 

@@ -99,6 +99,23 @@ def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[
 
 
 def _bound(history: History, broker: int) -> int | None:
+    """How far the replica's records are known to be committed: by its own high watermark, or by that of another replica
+    that holds the same records (a follower's own trails by a fetch).
+    """
+    own, end = _stated(history, broker), history.replicas[broker].end
+    bounds = [own] if own is not None else []
+    for one, two in sorted(history.compared) if end is not None else ():
+        if broker not in (one, two):
+            continue
+        theirs = _stated(history, two if broker == one else one)
+        if theirs is None or end is None:
+            continue
+        apart = [fork.ranges[0][0] for fork in history.forks if (fork.left, fork.right) == (one, two)]
+        bounds.append(min(theirs, end, *apart))
+    return max(bounds, default=None)
+
+
+def _stated(history: History, broker: int) -> int | None:
     """The replica's high watermark: its checkpoint, or the highest it stated."""
     replica = history.replicas[broker]
     stated = [s.high_watermark for s in history.statements if s.replica == broker]
@@ -117,7 +134,7 @@ def _cause(history: History, ranges: tuple[Range, ...]) -> str:
 
 def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
     current = history.current
-    leader = current.leader if current is not None else None
+    leader = current.leader if current is not None and not current.other_leaders else None
     sides = _sides(forks)
     odd = tuple(sorted(broker for broker, side in sides.items() if side == 1))
     even = tuple(sorted(broker for broker, side in sides.items() if side == 0))

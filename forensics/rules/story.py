@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.committed import doubts, outside_isr, refetched
-from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
+from forensics.replay.history import ACKNOWLEDGED, Cut, Disk, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Fact, span_text
 
@@ -45,11 +45,29 @@ def cut_fact(cut: Cut) -> Fact:
 def shrunk_fact(shrunk: Shrunk) -> Fact:
     """A log that came back shorter."""
     what = {
-        "loaded": f"came back with log end offset {shrunk.target}, {shrunk.end} before",
+        "loaded": f"came back from a clean stop with log end offset {shrunk.target}, {shrunk.end} before",
+        "unclean": f"came back with log end offset {shrunk.target}, {shrunk.end} before",
         "corrupt": f"log recovery cut the log from {shrunk.end} to {shrunk.target}",
         "created": f"came back with an empty log, log end offset {shrunk.end} before",
     }[shrunk.cause]
     return Fact(what, broker=shrunk.replica, time=shrunk.time, refs=shrunk.refs)
+
+
+SHRUNK_BY = {
+    "loaded": "stale-directory",  # a clean stop flushes the log (LogManager.shutdown), so this is another one
+    "unclean": "unflushed-tail",
+    "corrupt": "unflushed-tail",
+    "created": "wiped-disk",
+}
+"""What made a log come back shorter: the id of a cause."""
+
+
+def flushed_cause(disk: Disk, end: int) -> str:
+    """Why a log on disk ends at an offset although it had more: what lay below its recovery point had been flushed, so
+    that no crash can take it, and another log is in its place.
+    """
+    flushed = disk.recovery_point is not None and disk.recovery_point[0] > end
+    return "stale-directory" if flushed else "unflushed-tail"
 
 
 def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
@@ -93,7 +111,7 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     leader = epoch.leader
     for shrunk in history.shrunk:
         if shrunk.replica == leader and since <= shrunk.epoch <= epoch.epoch and shrunk.target <= offset < shrunk.end:
-            return "wiped-disk" if shrunk.cause == "created" else "unflushed-tail"
+            return SHRUNK_BY[shrunk.cause]
     for cut in history.cuts:
         if cut.replica == leader and since < cut.epoch <= epoch.epoch and cut.target <= offset < cut.end:
             if cut.reason == "high watermark":

@@ -26,7 +26,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, Cut, History
-from forensics.replay.lineage import Range, subtract
+from forensics.replay.lineage import Range, size, subtract
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, place, span_text
 from forensics.rules.story import cut_fact, doubt_of, missing_logs, unmeasured
 
@@ -38,8 +38,6 @@ def judge(history: History, case: Case) -> Judgement:
     findings = []
     open_: list[str] = []
     for cut in history.cuts:
-        if not cut.end_exact:
-            continue
         row = cut.refs[0].row
         proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=cut.epoch, row=row)
         rest = subtract([(cut.target, cut.end)], proof.ranges)
@@ -54,6 +52,12 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _finding(history: History, cut: Cut, ranges: tuple[Range, ...]) -> Finding:
+    least = size(ranges)
+    what = f"offsets {span_text(ranges)} ({count_text(ranges)})"
+    uncertain: tuple[str, ...] = ()
+    if not cut.end_exact:
+        what = f"offsets from {ranges[0][0]} on ({least:,} or more)"
+        uncertain = (f"how far broker {cut.replica}'s log had reached: no line says",)
     return Finding(
         rule=ID,
         severity=Severity.INFO,
@@ -62,13 +66,15 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...]) -> Finding:
         replicas=(cut.replica,),
         epochs=(cut.epoch,) if cut.epoch >= 0 else (),
         offsets=ranges,
+        records=(least, least if cut.end_exact else None),
         summary=(
-            f"broker {cut.replica} cut offsets {span_text(ranges)} ({count_text(ranges)}) from its log in leader epoch "
-            f"{cut.epoch}; nothing shows that they were committed"
+            f"broker {cut.replica} cut {what} from its log in leader epoch {cut.epoch}; nothing shows that they were "
+            "committed"
         ),
         facts=(cut_fact(cut),),
-        before={"log_end_offset": cut.end},
+        before={"log_end_offset": cut.end} if cut.end_exact else {},
         after={"log_end_offset": cut.target},
+        uncertain=uncertain,
         cause="acks1-failover",
         count=1 + cut.repeats,
     )

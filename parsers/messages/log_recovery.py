@@ -298,7 +298,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
             Variant(
                 since="0.11",
-                until="1.0",
+                until=None,
                 regex=(
                     r"^(?:\[[^\]]*\] )?(?:Could not find offset index file corresponding to log file|Found a corrupted "
                     rf"index file due to .*? index file) \(?{_FILE}[,)].* ?rebuilding index"

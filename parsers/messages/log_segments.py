@@ -7,6 +7,7 @@ from parsers.messages.patterns import LOG_PREFIX, ORDERS, TP
 from parsers.schema import Kind
 
 _PLACE: dict[str, int | str | None] = {**ORDERS, "log_dir": "/data"}
+_SNAPSHOT = rf"\[ProducerStateManager partition={TP}\] "
 _SEGMENT = r"LogSegment\(baseOffset=(?P<offset>[0-9]+)"
 
 MESSAGES: tuple[Message, ...] = (
@@ -38,6 +39,43 @@ MESSAGES: tuple[Message, ...] = (
                         "[LocalLog partition=compacted-0, dir=/srv/kafka/broker-3/data] Rolled new log segment at "
                         "offset 40 in 5 ms.",
                         ({"topic": "compacted", "partition": 0, "log_dir": "/srv/kafka/broker-3/data", "offset": 40},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Taken at a roll, on a clean stop and at recovery, up to the end of the log at that moment.
+    Message(
+        id="PS-01",
+        kind=Kind.ROLLED,
+        literal=("] Writing producer snapshot at offset ", "] Wrote producer snapshot at offset "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="1.0",
+                until="2.8",
+                regex=rf"^{_SNAPSHOT}Writing producer snapshot at offset (?P<offset>[0-9]+)",
+                source_ref="1.1.1 ProducerStateManager",
+                examples=(
+                    Example(
+                        "[ProducerStateManager partition=orders-0] Writing producer snapshot at offset 35",
+                        ({**ORDERS, "offset": 35},),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.0",
+                until=None,
+                regex=rf"^{_SNAPSHOT}Wrote producer snapshot at offset (?P<offset>[0-9]+)",
+                source_ref="3.6.2 ProducerStateManager",
+                examples=(
+                    Example(
+                        "[ProducerStateManager partition=orders-0] Wrote producer snapshot at offset 15 with 0 "
+                        "producer ids in 13 ms.",
+                        ({**ORDERS, "offset": 15},),
                         "real",
                     ),
                 ),
