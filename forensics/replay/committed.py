@@ -216,10 +216,20 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     last = before.last_isr
     if last is not None and leader in last and (before.isr_own or before.isr_told):
         return True
+    if _from_eligible(history, after):
+        return True
     first = after.first_isr
     if first is not None and len(first) > 1 and after.isr_elected:
         return True
     return None
+
+
+def _from_eligible(history: History, epoch: Epoch) -> bool:
+    """Whether an epoch's leader was elected from the eligible leader replicas, which have all that was committed: who
+    elects tells of an empty ISR, and calls the election that followed clean (KIP-966).
+    """
+    before = [e.last_isr for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
+    return bool(before) and not before[-1] and not epoch.unclean and history.elections_told
 
 
 def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
@@ -280,6 +290,8 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
         last = earlier.last_isr
         if last is None:
             continue
+        if not last:
+            return False  # only where eligible leader replicas stand in for the ISR (KIP-966): elected from these
         if earlier.leader is not None and earlier.leader >= 0 and not (earlier.isr_own or earlier.isr_told):
             return False
         return epoch.leader not in last

@@ -530,9 +530,11 @@ class _Fold(Leading):
                     continue
             else:
                 epoch = self.history.epochs[number]
-                # Who comes (back) into the ISR has all that is committed by then, and holds it back from then on.
-                last = epoch.last_isr
-                if not epoch.isr_own or last is None or broker not in last:
+                # Who comes (back) into the ISR has all that is committed by then, and holds it back from then on. That
+                # it stayed is known only where the leader itself, whose word on the ISR this is, says more later.
+                own = statement.replica == epoch.leader and not since_load
+                members = [isr for isr, _ in epoch.isr][-1 if own else 0 :]
+                if not epoch.isr_own or not members or not all(broker in isr for isr in members):
                     continue
             shortened = any(
                 number <= tenure.epoch <= until
