@@ -96,7 +96,9 @@
       if (reference) {
         const [path, line, quoted] = reference;
         parts.push(report.inert(path.split("/").slice(-3).join("/")) + (line === null ? "" : ":" + line));
-        if (quoted) parts.push("<i>" + report.inert(quoted).replace(/(.{1,76})(\s|$)/g, "$1<br>").replace(/<br>$/, "") + "</i>");
+        const most = Math.max(24, Math.min(76, Math.floor(this.width() / 9)));
+        const lines = quoted.match(new RegExp(`.{1,${most}}(?:\\s|$)|.{1,${most}}`, "g")) || [];
+        if (lines.length) parts.push("<i>" + lines.map(report.inert).join("<br>") + "</i>");
       }
       return parts.join("<br>");
     }
