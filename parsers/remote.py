@@ -57,13 +57,24 @@ def files(url: str) -> Iterator[Source]:
         raise RemotePath(f"{url} cannot be read: {error}") from None
 
 
-def tail(url: str) -> str:
-    """What of a chained URL comes after the part that names files: ``::s3://bucket/a.zip`` of ``zip://logs::s3://...``.
+def address(given: str, shown: str) -> str | None:
+    """The URL of a file, of a chained one with all that follows; None where it lies elsewhere.
 
-    The path of a source with this behind it is the URL of its file.
+    Args:
+        given: the URL that was given.
+        shown: path of the file's source.
     """
-    rest = url.partition("://")[2].partition("::")[2]
-    return f"::{rest}" if rest else ""
+    if shown == given:
+        return given
+    scheme, _, rest = given.partition("://")
+    path, mark, tail = rest.partition("::")
+    head = f"{scheme}://{path}".rstrip("/")
+    prefix = _shown(head)
+    return head + shown[len(prefix) :] + mark + tail if shown.startswith(f"{prefix}/") else None
+
+
+def _shown(url: str) -> str:
+    return str(PurePosixPath(url)).replace(":/", "://", 1)
 
 
 def opener(url: str) -> Callable[[], BinaryIO]:

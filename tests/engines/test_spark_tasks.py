@@ -12,6 +12,7 @@ from forensics.case import Reading
 from forensics.engines import local
 from forensics.engines.spark.listing import listed
 from forensics.reports import json_report
+from parsers import remote
 from tests.case.test_zones import BERLIN, EAST, PUT_BACK, cri, filebeat, taken
 from tests.engines.without_spark import run
 
@@ -123,3 +124,18 @@ def test_an_archive_at_a_url_is_read_where_it_lies(sample_traces: Path, tmp_path
         assert changed == ["memory://months/kip101/broker-1/logs/server.log"]
     finally:
         memory.rm("/months", recursive=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown", "expected"),
+    [
+        ("memory://", "memory://a/b.log", "memory://a/b.log"),
+        ("s3://bucket/months/", "s3://bucket/months/b.log", "s3://bucket/months/b.log"),
+        ("file:///tmp/x", "file://tmp/x/y/z.log", "file:///tmp/x/y/z.log"),
+        ("file:///tmp/x.log", "file:///tmp/x.log", "file:///tmp/x.log"),
+        ("zip://logs::s3://bucket/a.zip", "zip://logs/server.log", "zip://logs/server.log::s3://bucket/a.zip"),
+        ("s3://bucket/months", "s3://bucket/other/b.log", None),
+    ],
+)
+def test_where_a_worker_finds_a_file(given: str, shown: str, expected: str | None) -> None:
+    assert remote.address(given, shown) == expected

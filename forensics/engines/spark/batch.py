@@ -489,12 +489,12 @@ _LAST_SPLIT: Final = (1 << 31) - 1
 
 
 def _written_schema(name: str) -> str:
-    """Columns of a table as they are written."""
+    """Columns of a table as they are written, those that folders are named after last."""
     columns_ = ddl(TABLES[name])
     if name == "observations":
         for time in ("time", "ordered"):
             columns_ = columns_.replace(f"`{time}` bigint", f"`{time}` timestamp")
-    return columns_
+    return ", ".join([columns_, *(f"`{by}` {'date' if by == 'date' else 'string'}" for by in folders(name))])
 
 
 def batch(

@@ -10,7 +10,6 @@ from typing import Any, BinaryIO, Final
 
 from parsers import remote, text_log
 from parsers.containers import expand
-from parsers.errors import RemotePath
 from parsers.formats.request_log import MARK as REQUEST
 from parsers.read import TAKERS
 from parsers.sources import Place, Source
@@ -119,14 +118,13 @@ def listed(paths: Sequence[str]) -> list[File]:
         RemotePath: a URL cannot be reached.
     """
     found = []
-    tails = {tail for path in paths if remote.is_remote(path) and (tail := remote.tail(path))}
-    if len(tails) > 1:
-        raise RemotePath("URLs of several archives at once; give one, or the folder that they are in")
+    urls = [path for path in paths if remote.is_remote(path)]
     for source in files(paths):
         real = source.place.file if source.place is not None else ""
         changed = Path(real).stat().st_mtime_ns if real else 0
-        if remote.is_remote(source.path) and not source.problem:
-            real = source.path + "".join(tails)
+        url = next((url for given in urls if (url := remote.address(given, source.path)) is not None), None)
+        if source.place is None and not source.problem and url is not None:
+            real = url
             changed = int(hashlib.sha256(remote.state(real)[1].encode()).hexdigest()[:15], 16)
         found.append(File(source.path, real, source.size, changed, source.problem))
     return found

@@ -55,8 +55,10 @@ def session(
     if active is not None:
         return active
     settings = {**_DEFAULTS, **(conf or {})}
-    remote = os.environ.get("SPARK_REMOTE") or settings.get("spark.remote") or (master or "").startswith("sc://")
-    if not remote:
+    remote = os.environ.get("SPARK_REMOTE") or settings.get("spark.remote") or ""
+    if (master or "").startswith("sc://"):
+        remote = str(master)
+    if not remote.startswith("sc://"):  # Spark Connect's own server may well be started here: SPARK_REMOTE=local[*]
         if (why := why_no_java()) is not None:
             raise NoSpark(why)
         # Workers on this machine must run the Python that has our libraries.
