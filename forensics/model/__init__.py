@@ -6,9 +6,10 @@ the oracle for replay and rules. It imports nothing of the tool it judges.
 
 from __future__ import annotations
 
+from forensics.model.outcomes import Outcomes, telling_seeds, what_if
 from forensics.model.protocol import EVERY, PROTOCOLS, VARIANTS, Protocol
 from forensics.model.run import Run, Scenario
-from forensics.model.scenarios import SCENARIOS, Outcomes, scenario, telling_seeds, what_if
+from forensics.model.scenarios import SCENARIOS, scenario
 
 __all__ = [
     "EVERY",

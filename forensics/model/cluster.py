@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from forensics.model import isr, replication
+from forensics.model import isr, logs, replication
 from forensics.model.controller import Controller
 from forensics.model.protocol import Protocol, UnknownName
 from forensics.model.replication import Answer
@@ -425,9 +425,7 @@ class Cluster:
         node.up, node.paused, node.known = True, False, True
         node.runs += 1
         replica.epochs = (
-            EpochCache(replica.disk.epochs)
-            if clean
-            else replication.recover_epochs(replica, epochs=self.protocol.epochs)
+            EpochCache(replica.disk.epochs) if clean else logs.recover_epochs(replica, epochs=self.protocol.epochs)
         )
         replica.epochs.cut(replica.log.end)
         if replica.epochs.entries != replica.disk.epochs:

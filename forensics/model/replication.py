@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from forensics.model import isr
+from forensics.model import isr, logs
 from forensics.model import protocol as rules
 from forensics.model.controller import NO_LEADER, PartitionState
 from forensics.model.protocol import EpochEnd
@@ -19,7 +19,6 @@ from forensics.model.state import (
     NO_EPOCH,
     NO_OFFSET,
     Batch,
-    EpochCache,
     Pending,
     Remote,
     Replica,
@@ -163,7 +162,7 @@ def _lead(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
         remote=[(b, r.caught_up_at, r.fetched_at) for b, r in replica.remote.items()] if cluster.trace.on else [],
     )
     if protocol.epoch_entry == "becoming-leader":
-        assign_epoch(cluster, replica, state.leader_epoch, replica.log.end)
+        logs.assign_epoch(cluster, replica, state.leader_epoch, replica.log.end)
     cluster.witness.leads(cluster.now, replica, clean=not state.unclean)
     raise_hw(cluster, replica)
 
@@ -211,7 +210,7 @@ def _follow(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
         return
     cluster.brokers[replica.broker].answer = None
     if protocol.truncates_by == "hw":
-        cut(cluster, replica, replica.hw, "hw")
+        logs.cut(cluster, replica, replica.hw, "hw")
         cluster.emit(
             "fetcher_added", replica.broker, leader=state.leader, epoch=state.leader_epoch, offset=replica.log.end
         )
@@ -232,29 +231,8 @@ def _follow(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
 def _cut_unasked(cluster: Cluster, replica: Replica, leader: int) -> None:
     """A log without epochs is cut to its HW."""
     cluster.emit("cuts_to_hw", replica.broker, leader=leader, hw=replica.hw)
-    cut(cluster, replica, replica.hw, "hw")
+    logs.cut(cluster, replica, replica.hw, "hw")
     replica.truncating = False
-
-
-def assign_epoch(cluster: Cluster, replica: Replica, epoch: int, start: int) -> None:
-    """Notes the start of an epoch in the replica's cache, which is written to its checkpoint at once."""
-    before = replica.epochs.entries[-1] if replica.epochs.entries else (NO_EPOCH, NO_OFFSET)
-    size = len(replica.epochs.entries)
-    dropped = replica.epochs.assign(epoch, start, replaces=cluster.protocol.cache_drops_contradicted)
-    if dropped is None:
-        return
-    replica.disk.write("epochs", list(replica.epochs.entries))
-    if cluster.trace.on:
-        cluster.emit(
-            "epoch_assigned",
-            replica.broker,
-            epoch=epoch,
-            start=start,
-            before=before,
-            size_before=size,
-            size=len(replica.epochs.entries),
-            dropped=dropped,
-        )
 
 
 # -- the leader's half ------------------------------------------------------------------------------------------------
@@ -267,7 +245,7 @@ def append(
     log, protocol = replica.log, cluster.protocol
     groups = [(value,) for value in values] if protocol.magic == 1 else [values]
     if protocol.epochs and protocol.epoch_entry == "first-append":
-        assign_epoch(cluster, replica, replica.leader_epoch, log.end)
+        logs.assign_epoch(cluster, replica, replica.leader_epoch, log.end)
     made = []
     first = log.end
     for group in groups:
@@ -460,7 +438,7 @@ def ask_epoch(cluster: Cluster, replica: Replica, leader: Replica) -> bool:
         leo=replica.log.end,
         hw=replica.hw,
     )
-    cut(cluster, replica, step.to, "epoch")
+    logs.cut(cluster, replica, step.to, "epoch")
     replica.truncating = not step.done
     return True
 
@@ -508,7 +486,7 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
             why=step.why,
             leo=log.end,
         )
-        cut(cluster, replica, step.to, "diverging")
+        logs.cut(cluster, replica, step.to, "diverging")
         return
     before = log.end
     if answer.batches and answer.batches[0].base < before:
@@ -526,7 +504,7 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
         )
     for batch in answer.batches:
         if protocol.epochs:
-            assign_epoch(cluster, replica, batch.epoch, batch.base)
+            logs.assign_epoch(cluster, replica, batch.epoch, batch.base)
         log.append(batch)
     if cluster.trace.on and answer.batches:
         cluster.emit(
@@ -582,46 +560,4 @@ def _out_of_range(cluster: Cluster, replica: Replica) -> None:
         cluster.process_ends(replica.broker)
         return
     cluster.emit("fetch_reset", replica.broker, leader=replica.leader, offset=replica.log.end, to=end, whole=True)
-    cut(cluster, replica, end, "out-of-range")
-
-
-def cut(cluster: Cluster, replica: Replica, to: int, why: str) -> None:
-    """Truncates a replica's log to ``to``, with its epoch cache and, from 2.4, its HW."""
-    log, end, hw = replica.log, replica.log.end, replica.hw
-    if to >= end:
-        # from 2.8 the cache is cut even then: a leader's entry without records may contradict the new leader's
-        dropped = replica.epochs.cut(end) if cluster.protocol.kafka >= "2.8" else []
-        if dropped:
-            replica.disk.write("epochs", list(replica.epochs.entries))
-        cluster.emit("cut_nothing", replica.broker, to=to, end=end, hw=hw, why=why, dropped=dropped)
-        return
-    removed = log.truncate(to)
-    cluster.witness.truncated(cluster.now, replica.broker, to, end, removed)
-    dropped = replica.epochs.cut(to)
-    if dropped:
-        replica.disk.write("epochs", list(replica.epochs.entries))
-    if not cluster.protocol.hw_survives_cut:
-        replica.hw = min(replica.hw, to)
-    # every truncation writes that checkpoint
-    replica.disk.write("recovery_point", min(replica.disk.recovery_point or 0, to))
-    cluster.emit(
-        "cut",
-        replica.broker,
-        to=to,
-        end=end,
-        hw_before=hw,
-        hw=replica.hw,
-        why=why,
-        dropped=dropped,
-        left=len(replica.epochs.entries),
-    )
-
-
-def recover_epochs(replica: Replica, *, epochs: bool) -> EpochCache:
-    """The cache after an unclean load: rebuilt from the batches after the recovery point, cut at the log's end."""
-    cache = EpochCache(replica.disk.epochs)
-    for batch in replica.log.read(replica.disk.recovery_point or 0) if epochs else ():
-        if batch.epoch > cache.latest:
-            cache.assign(batch.epoch, batch.base, replaces=True)
-    cache.cut(replica.log.end)
-    return cache
+    logs.cut(cluster, replica, end, "out-of-range")

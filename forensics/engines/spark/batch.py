@@ -24,7 +24,7 @@ from forensics.engines.spark.deriving import TABLES, Derive, digested, folders, 
 from forensics.engines.spark.files import Sink, grouped
 from forensics.engines.spark.frames import collected, in_tasks, made, mapped
 from forensics.engines.spark.judging import CARRIED, JUDGED, KEY, SORTED, Judge, carried
-from forensics.engines.spark.listing import SPLIT, File, Look, listed
+from forensics.engines.spark.listing import SPLIT, Listing, Look, listed
 from forensics.engines.spark.output import Output, judge_version, parser_version
 from forensics.engines.spark.plan import Piece, Plan, Unit, planned
 from forensics.engines.spark.reading import opened
@@ -86,33 +86,6 @@ class Options:
     format: str = PARQUET
     texts: Mapping[str, Text] = field(default_factory=dict)
     told: bool = True
-
-
-@dataclass(slots=True)
-class Listing:
-    """What is in the archive, and where its rows are.
-
-    Attributes:
-        files: files as they lie there.
-        digests: hash of each.
-        looks: sources in each.
-        units: unit of each source.
-    """
-
-    files: list[File]
-    digests: list[str | None]
-    looks: list[list[Look]]
-    units: list[list[int]] = field(default_factory=list)
-
-    @property
-    def flat(self) -> list[Look]:
-        """All sources in order."""
-        return [look for looks in self.looks for look in looks]
-
-    @property
-    def flat_units(self) -> list[int]:
-        """Unit of each source in order."""
-        return [unit for units in self.units for unit in units]
 
 
 class Batch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -98,6 +98,33 @@ class Look:
             self.offset,
             digest=self.digest,
         )
+
+
+@dataclass(slots=True)
+class Listing:
+    """What is in the archive, and where its rows are.
+
+    Attributes:
+        files: files as they lie there.
+        digests: hash of each.
+        looks: sources in each.
+        units: unit of each source.
+    """
+
+    files: list[File]
+    digests: list[str | None]
+    looks: list[list[Look]]
+    units: list[list[int]] = field(default_factory=list)
+
+    @property
+    def flat(self) -> list[Look]:
+        """All sources in order."""
+        return [look for looks in self.looks for look in looks]
+
+    @property
+    def flat_units(self) -> list[int]:
+        """Unit of each source in order."""
+        return [unit for units in self.units for unit in units]
 
 
 def opener(real: str) -> Callable[[], BinaryIO]:

@@ -9,11 +9,12 @@ from forensics.model.segments import size
 from forensics.model.trace import Event, epoch_ms
 from forensics.model.wording.broker_1_1 import EPOCHS, MANAGER, REPLICA
 from forensics.model.wording.controller_1_1 import INFO_PARSER, SERVER
+from forensics.model.wording.controller_2_8 import Controller28
 from forensics.model.wording.v1_1 import V11
 from forensics.model.wording.words import Line, Threshold, joined
 
 
-class V28(V11):
+class V28(Controller28, V11):
     """2.8.2, ZooKeeper mode."""
 
     version = "2.8.2"
@@ -555,59 +556,6 @@ class V28(V11):
             }
         )
         yield self.partition(event, "DEBUG", f"Failed to update ISR to {state} due to invalid version. Giving up.")
-
-    # -- the controller -----------------------------------------------------------------------------------------------
-
-    def elected(self, event: Event) -> Iterator[Line]:
-        """The first line in office."""
-        epoch = event.facts["epoch"]
-        yield self.controller_line(
-            event,
-            "INFO",
-            f"{event.broker} successfully elected as the controller. Epoch incremented to {epoch} and epoch zk "
-            "version is now "
-            f"{epoch}",
-        )
-
-    def brokers_changed(self, event: Event, added: str, deleted: str) -> Line:
-        """The set of live brokers."""
-        live = joined(sorted([*event.facts["live"], event.broker or 0]))
-        return self.controller_line(
-            event,
-            "INFO",
-            f"Newly added brokers: {added}, deleted brokers: {deleted}, bounced brokers: , all live brokers: {live}",
-        )
-
-    def assignment(self, replicas: list[int]) -> str:
-        """The assignment of the new topic, with its id."""
-        return (
-            f"[Set(TopicIdReplicaAssignment({self.scene.topic},Some({self.scene.topic_id}),Map({self.scene.tp} -> "
-            f"ReplicaAssignment(replicas={joined(replicas)}, addingReplicas=, removingReplicas=))))]"
-        )
-
-    def isr_without(self, event: Event) -> Iterator[Line]:
-        """A dead replica leaves the ISR, or stays as its last member."""
-        facts = event.facts
-        yield self.state_line(
-            event,
-            "INFO",
-            f"Partition {self.scene.tp} state changed to (Leader:{facts['leader']},ISR:{joined(facts['isr'])},"
-            f"LeaderEpoch:{facts['leader_epoch']},ZkVersion:{facts['partition_epoch']},"
-            f"ControllerEpoch:{facts['controller_epoch']}) after removing replica {facts['replica']} from the ISR as "
-            "part of "
-            "transition to OfflineReplica",
-        )
-
-    def isr_altered(self, event: Event) -> Iterator[Line]:
-        """The controller accepts a leader's ISR (protocol 2.7 on; before, leaders wrote to ZooKeeper themselves)."""
-        facts = event.facts
-        if self.scene.protocol.truncates_by == "fetch":
-            yield self.controller_line(
-                event,
-                "DEBUG",
-                f"ISR for partition {self.scene.tp} updated to [{joined(facts['isr'])}] and zkVersion updated to "
-                f"[{facts['partition_epoch']}]",
-            )
 
     kinds: ClassVar[tuple[str, ...]] = (
         *V11.kinds,

@@ -1,0 +1,75 @@
+"""What one scenario comes to under each protocol, side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forensics.model.protocol import EVERY
+from forensics.model.run import Run
+from forensics.model.scenarios import scenario
+
+
+class Outcomes(list[dict[str, Any]]):
+    """What one scenario came to under each protocol: a list of rows with the keys of ``COLUMNS``; ``str`` draws the
+    table.
+    """
+
+    COLUMNS = ("protocol", "committed data lost", "fork", "cut below committed", "acked by all, then lost", "log ends")
+
+    @property
+    def alike(self) -> bool:
+        """Whether it made no difference to committed records which protocol it was."""
+        return len({(row["committed data lost"], row["fork"]) for row in self}) == 1
+
+    def __str__(self) -> str:
+        rows = [self.COLUMNS, *(tuple(str(row[column]) for column in self.COLUMNS) for row in self)]
+        widths = [max(len(row[n]) for row in rows) for n in range(len(self.COLUMNS))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def spans(ranges: list[list[int]]) -> str:
+    """Offset ranges for a reader: ``[50, 80)``, or ``-`` for none."""
+    return ", ".join(f"[{first}, {end})" for first, end in ranges) or "-"
+
+
+def outcome(run: Run) -> dict[str, Any]:
+    """One row of ``Outcomes``."""
+    truth = run.truth()
+    return {
+        "protocol": run.protocol.name,
+        "committed data lost": spans(truth["lost_committed_offsets"]),
+        "fork": spans(truth["diverged_below_hw"]),
+        "cut below committed": "; ".join(
+            f"broker {cut['broker']}: {cut['from']} to {cut['to']}{' (fetched again)' if cut['fetched_again'] else ''}"
+            for cut in truth["truncations"]
+        )
+        or "-",
+        "acked by all, then lost": spans(truth["lost_acked_all"]),
+        "log ends": " ".join(f"{broker}:{end}" for broker, end in truth["replica_ends"].items()),
+    }
+
+
+def what_if(name: str, seed: int = 0, steps: int | None = None) -> Outcomes:
+    """Runs a scenario, or its first steps, under every protocol and variant and puts the outcomes side by side.
+
+    Raises:
+        UnknownName: No scenario of that name.
+    """
+    story = scenario(name)
+    return Outcomes(outcome(story.run(protocol, seed, steps)) for protocol in EVERY)
+
+
+def telling_seeds(first: int, steps: int | None = None, count: int = 3, among: int = 1_000) -> list[int]:
+    """Seeds of ``random`` under which protocols come to different outcomes, from ``first`` on.
+
+    Args:
+        among: How many seeds are tried; fewer than ``count`` may be found.
+    """
+    found: list[int] = []
+    for seed in range(first, first + among):
+        if len(found) == count:
+            break
+        if not what_if("random", seed, steps).alike:
+            found.append(seed)
+    return found
