@@ -61,12 +61,14 @@ class Journal:
         self.epoch = -1
         self.role: Role | None = None
         self.leader: int | None = None
+        self.followed: int | None = None  # leader in the role before, or in the one before that if there was none
         self.first_role: int | None = None
         self.requested = False  # a request is being carried out
         self.to_fetch: int | None = None  # a follower's role whose fetcher has not been started
         self.truncated: int | None = None  # last target
         self.reconciled = False  # truncated since it became a follower
         self.rebuilt: int | None = None  # state rebuilt, and neither load nor truncation says why
+        self.reset = False  # its leader's log ended before its own
         self.planned: int | None = None  # a truncation that was decided and not yet done
         self.recovering: int | None = None
         self.present = False  # its log was loaded or made by this process
@@ -110,6 +112,8 @@ class Journal:
                 self.leader = event.leader
             return
         self._settled()
+        if self.role is not Role.OFFLINE:
+            self.followed = self.leader
         if self.cached is not None and self.cached[0] < epoch:
             self._gap(self.cached[1], f"it heard of leader epoch {self.cached[0]}")
         self.cached = None
@@ -156,6 +160,8 @@ class Journal:
             self._gap(event.row, f"it was in leader epoch {event.leader_epoch}")
         elif event.detail == "follower: same leader":
             self.to_fetch, self.reconciled = None, True
+            if None not in (event.leader, self.followed) and event.leader != self.followed:
+                self._gap(event.row, f"it had followed broker {event.leader}")
 
     def _refused(self, event: Event) -> None:
         known = event.previous_epoch if event.previous_epoch is not None else event.leader_epoch
@@ -202,7 +208,12 @@ class Journal:
     # -- the log ------------------------------------------------------------------------------------------------------
 
     def _truncate(self, event: Event) -> None:
-        self.truncated, self.planned, self.reconciled = event.offset, None, True
+        if self.always_cuts and self.reconciled and not self.reset and self.role is Role.FOLLOWER:
+            self._gap(event.row, f"its log was cut to {event.offset} as for another leader")
+        self.truncated, self.planned, self.reconciled, self.reset = event.offset, None, True, False
+
+    def _reset(self, event: Event) -> None:
+        self.reset = True
 
     def _noop(self, event: Event) -> None:
         self.planned = None
@@ -258,6 +269,7 @@ _HANDLERS: dict[str, Callable[[Journal, Event], None]] = {
     Kind.TRUNCATE: Journal._truncate,
     Kind.TRUNCATE_FULL: Journal._truncate,
     Kind.TRUNCATE_NOOP: Journal._noop,
+    Kind.FETCH_RESET: Journal._reset,
     Kind.TRUNCATE_PLAN: Journal._plan,
     Kind.EPOCH_CUT: Journal._epochs_cut,
     Kind.MESSAGE_FORMAT: Journal._rebuild,

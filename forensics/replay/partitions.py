@@ -283,8 +283,8 @@ def _telling(own: pl.DataFrame) -> pl.DataFrame:
     own = own.sort("topic", "partition", "broker", "row").with_columns(
         received.forward_fill().shift(1).over(place).fill_null(False).alias("_received")
     )
-    carried_out = step & pl.col("_received") & pl.col("detail").str.starts_with("leader:")
-    carried_out |= step & pl.col("_received") & pl.col("detail").str.contains("^follower: (?:start|fetcher|trunc|done)")
+    known = pl.col("detail").str.contains("^(?:leader|follower): (?:start|fetcher|truncation)")
+    carried_out = step & pl.col("_received") & known
     cached = pl.col("kind") == Kind.METADATA_CACHED.value
     first = pl.struct(*place, "leader_epoch", cached.alias("_cached")).is_first_distinct()
     return own.filter(~carried_out.fill_null(False) & (~cached | first)).drop("_received")
