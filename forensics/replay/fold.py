@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from forensics.replay import epochs as leadership
 from forensics.replay.committed import reached
-from forensics.replay.gaps import Journal, untold
+from forensics.replay.gaps import Gap, Journal, untold
 from forensics.replay.history import (
     BrokerFacts,
     Confidence,
@@ -58,7 +58,7 @@ def fold(
         fact = facts.get(broker, NO_FACTS)
         reader = Reader(broker, hw_protocol=fact.hw_protocol, initial_offset=fact.initial_offset)
         own = events.get(broker, ())
-        gaps = Journal(broker, always_cuts=fact.always_cuts).read(own) if fact.server_log and fact.state_log else []
+        gaps = _gaps(broker, own, fact)
         tenures[broker] = reader.read(own, {gap.row for gap in gaps})
         if gaps:
             history.gaps[broker] = Damage(gaps[0].why, Ref(row=gaps[0].row, note=gaps[0].why))
@@ -88,7 +88,7 @@ def fold(
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
     missed = untold({b: tenures[b] for b in told}, history.epochs, lambda b: facts.get(b, NO_FACTS).fenced)
     for broker, (number, why) in missed.items():
-        last = [tenure for tenure in tenures[broker] if tenure.epoch < number][-1]
+        last = [tenure for tenure in tenures[broker] if tenure.epoch <= number][-1]
         last.steps.append(Step("gap", 0, None, 0, "", last.last_time, (last.refs[-1],)))
         history.gaps[broker] = Damage(why, last.refs[-1])
     if missed:
@@ -102,6 +102,12 @@ def fold(
     history.disks = disks
     _Fold(history, tenures, disks, facts).run()
     return history
+
+
+def _gaps(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
+    if not (fact.server_log and fact.state_log):
+        return []  # a file is missing, and known to be
+    return Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
 
 
 @dataclass(slots=True)

@@ -46,14 +46,15 @@ class Journal:
         replica: broker id.
         always_cuts: followers truncate whenever they take up a leader, and print it (ReplicaManager.makeFollowers to
             0.10.2).
+        tells_start: a leader prints at which offset it begins (Partition.makeLeader from 0.11 on).
     """
 
-    def __init__(self, replica: int, *, always_cuts: bool) -> None:
+    def __init__(self, replica: int, *, always_cuts: bool = False, tells_start: bool = False) -> None:
         self.replica = replica
         self.always_cuts = always_cuts
         self.gaps: list[Gap] = []
         self.run = -1
-        self.existed = False  # the replica had a log before this process
+        self.tells_start = tells_start
         self._fresh()
 
     def _fresh(self) -> None:
@@ -65,6 +66,7 @@ class Journal:
         self.first_role: int | None = None
         self.requested = False  # a request is being carried out
         self.to_fetch: int | None = None  # a follower's role whose fetcher has not been started
+        self.to_lead: int | None = None  # asked to lead, and has not said from which offset it does
         self.truncated: int | None = None  # last target
         self.reconciled = False  # truncated since it became a follower
         self.rebuilt: int | None = None  # state rebuilt, and neither load nor truncation says why
@@ -77,6 +79,8 @@ class Journal:
 
     def read(self, events: Iterable[Event]) -> list[Gap]:
         """Read all of the broker's lines, in order, and give the gaps."""
+        events = list(events)
+        self.tells_start = self.tells_start or any(event.kind == Kind.BECOME_LEADER for event in events)
         last: Event | None = None
         for event in events:
             if event.message == TRACE:
@@ -107,6 +111,8 @@ class Journal:
         previous = event.previous_epoch
         if previous is not None and self.epoch < previous < epoch and (self.run > 0 or self.epoch >= 0):
             self._gap(event.row, f"it had been in leader epoch {previous}")
+        if event.kind == Kind.BECOME_LEADER:
+            self.to_lead = None
         if epoch <= self.epoch:
             if epoch == self.epoch and self.leader is None:
                 self.leader = event.leader
@@ -125,12 +131,15 @@ class Journal:
         if self.first_role is None:
             self.first_role = event.row
         self.to_fetch = event.row if self.role is Role.FOLLOWER else None
+        asked = leads and event.kind == Kind.LEADER_AND_ISR
+        self.to_lead = event.row if asked and self.tells_start else None
         self.reconciled = False
 
     def _settled(self) -> None:
         """Another role begins: what belongs to the one before must have been said."""
         if self.to_fetch is not None:
             self._gap(self.to_fetch, f"no fetcher was started in leader epoch {self.epoch}")
+        self._gap(self.to_lead, f"it never said where it began to lead in epoch {self.epoch}")
         if self.present:  # a log that is being made says so after the role that calls for it
             self._log_settled()
 
@@ -149,6 +158,8 @@ class Journal:
             return
         if self.to_fetch is not None and self.to_fetch != last.row and not self.stopping:
             self._gap(self.to_fetch, f"no fetcher was started in leader epoch {self.epoch}")
+        if self.to_lead != last.row:
+            self._gap(self.to_lead, f"it never said where it began to lead in epoch {self.epoch}")
         self._log_settled()
         if self.first_role is not None and not self.present and self.run > 0:
             self._gap(self.first_role, "no line tells how long the log was that the process found")
@@ -208,6 +219,8 @@ class Journal:
     # -- the log ------------------------------------------------------------------------------------------------------
 
     def _truncate(self, event: Event) -> None:
+        if self.role is Role.LEADER or (self.role is None and self.run > 0):
+            self._gap(event.row, f"its log was cut to {event.offset} as a follower's")
         if self.always_cuts and self.reconciled and not self.reset and self.role is Role.FOLLOWER:
             self._gap(event.row, f"its log was cut to {event.offset} as for another leader")
         self.truncated, self.planned, self.reconciled, self.reset = event.offset, None, True, False
@@ -301,7 +314,13 @@ def untold(
     for number, epoch in sorted(epochs.items()):
         for broker, spans in sorted(tenures.items()):
             before = [tenure for tenure in spans if 0 <= tenure.epoch < number]
-            if broker in found or not before or any(tenure.epoch == number for tenure in spans):
+            here = [tenure for tenure in spans if tenure.epoch == number]
+            joined = epoch.isr_own and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
+            if broker in found:
+                continue
+            if joined and here and _uncut(here, tenures.get(epoch.leader if epoch.leader is not None else -1, ())):
+                found[broker] = number, f"its log was longer than its leader's in epoch {number}, and was not cut"
+            if not before or here:
                 continue
             if broker == epoch.leader and (epoch.served or number == max(epochs)):
                 found[broker] = (
@@ -309,8 +328,15 @@ def untold(
                     f"it led in epoch {number}" if epoch.served else f"it was to lead in epoch {number}",
                 )
                 continue
-            joined = epoch.isr_own and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
             # A follower goes on fetching from a leader that leads again, told or not, unless its fetches are fenced.
             if joined and (before[-1].leader != epoch.leader or fenced(broker)):
                 found[broker] = number, f"it came into the ISR in epoch {number}"
     return found
+
+
+def _uncut(here: Sequence[Tenure], leaders: Sequence[Tenure]) -> bool:
+    """Whether a follower had more than its leader began the epoch with, and no line tells that it was cut."""
+    number = here[0].epoch
+    starts = [t.start_end for t in leaders if t.epoch == number and t.role is Role.LEADER and t.start_end is not None]
+    longer = starts and any(t.role is Role.FOLLOWER and (t.start_end or 0) > starts[0] for t in here[:1])
+    return bool(longer) and not any(step.what != "loaded" for tenure in here for step in tenure.steps)

@@ -167,9 +167,11 @@ class BrokerFacts:
         server_log: what its log layer did is in the evidence.
         state_log: which roles it was told is in the evidence.
         always_cuts: it truncates whenever it takes up a leader, and prints it (ReplicaManager.makeFollowers to 0.10.2).
+        tells_start: as leader it prints at which offset it begins (Partition.makeLeader from 0.11 on).
     """
 
     always_cuts: bool = False
+    tells_start: bool = False
     hw_protocol: bool = False
     initial_offset: str | None = None
     alone_commits: bool = False

@@ -153,6 +153,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         server_log=broker is not None and broker.server_log,
         state_log=broker is not None and broker.state_log,
         always_cuts=release is not None and release < (0, 11),
+        tells_start=release is not None and release >= (0, 11),
     )
 
 
