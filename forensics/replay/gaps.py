@@ -184,7 +184,7 @@ class Journal:
         """A step of a request that is being carried out."""
         detail = event.detail or ""
         if detail.endswith("leader unavailable"):
-            self.to_fetch = None
+            self.to_fetch, self.role = None, Role.OFFLINE
             return
         if not detail.startswith(("leader:", "follower:")):
             self.stopping = True  # the replica is stopped
@@ -259,7 +259,8 @@ class Journal:
         self.present = True
 
     def _leads(self, event: Event) -> None:
-        if self.role is not Role.LEADER and (self.run > 0 or self.role is not None):
+        # Told of a leader that is not there, it goes on with what it was (ReplicaManager.makeFollowers).
+        if self.role is Role.FOLLOWER or (self.role is None and self.run > 0):
             self._gap(event.row, "it changed the ISR, and no line tells that it led")
 
     def _stop(self, event: Event) -> None:
@@ -318,7 +319,12 @@ def untold(
             joined = epoch.isr_own and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
             if broker in found:
                 continue
-            if joined and here and _uncut(here, tenures.get(epoch.leader if epoch.leader is not None else -1, ())):
+            if (
+                joined
+                and here
+                and fenced(broker)
+                and _uncut(here, tenures.get(epoch.leader if epoch.leader is not None else -1, ()))
+            ):
                 found[broker] = number, f"its log was longer than its leader's in epoch {number}, and was not cut"
             if not before or here:
                 continue
@@ -335,7 +341,7 @@ def untold(
 
 
 def _uncut(here: Sequence[Tenure], leaders: Sequence[Tenure]) -> bool:
-    """Whether a follower had more than its leader began the epoch with, and no line tells that it was cut."""
+    """Whether a follower had more than its leader began the epoch with, and no line tells that it was cut (KIP-279)."""
     number = here[0].epoch
     starts = [t.start_end for t in leaders if t.epoch == number and t.role is Role.LEADER and t.start_end is not None]
     longer = starts and any(t.role is Role.FOLLOWER and (t.start_end or 0) > starts[0] for t in here[:1])
