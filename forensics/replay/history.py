@@ -166,12 +166,8 @@ class BrokerFacts:
         fenced: fetches carry the leader epoch (KIP-320, 2.1), so that none is answered in another.
         server_log: what its log layer did is in the evidence.
         state_log: which roles it was told is in the evidence.
-        always_cuts: it truncates whenever it takes up a leader, and prints it (ReplicaManager.makeFollowers to 0.10.2).
-        tells_start: as leader it prints at which offset it begins (Partition.makeLeader from 0.11 on).
     """
 
-    always_cuts: bool = False
-    tells_start: bool = False
     hw_protocol: bool = False
     initial_offset: str | None = None
     alone_commits: bool = False
@@ -400,7 +396,6 @@ class History:
     disks: Mapping[int, Disk] = field(default_factory=dict)
     elections_told: bool = False  # whoever elects the leaders speaks of the partition
     uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
-    gaps: dict[int, Damage] = field(default_factory=dict)  # replicas of whose lines some are missing, and what shows it
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
     @property

@@ -54,7 +54,6 @@ from forensics.rules.story import (
     leader_text,
     loss_cause,
     members,
-    more_lines,
     owner_text,
     shrunk_fact,
     statement_fact,
@@ -96,7 +95,10 @@ def judge(history: History, case: Case) -> Judgement:
             f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica"
         )
     missing += _unheard(history, case)
-    missing += more_lines(history)
+    missing += [
+        f"broker {broker}'s later server.log and state-change.log: {why}"
+        for broker, why in sorted(history.uncovered.items())
+    ]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
 
