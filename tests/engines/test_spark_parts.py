@@ -98,9 +98,10 @@ def test_only_a_whole_run_counts(tmp_path: Path) -> None:
     assert output.manifest() is None
     for run in (1, 2, 3):
         output.reads(run).mkdir(parents=True)
-    output.keep_run(1, "parser 1")
-    output.keep_run(2, "parser 2")
+    output.keep_run(1, "parser 1", [])
+    output.keep_run(2, "parser 2", [("batches", "a.parquet", 3), ("notices", "b.parquet", 1)])
     assert output.runs("parser 2") == [2]
+    assert output.files(2, "batches") == [(str(output.reads(2) / "a.parquet"), 3)]
     assert output.next_run() == 4
     output.commit({"generation": 1}, live={2})
     assert sorted(path.name for path in (tmp_path / "reads").iterdir()) == ["000002", "000002.json"]

@@ -302,13 +302,12 @@ class Batch:
         name = self.options.format
         if name == PARQUET:
             return
-        from pyspark.errors import PySparkException
-
         probe = self.output.tables(self.generation) / "probe"
         try:
             self.spark.range(1).write.format(name).save(str(probe))
-        except PySparkException as error:
-            said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        except Exception as error:  # noqa: BLE001 - a class for each way to reach Spark, not all public
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            said = next((line.partition("Exception: ")[2] for line in lines if "Exception: " in line), lines[0])
             raise UnusableOutput(
                 f"--table-format {name}: this session cannot write it ({said}); start it with the format's package "
                 "(--conf spark.jars.packages=...), or write parquet"

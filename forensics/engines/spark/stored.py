@@ -28,6 +28,8 @@ from parsers.schema import BATCHES, Kind
 from parsers.sources import Source
 
 _MOVING: Final = [kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO)]
+_TELLS_ACKS: Final = (pl.col("kind") == Kind.PRODUCED.value) & pl.struct("kind", "topic", "detail").is_first_distinct()
+"""Of all that producers asked for, each thing once."""
 
 
 def holds(folder: Path) -> bool:
@@ -114,7 +116,7 @@ class Stored:
             [codec.decode_broker(text) for text in self.manifest["brokers"]],
             self.reading,
             self.files(),
-            events=rows.filter(~pl.col("kind").is_in(_MOVING)).collect(),
+            events=rows.filter(~pl.col("kind").is_in(_MOVING) | _TELLS_ACKS).collect(),
             spans=spans.collect(),
             names=rows.filter(named).select("topic_id", "topic").unique().collect(),
             notices=self.scan("notices").collect(),
