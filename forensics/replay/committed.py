@@ -249,7 +249,11 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
     for one, two in itertools.pairwise(history.tenures.get(leader, [])):
         new = one.run != two.run and one.epoch >= 0 and before.epoch <= one.epoch < after.epoch
         # A process that goes on with a log has loaded it: without a load it began with another, empty one.
-        unloaded = new and not any(step.what in ("loaded", "corrupt", "created", "deleted") for step in one.steps)
+        known = any(
+            step.what in ("loaded", "corrupt", "deleted") or (step.what == "created" and step.end is not None)
+            for step in one.steps
+        )
+        unloaded = new and not known
         if unloaded and not _bounded(history, leader, before, two.start_end or 0):
             return True
     return False
