@@ -234,6 +234,12 @@ TAKERS: tuple[Taker, ...] = (
     Taker("meta-properties", "whose directory it is", named("meta.properties"), take_data.meta_properties),
     Taker("clean-shutdown", "the broker stopped cleanly", named(".kafka_cleanshutdown"), take_data.clean_shutdown),
     Taker("quorum-state", "the metadata quorum's vote", named("quorum-state"), take_data.quorum_state),
+    Taker(
+        "producer-snapshot",
+        "producers of one replica: which batch was the last of each",
+        take_data.is_producer_snapshot,
+        take_data.producer_snapshot,
+    ),
     Taker("log4j-config", "which loggers were on", take_text.is_logging, take_text.logging),
     Taker(
         "server-properties",

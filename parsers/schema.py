@@ -103,6 +103,9 @@ class Kind(StrEnum):
     LOG_START_CHECKPOINT = "log_start_checkpoint"  # log_start
     CLEANER_CHECKPOINT = "cleaner_checkpoint"  # offset = first dirty offset
     EPOCH_ENTRY = "epoch_entry"  # leader-epoch-checkpoint: leader_epoch, offset = start
+    PRODUCER_STATE = (
+        "producer_state"  # one producer of a *.snapshot: offset = its last, leo = end of the state; detail = the rest
+    )
     LOG_END = "log_end"  # leo, log_start of a log directory, read from its segments
     TOPIC_ID = "topic_id"  # partition.metadata
     TOPIC_CONFIG = "topic_config"  # KRaft: detail = key=value, or the key alone where the setting was removed

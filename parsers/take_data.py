@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 
 from parsers import extract
 from parsers.errors import NotThisFormat
-from parsers.file_reading import FileReading, placed, small
+from parsers.file_reading import FileReading, note, placed, small
 from parsers.formats.clean_shutdown import read_clean_shutdown
 from parsers.formats.epoch_checkpoint import read_epoch_checkpoint
 from parsers.formats.log_directory import split_directory, split_segment_file
 from parsers.formats.meta_properties import read_meta_properties
 from parsers.formats.offset_checkpoint import read_offset_checkpoint
 from parsers.formats.partition_metadata import read_partition_metadata
+from parsers.formats.producer_snapshot import read_producer_snapshot, statements
 from parsers.formats.quorum_state import read_quorum_state
 from parsers.formats.segment import read_segment
 from parsers.formats.server_properties import read_server_properties
@@ -149,6 +150,25 @@ def quorum_state(source: Source, _head: bytes) -> FileReading:
     }
     kept = {key: str(value) for key, value in said.items() if value is not None}
     return placed(FileReading("quorum-state", notices=state.notices, properties=kept), source)
+
+
+def is_producer_snapshot(source: Source, _head: bytes) -> bool:
+    """Named as the state of a partition's producers, in use."""
+    file = split_segment_file(source.name)
+    return file is not None and file.what == "snapshot" and not file.mark and split_directory(source.parent) is not None
+
+
+def producer_snapshot(source: Source, _head: bytes) -> FileReading:
+    """Idempotent and transactional producers of one replica."""
+    file, directory = split_segment_file(source.name), split_directory(source.parent)
+    assert file is not None
+    assert directory is not None
+    try:
+        found = read_producer_snapshot(content(source))
+    except NotThisFormat as error:
+        return placed(FileReading("producer-snapshot", notices=note(f"cannot be read: {error}")), source)
+    rows = statements(found.producers, directory.topic, directory.partition, file.base_offset)
+    return placed(FileReading("producer-snapshot", observations=rows, notices=found.notices), source)
 
 
 def is_irrelevant(source: Source, _head: bytes) -> bool:

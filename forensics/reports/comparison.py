@@ -12,11 +12,13 @@ from typing import Any
 import polars as pl
 
 from forensics.case import Case
+from forensics.case.dates import EpochDate, chosen, epoch_dates
 from forensics.case.order import METADATA_TOPIC
 from forensics.replay.disks import PLACE, disks
 from forensics.replay.forks import forks
 from forensics.replay.history import Disk, Fork, Ref
 from forensics.replay.lineage import Range, size
+from forensics.reports.remarks import dated
 from forensics.reports.text import plain
 from forensics.rules.finding import brokers_text, span_text
 
@@ -35,6 +37,7 @@ class Side:
         disk: what its files say.
         batches, records: how many its segments hold.
         holes: offsets between batches that no batch has, within the log.
+        dates: when its leader epochs began, as record times tell.
     """
 
     broker: int
@@ -42,6 +45,7 @@ class Side:
     batches: int
     records: int
     holes: int
+    dates: tuple[EpochDate, ...] = ()
 
     @property
     def compacted(self) -> bool:
@@ -104,10 +108,16 @@ def comparisons(case: Case) -> list[Comparison]:
         replicas, segments = disks(part)
         forked, compared = forks(segments, part.batches, replicas)
         counts = _counts(part, segments)
+        dates = epoch_dates(part)
         names = part.sources.get_column("cluster").drop_nulls().unique().to_list()
         for key in sorted(key for key in replicas if key[0] != METADATA_TOPIC):
             sides = tuple(
-                Side(broker, disk, *counts.get((*key, broker), (0, 0, 0)))
+                Side(
+                    broker,
+                    disk,
+                    *counts.get((*key, broker), (0, 0, 0)),
+                    dates=chosen(dates.get((*key, broker), {}), disk.directory),
+                )
                 for broker, disk in sorted(replicas[key].items())
             )
             found.append(
@@ -167,6 +177,18 @@ def _replica(case: Case, side: Side) -> dict[str, Any]:
         "high_watermark_checkpoint": disk.checkpoint[0] if disk.checkpoint else None,
         "epochs": [[epoch, start] for epoch, start in disk.lineage.entries],
         "epoch_checkpoint": [[epoch, start] for epoch, start, _ in disk.entries],
+        "epoch_dates": [
+            {
+                "leader_epoch": date.epoch,
+                "start_offset": date.start,
+                "not_before_ms": date.not_before,
+                "first_record_ms": date.first,
+                "last_record_ms": date.last,
+                "by": "producer-snapshot" if date.by_snapshot else "batches",
+            }
+            for date in side.dates
+            if date.not_before is not None or date.first is not None
+        ],
         "magic": disk.magic,
         "batches": side.batches,
         "records": side.records,
@@ -266,6 +288,7 @@ def _partition(case: Case, one: Comparison) -> list[str]:
     for pair in one.compared:
         fork = next((fork for fork in one.forks if (fork.left, fork.right) == pair), None)
         lines += _told(case, one, pair, fork)
+    lines += [f"  {text}" for text in dated({side.broker: side.dates for side in one.sides})]
     for side in one.sides:
         lines += _remarks(case, side)
     return lines

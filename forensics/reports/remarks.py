@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
+from forensics.case.dates import EpochDate
 from forensics.case.producers import asked
 from forensics.result import Result
+from forensics.rules.finding import brokers_text
 
 APART = 1_000_000  # microseconds between clocks that are worth a sentence
 ZONE = 15 * 60 * 1_000_000  # time zones differ by multiples of it
@@ -71,3 +74,35 @@ def apart(result: Result) -> list[str]:
                 "its times up"
             )
     return said
+
+
+def dated(dates: Mapping[int, Sequence[EpochDate]]) -> list[str]:
+    """What record times say of the beginnings of leader epochs, a sentence each, for brokers whose files agree one.
+
+    Args:
+        dates: by broker.
+    """
+    said: dict[tuple[int, str], list[int]] = {}
+    for broker, mine in sorted(dates.items()):
+        bound = None
+        for date in mine:
+            parts = []
+            if date.not_before is not None and (date.not_before != bound or date.first is not None):
+                parts.append(f"began after {_moment(date.not_before)}, a record before it")
+            if date.first is not None and date.last is not None:
+                span = "" if date.first == date.last else f" to {_moment(date.last)}"
+                parts.append(f"its records are of {_moment(date.first)}{span}")
+            if parts:
+                source = " (producer snapshot)" if date.by_snapshot else ""
+                text = f"epoch {date.epoch} from {date.start:,}: {'; '.join(parts)}{source}"
+                said.setdefault((date.epoch, text), []).append(broker)
+            bound = date.not_before
+    return [f"{brokers_text(brokers)}: {text}" for (_, text), brokers in sorted(said.items())]
+
+
+def _moment(time: int) -> str:
+    """A record's time; a producer may have set any number."""
+    try:
+        return datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    except (OverflowError, ValueError, OSError):
+        return f"{time} ms"

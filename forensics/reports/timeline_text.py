@@ -12,9 +12,11 @@ from typing import Any
 import polars as pl
 
 from forensics.case import Case
+from forensics.case.dates import chosen, epoch_dates
 from forensics.case.quotes import places
 from forensics.replay.history import History
 from forensics.replay.timeline import DELETED, LOADING, ON_DISK, SILENT, STOPPED
+from forensics.reports.remarks import dated
 from parsers.schema import Kind
 
 _LEAST = 22
@@ -74,7 +76,21 @@ def render(case: Case, history: History, frame: pl.DataFrame, *, width: int | No
             for number in row.refs.get(broker, ()):
                 if number in found:
                     lines.append(f"{'':14}broker {broker}: {found[number]}")
+    if not history.incarnation:  # what is on disk is of the present life
+        lines += _dates(case, history, brokers)
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _dates(case: Case, history: History, brokers: list[int]) -> list[str]:
+    """What record times say of the epochs' beginnings; a snapshot's where the batches are gone."""
+    found = epoch_dates(case.part_of(history.cluster))
+    dates = {}
+    for broker in brokers:
+        disk = history.disks.get(broker)
+        folders = found.get((history.topic, history.partition, broker), {})
+        dates[broker] = chosen(folders, disk.directory if disk else None)
+    said = [f"  {text}" for text in dated(dates)]
+    return ["", "leader epochs by the times in records, which are clocks of producers", *said] if said else []
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ import polars as pl
 
 from parsers.errors import NotThisFormat
 from parsers.reading import Notices
+from parsers.schema import OBSERVATIONS, Kind, conform
 
 NAME: Final = "producer-snapshot"
 
@@ -24,7 +25,7 @@ PRODUCERS: Final[dict[str, pl.DataType]] = {
     "last_sequence": pl.Int32(),
     "last_offset": pl.Int64(),  # of the last batch; -1 when only a marker is known
     "offset_delta": pl.Int32(),  # that batch begins at last_offset - offset_delta
-    "timestamp": pl.Int64(),  # milliseconds since 1970 UTC
+    "timestamp": pl.Int64(),  # of that batch or of the marker after it, milliseconds since 1970 UTC; -1: none
     "coordinator_epoch": pl.Int32(),  # -1: none
     "transaction_offset": pl.Int64(),  # first offset of the open transaction; -1: none
 }
@@ -85,3 +86,33 @@ def read_producer_snapshot(data: bytes) -> ProducerSnapshot:
     entries = np.frombuffer(data, dtype=_ENTRY, offset=_HEAD.size)
     columns = {name: entries[name].astype(entries[name].dtype.newbyteorder("=")) for name in PRODUCERS}
     return ProducerSnapshot(pl.DataFrame(columns, schema=PRODUCERS), notices.frame())
+
+
+def statements(producers: pl.DataFrame, topic: str, partition: int, end: int) -> pl.DataFrame:
+    """What a snapshot says, as rows of ``OBSERVATIONS``, one a producer.
+
+    Args:
+        producers: rows of ``PRODUCERS``.
+        topic, partition: whose directory holds the file.
+        end: offset in the file's name, up to which the state holds.
+    """
+    first = pl.col("last_offset") - pl.col("offset_delta")
+    said = pl.format(
+        "producer_id={} producer_epoch={} last_sequence={} first_offset={} timestamp={} coordinator_epoch={} "
+        "transaction_offset={}",
+        *("producer_id", "producer_epoch", "last_sequence", first, "timestamp"),
+        *("coordinator_epoch", "transaction_offset"),
+    )
+    return conform(
+        producers.with_row_index("at").select(
+            pl.lit(topic).alias("topic"),
+            pl.lit(partition).alias("partition"),
+            pl.lit(Kind.PRODUCER_STATE.value).alias("kind"),
+            pl.lit(NAME).alias("message"),
+            pl.when(pl.col("last_offset") >= 0).then("last_offset").alias("offset"),
+            pl.lit(end).alias("leo"),
+            said.alias("detail"),
+            (pl.col("at").cast(pl.Int64) * _ENTRY.itemsize + _HEAD.size).alias("byte"),
+        ),
+        OBSERVATIONS,
+    )

@@ -48,6 +48,16 @@ CONTRACT = thing(
                     high_watermark_checkpoint=MAYBE,
                     epochs=many(RANGE),
                     epoch_checkpoint=many(RANGE),
+                    epoch_dates=many(
+                        thing(
+                            leader_epoch=OFFSET,
+                            start_offset=OFFSET,
+                            not_before_ms=MAYBE,
+                            first_record_ms=MAYBE,
+                            last_record_ms=MAYBE,
+                            by={"enum": ["producer-snapshot", "batches"]},
+                        )
+                    ),
                     magic=MAYBE,
                     batches=OFFSET,
                     records=OFFSET,
