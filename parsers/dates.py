@@ -22,6 +22,7 @@ class Date:
         read: expression of naive microseconds from one of the text; in UTC where it is ``zoned``.
         zoned: names its zone, or is one by definition.
         remark: what is to be said of a file that has it.
+        tells: what one of its times at least looks like, where others are written alike; "" where none are.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Date:
     read: Callable[[pl.Expr], pl.Expr]
     zoned: bool = False
     remark: str = ""
+    tells: str = ""
 
 
 ZONES: Final[dict[str, str]] = {
@@ -60,6 +62,7 @@ _DAY_FIRST: Final = f"[0-9]{{1,2}} [A-Z][a-z]{{2}} [0-9]{{4}} {_CLOCK}(?:{_FRACT
 _CLF: Final = f"[0-9]{{2}}/[A-Z][a-z]{{2}}/[0-9]{{4}}[: ]{_CLOCK}(?:{_FRACTION})?"
 _BASIC: Final = "[0-9]{8}[T ]?(?:[0-9]{6}|[0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]?[0-9]{3})?"
 _DOTTED: Final = f"[0-9]{{2}}\\.[0-9]{{2}}\\.[0-9]{{4}} {_CLOCK}(?:{_FRACTION})?"
+_SLASHED: Final = f"[0-9]{{2}}/[0-9]{{2}}/[0-9]{{4}}[ :T]{_CLOCK}(?:{_FRACTION})?"
 _ZONE: Final = rf" ?(?:(?:GMT|UTC)?[+-][0-9]{{2}}(?::?[0-9]{{2}})?|(?:{'|'.join(sorted(ZONES, reverse=True))})\b)"
 _OTHER_ZONE: Final = r" [A-Z]{2,5}"
 
@@ -105,6 +108,17 @@ def _dotted(text: pl.Expr) -> pl.Expr:
     return fraction.str.to_datetime("%d.%m.%Y %H:%M:%S%.f", time_unit="us", strict=False)
 
 
+def _slashed(order: str) -> Callable[[pl.Expr], pl.Expr]:
+    """Numbers of day and month in the order given."""
+
+    def read(text: pl.Expr) -> pl.Expr:
+        fraction = pl.when(text.str.len_bytes() > 19).then(_plain(text)).otherwise(text)
+        blank = fraction.str.replace(r"^(.{10})[:T]", "$1 ")
+        return blank.str.to_datetime(f"{order} %H:%M:%S%.f", time_unit="us", strict=False)
+
+    return read
+
+
 def _since_1970(text: pl.Expr) -> pl.Expr:
     seconds = text.str.extract(r"^([0-9]{10})").cast(pl.Int64, strict=False)
     rest = text.str.extract(r"^[0-9]{10}[.,]?([0-9]{1,9})$").fill_null("0").str.pad_end(6, "0").str.slice(0, 6)
@@ -139,6 +153,16 @@ _BASES: Final[tuple[tuple[str, str, Callable[[pl.Expr], pl.Expr]], ...]] = (
 _SEVERAL: Final = (
     "its zone names mean more than one zone: printed times are read as if they had none; --tz tells which it is"
 )
+_LATE_DAY: Final = "(?:1[3-9]|2[0-9]|3[01])"
+_ASSUMED: Final = (
+    "its dates may have the month or the day first, none of the first lines tells: they are read with the month first"
+)
+_SLASHES: Final[tuple[tuple[str, str, str, str], ...]] = (
+    # 11/21/2026 04:05:49,991; 21/11/2026 04:05:49,991; 11/10/2026 04:05:49,991
+    ("month first", "%m/%d/%Y", f"[0-9]{{2}}/{_LATE_DAY}/[0-9]{{4}}", ""),
+    ("day first, slashes", "%d/%m/%Y", f"{_LATE_DAY}/[0-9]{{2}}/[0-9]{{4}}", ""),
+    ("month first, assumed", "%m/%d/%Y", "", _ASSUMED),
+)
 
 DATES: Final[tuple[Date, ...]] = (
     # Zones first: what has none also fits the beginning of what has one.
@@ -148,6 +172,11 @@ DATES: Final[tuple[Date, ...]] = (
         Date(f"{name} zone name".strip(), pattern + _OTHER_ZONE, _cut(read), remark=_SEVERAL)
         for name, pattern, read in _BASES
     ),
+    *(
+        Date(f"{name} zone", _SLASHED + _ZONE, _moved(_slashed(order)), zoned=True, remark=remark, tells=tells)
+        for name, order, tells, remark in _SLASHES
+    ),
+    *(Date(name, _SLASHED, _slashed(order), remark=remark, tells=tells) for name, order, tells, remark in _SLASHES),
     # UNIX_MILLIS, UNIX, and seconds with a fraction; UTC by definition
     Date("since 1970", r"[0-9]{10}(?:[.,][0-9]{1,9}|[0-9]{3})?", _since_1970, zoned=True),
 )

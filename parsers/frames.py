@@ -197,7 +197,12 @@ def fit(lines: pl.Series) -> tuple[Frame | None, int]:
         return STOCK, stock.len()
     sample = sample.head(500)
     events = sample.filter(sample.str.contains(_EVENT))
-    dates = [date for date in DATES if events.str.contains(rf"^(?:{_LEVEL} +)?\[?{date.pattern}").any()]
+    dates = [
+        date
+        for date in DATES
+        if events.str.contains(rf"^(?:{_LEVEL} +)?\[?{date.pattern}").any()
+        and (not date.tells or events.str.contains(rf"^(?:{_LEVEL} +)?\[?{date.tells}").any())
+    ]
     best: Frame | None = None
     count = 0
     for arrangement in ARRANGEMENTS:

@@ -91,6 +91,48 @@ class Json:
         return trailing(last.select((~pl.col("inner").str.ends_with("\n")).fill_null(False)).to_series())
 
 
+@dataclass(frozen=True, slots=True)
+class Pretty:
+    """JSON objects of many lines each, made one line each; inside is what they hold.
+
+    Attributes:
+        indent: what stands before the brace that opens an object and the one that closes it.
+    """
+
+    indent: str
+    name: str = "indented"
+
+    def open(self, block: Block) -> Block:
+        """The objects, a line each; a line that is in none is kept as it is."""
+        rows = block.frame().drop("outer", strict=False)
+        text = pl.col("text").str.strip_chars("\t\r\n ")
+        rows = rows.with_columns(self._more().alias("more"), text.alias("inner"))
+        within = pl.col("more") | pl.col("more").shift(1, fill_value=False)
+        kept = pl.when(within).then("inner").otherwise("text").alias("inner")
+        rows = joined(rows.with_columns(kept, pl.lit(None, dtype=pl.Datetime("us")).alias("outer")))
+        return inside(block, rows.with_columns(pl.col("inner").str.replace(r"^(\{.*\}),$", "$1")))
+
+    def unfinished(self, block: Block) -> int:
+        """How many lines at the end are of an object that the next block goes on with."""
+        last = block.lines.tail(MOST_PIECES).to_frame("text")
+        return trailing(last.select(self._more()).to_series())
+
+    def _more(self) -> pl.Expr:
+        """Whether a line's object goes on in the next line."""
+        opens = pl.col("text").str.contains(rf"^{self.indent}\{{\s*$")
+        closes = pl.col("text").str.contains(rf"^{self.indent}\}},?\s*$")
+        return pl.when(opens).then(True).when(closes).then(False).forward_fill().fill_null(False)
+
+
+def indented(lines: pl.Series) -> Pretty | None:
+    """How objects of many lines are set off, from a text's first lines; None where there are none."""
+    opening = lines.filter(lines.str.contains(r"^[ \t]*\{\s*$"))
+    if not opening.len():
+        return None
+    indents = opening.str.extract(r"^([ \t]*)\{")
+    return Pretty(str(indents.gather([int(indents.str.len_bytes().arg_min() or 0)])[0]))
+
+
 _MESSAGES: Final = (
     "message",
     "msg",
@@ -157,12 +199,13 @@ def ways(lines: list[str | None]) -> Iterator[Json]:
 def _date(times: list[str]) -> Date | None:
     """How a layout writes its time, where collectors do not write it so."""
     shown = [time for time in times if time]
-    for date in DATES:
+    known = [date for date in DATES if not date.tells or any(re.match(date.tells, time) for time in shown)]
+    for date in known:
         if not date.zoned and 2 * sum(re.fullmatch(date.pattern, time) is not None for time in shown) > len(shown):
             return date
     if not shown or any(re.match("[0-9]{4}-[0-9]{2}-[0-9]{2}", time) for time in shown):
         return None
-    return next((date for date in DATES if all(re.fullmatch(date.pattern, time) for time in shown)), None)
+    return next((date for date in known if all(re.fullmatch(date.pattern, time) for time in shown)), None)
 
 
 def _object(line: str | None) -> dict[str, Any] | None:

@@ -11,6 +11,9 @@ from parsers.lines import Block
 MOST_PIECES: Final = 1000
 """Pieces of one line that are joined."""
 
+_TAI64_EPOCH: Final = (1 << 62) + 10
+"""The label of 1970-01-01 00:00:00 UTC as daemontools, multilog and svlogd count (``taia_now``)."""
+
 
 def trailing(flags: pl.Series) -> int:
     """How many at the end are set."""
@@ -18,7 +21,7 @@ def trailing(flags: pl.Series) -> int:
 
 
 def added(text: pl.Expr, nanos: pl.Expr | None = None) -> pl.Expr:
-    """A collector's time as naive UTC: ISO 8601 with a zone, or a number since 1970 in the unit its size tells."""
+    """A collector's time as naive UTC: ISO 8601 with a zone, a number since 1970 in the unit its size tells, TAI64N."""
     whole = text.str.extract(r"^([0-9]{10,19})(?:\.[0-9]+)?$")
     number = whole.cast(pl.Int64, strict=False)
     size = whole.str.len_bytes()
@@ -34,6 +37,10 @@ def added(text: pl.Expr, nanos: pl.Expr | None = None) -> pl.Expr:
     )
     fraction = text.str.extract(r"^[0-9]{10}(\.[0-9]+)$").cast(pl.Float64, strict=False)
     micros = micros + (fraction.fill_null(0.0) * 1_000_000).round().cast(pl.Int64)
+    label = text.str.extract(r"^@([0-9a-f]{24})$")
+    seconds = label.str.slice(0, 16).str.to_integer(base=16, strict=False) - _TAI64_EPOCH
+    rest = label.str.slice(16).str.to_integer(base=16, strict=False) // 1000
+    micros = pl.coalesce(micros, seconds * 1_000_000 + rest)
     if nanos is not None:
         micros = micros + (nanos.cast(pl.Int64, strict=False).fill_null(0) // 1000)
     iso = (

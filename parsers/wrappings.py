@@ -108,12 +108,24 @@ PREFIXES: Final[tuple[Prefix, ...]] = (
     Prefix("fluentd", rf"^(?P<outer>{_ZONED})\t[^\t]*\t"),
     # tag: [1709288561.107482915, {...}]: files of Fluent Bit
     Prefix("fluent-bit", r"^\S+: \[(?P<outer>[0-9]{10}\.[0-9]{1,9}), ", end=r"\]$"),
+    # [0] tag: [1709288561.107482915, {"log"=>"line"}]: Fluent Bit's output to the terminal, from 2.1 on with metadata
+    Prefix(
+        "fluent-bit-stdout",
+        r"^\[[0-9]+\] [^\s:]+: \[\[?(?P<outer>[0-9]{10}\.[0-9]{1,9})(?:, \{[^}]*\}\])?, "
+        r"\{(?:\"[^\"]+\"=>(?:\"[^\"]*\"|[^\"]*?), )*?\"(?:log|message|MESSAGE|msg)\"=>\"",
+        end=r"(?:\\n)?\"(?:, \"[^\"]+\"=>.*)?\}\]$",
+    ),
+    # @4000000065e1aa3b0668a2a3 line: multilog, svlogd -t, s6-log
+    Prefix("tai64n", r"^(?P<outer>@[0-9a-f]{24}) "),
+    # kafka stdout | line: supervisor-stdout
+    Prefix("supervisor", r"^[A-Za-z0-9][A-Za-z0-9_.:-]* (?:stdout|stderr) \| "),
     # 2024-03-01T10:22:41.107482915Z line: docker logs -t, kubectl logs --timestamps
     Prefix("timestamped", rf"^(?P<outer>{_ZONED}) "),
     # 2024-03-01T10:22:41.107000+00:00 stream line: aws logs tail
     Prefix("stream", rf"^(?P<outer>{_ZONED}) \S+ "),
-    # 2024-03-01 10:22:41 line, Mar 01 10:22:41 line: a second time that names no zone
-    Prefix("second time", rf"^(?:\[?[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ][0-9:.,]{{8,18}}\]?|{_DAY}) +"),
+    # 2024-03-01 10:22:41 line, Mar 01 10:22:41 line, 2024-03-01_10:22:41.10748 line (svlogd -tt): a second time that
+    # names no zone
+    Prefix("second time", rf"^(?:\[?[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T _][0-9:.,]{{8,18}}\]?|{_DAY}) +"),
     # [pod/kafka-0/kafka] line: kubectl logs --prefix
     Prefix("kubectl", r"^\[pod/[^\]]+\] "),
     # [kafka-0 kafka] line: kubetail
@@ -202,6 +214,8 @@ def _candidates(lines: pl.Series) -> Iterator[Wrapping]:
             prefix.name in ("journal-export", "events") and lines.str.contains(prefix.pattern).any()
         ):
             yield prefix
+    if (pretty := json_wrapping.indented(lines)) is not None:
+        yield pretty
     yield from json_wrapping.ways(lines.head(100).to_list())
 
 

@@ -274,7 +274,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="2.7",
                 until=None,
-                regex=rf"^{LOG_PREFIX}Deleting segment {_SEGMENT}, [^)]*\) due to (?P<detail>.*)",
+                regex=rf"^{LOG_PREFIX}Deleting segment {_SEGMENT}, (?:[^()]|\([^()]*\))*\) due to (?P<detail>.*)",
                 source_ref="2.8.2 Log:2847, 3.6.2 UnifiedLog:2279",
                 examples=(
                     Example(
@@ -288,6 +288,22 @@ MESSAGES: tuple[Message, ...] = (
                                 "log_dir": "/srv/kafka/broker-1/data",
                                 "offset": 0,
                                 "detail": "log retention size 5000 breach. Log size after deletion will be 25280.",
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[Log partition=orders-0, dir=/srv/kafka/broker-3/data] Deleting segment "
+                        "LogSegment(baseOffset=240, size=1972, lastModifiedTime=1795294874912, "
+                        "largestRecordTimestamp=Some(1795294874901)) due to retention time 9000ms breach based on the "
+                        "largest record timestamp in the segment",
+                        (
+                            {
+                                **ORDERS,
+                                "log_dir": "/srv/kafka/broker-3/data",
+                                "offset": 240,
+                                "detail": "retention time 9000ms breach based on the largest record timestamp in the "
+                                "segment",
                             },
                         ),
                         "real",

@@ -89,6 +89,13 @@ def stamped(lines: list[str]) -> Iterator[tuple[str, str]]:
         yield f"{time}654321Z", line
 
 
+def tai64n(time: str) -> str:
+    """The label of a time in UTC, as daemontools write it."""
+    seconds, _, fraction = time.removesuffix("Z").partition(".")
+    count = round(datetime.fromisoformat(f"{seconds}+00:00").timestamp())
+    return f"@{(1 << 62) + 10 + count:016x}{int(fraction.ljust(9, '0')):08x}"
+
+
 def epoch(day: str, time: str) -> int:
     """Seconds since 1970 of a time in UTC."""
     return round(datetime.fromisoformat(f"{day}T{time}+00:00").timestamp())
@@ -161,6 +168,29 @@ WRAPPINGS: dict[str, Callable[[list[str]], str]] = {
         json.dumps({"_HOSTNAME": "h", "MESSAGE": list(f"\x1b[32m{line}\x1b[0m".encode())}) for line in lines
     ),
     "journal, events": lambda lines: "".join("data: " + json.dumps({"MESSAGE": line}) + "\n\n" for line in lines),
+    "journal, indented": lambda lines: "\n".join(
+        json.dumps({"__CURSOR": "s=1", "MESSAGE": line, "_PID": "3"}, indent="\t", separators=(",", " : "))
+        for line in lines
+    ),
+    "journal, indented and coloured": lambda lines: "\n".join(
+        json.dumps({"_PID": "3", "MESSAGE": list(f"\x1b[32m{line}\x1b[0m".encode())}, indent="\t") for line in lines
+    ),
+    "GCP, indented": lambda lines: json.dumps(
+        [{"labels": {"a": "b"}, "textPayload": x, "timestamp": time} for time, x in stamped(lines)], indent=2
+    ),
+    "fluent bit, terminal": lambda lines: "\n".join(
+        f'[{n}] kafka.log: [1795239053.030123456, {{"log"=>"{line}"}}]' for n, line in enumerate(lines)
+    ),
+    "fluent bit 2.1, terminal": lambda lines: "\n".join(
+        f'[{n}] kafka.0: [[1795239053.030123456, {{}}], {{"stream"=>"stdout", "n"=>7, "log"=>"{x}", "pod"=>"a"}}]'
+        for n, x in enumerate(lines)
+    ),
+    "multilog": lambda lines: "\n".join(f"{tai64n(time)} {line}" for time, line in stamped(lines)),
+    "svlogd -tt": lambda lines: "\n".join(f"{time[:-2].replace('T', '_')} {line}" for time, line in stamped(lines)),
+    "supervisor-stdout": lambda lines: "\n".join(f"kafka stdout | {line}" for line in lines),
+    "supervisord, debug": lambda lines: "\n".join(
+        f"2026-11-21 04:05:49,991 DEBG 'kafka' stdout output:\n{line}" for line in lines
+    ),
     "syslog, by length": lambda lines: "\n".join(
         f"99 <30>1 {t} host kafka 12 - - \ufeff{x}" for t, x in stamped(lines)
     ),
@@ -197,6 +227,12 @@ LAYOUTS: dict[str, Callable[[list[str]], str]] = {
     "zone": lambda lines: "\n".join(f"[{d} {t},{ms}+0000] {v} {m} ({c})" for d, t, ms, v, m, c in events(lines)),
     "ISO, Z": lambda lines: "\n".join(f"{d}T{t}.{ms}Z {v} {m} ({c})" for d, t, ms, v, m, c in events(lines)),
     "ISO, blank": lambda lines: "\n".join(f"[{d}T{t}.{ms}] {v} {m} ({c})" for d, t, ms, v, m, c in events(lines)),
+    "month first": lambda lines: "\n".join(
+        f"{d[5:7]}/{d[8:]}/{d[:4]} {t},{ms} {v} {m} ({c})" for d, t, ms, v, m, c in events(lines)
+    ),
+    "day first, slashes": lambda lines: "\n".join(
+        f"[{d[8:]}/{d[5:7]}/{d[:4]} {t}.{ms} +0000] {v} [main] {m} ({c})" for d, t, ms, v, m, c in events(lines)
+    ),
     "thread last": lambda lines: "\n".join(f"{d} {t},{ms} {v} {m} ({c}) [main]" for d, t, ms, v, m, c in events(lines)),
     "logger first": lambda lines: "\n".join(f"{d} {t},{ms} {v} {c}: {m}" for d, t, ms, v, m, c in events(lines)),
     "thread first": lambda lines: "\n".join(f"{d} {t}.{ms} [a-1] {v} {c} - {m}" for d, t, ms, v, m, c in events(lines)),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import functools
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +14,7 @@ import parsers.lines
 from parsers import frames, read
 from parsers.containers import expand
 from parsers.file_reading import FileReading
+from parsers.unwrapping import added
 from tests.parsers.handing_over import COMPRESSIONS, CONTAINERS, LAYOUTS, WRAPPINGS, source
 
 LOGS = (
@@ -110,6 +112,28 @@ def test_a_time_with_a_zone_is_given_in_utc(line: str, micros: int) -> None:
     assert (reading.format, reading.first_time, reading.zone) == ("broker-log", micros, "UTC")
 
 
+def test_dates_that_may_begin_with_the_month_or_the_day() -> None:
+    for line, day, told in (
+        ("11/21/2026 04:05:49,991 INFO x (a.B)", 21, False),
+        ("[21/11/2026 04:05:49] INFO x (a.B)", 21, False),
+        ("[11/12/2026 04:05:49.1] INFO x (a.B)", 12, True),
+        ("11/12/2026 04:05:49.1 INFO x (a.B)\n12/13/2026 04:05:49.1 INFO x (a.B)", 12, False),
+        ("10/11/2026 04:05:49 INFO x (a.B)\n13/11/2026 04:05:49 INFO x (a.B)", 10, False),
+        (json.dumps({"timestamp": "21/11/2026 04:05:49", "level": "INFO", "message": "x", "logger": "a.B"}), 21, False),
+    ):
+        reading = said(line + "\n")
+        assert reading.first_time is not None
+        assert datetime.fromtimestamp(reading.first_time / 1e6, UTC).day == day, line
+        assert [("month first" in reason) for reason in reading.notices.get_column("reason")] == [True] * told, line
+
+
+def test_labels_of_tai64n_are_times_in_utc() -> None:
+    # taia_now: seconds since 1970 by the system's clock, plus 2^62 and 10
+    text = pl.Series("text", ["@4000000037c219bf2ef02e94", "@4000000037c219bf", "@g000000037c219bf2ef02e94"]).to_frame()
+    found = text.select(added(pl.col("text"))).to_series().to_list()
+    assert [str(time) for time in found] == ["1999-08-24 04:04:05.787492", "None", "None"]
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -171,7 +195,7 @@ def test_the_zone_of_each_file_is_its_own(tmp_path: Path) -> None:
     assert [time.hour for time in case.observations.sort("source").get_column("time")] == [9, 10]
 
 
-@pytest.mark.parametrize("name", ["cri, cut lines", "docker, cut lines"])
+@pytest.mark.parametrize("name", ["cri, cut lines", "docker, cut lines", "journal, indented"])
 @pytest.mark.parametrize("size", [1000, 5000])
 def test_pieces_are_joined_across_blocks(
     name: str, size: int, sample_traces: Path, monkeypatch: pytest.MonkeyPatch
