@@ -67,6 +67,7 @@ class Extract:
     first_time: int | None
     last_time: int | None
     inside_config: bool
+    read: pl.Series  # numbers of the lines that were understood; of one text read by itself
 
 
 @functools.cache
@@ -134,6 +135,7 @@ def _extracts(lines: pl.DataFrame, noticed: Sequence[pl.DataFrame], frame: Frame
             first,
             last,
             inside,
+            lines_read,
         )
         for notices, mine, theirs, heads_here, relevant, understood, (first, last) in zip(
             noticed,

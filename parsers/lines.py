@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
+import numpy as np
 import polars as pl
 
 from parsers.schema import NOTICES, empty
@@ -31,6 +32,7 @@ class Block:
         notices: lines that were not valid UTF-8 or too long, schema ``NOTICES``.
         numbers: 1-based number of each, where one physical line gave several or none; else None.
         outer: time that a collector gave each, naive UTC; None where there is none.
+        sizes: bytes of each with its line end, as they stand in the source; None unless asked for.
     """
 
     lines: pl.Series
@@ -38,6 +40,7 @@ class Block:
     notices: pl.DataFrame
     numbers: pl.Series | None = None
     outer: pl.Series | None = None
+    sizes: pl.Series | None = None
 
     def frame(self) -> pl.DataFrame:
         """Columns ``line``, ``text`` and, where there is one, ``outer``."""
@@ -65,6 +68,7 @@ def blocks(
     first_line: int = 1,
     rest: bytes = b"",
     ends: bool = True,
+    sized: bool = False,
 ) -> Iterator[Block]:
     """Cut a byte stream into blocks of whole lines.
 
@@ -76,12 +80,15 @@ def blocks(
         first_line: number of the first line.
         rest: bytes that stand before the stream and belong to its first line.
         ends: the stream ends where the text does; else the bytes behind the last line end are left to who reads on.
+        sized: tell how many bytes each line takes.
     """
     number = first_line
+    mark = 0
     while chunk := stream.read(block_bytes):
         data = rest + chunk if rest else chunk
-        if number == 1:
-            data = data.removeprefix(_MARK)
+        if number == 1 and data.startswith(_MARK):
+            data = data[len(_MARK) :]
+            mark = len(_MARK)
         end = data.rfind(b"\n") + 1
         if end == 0:
             if len(data) < MAX_LINE_BYTES:
@@ -91,10 +98,22 @@ def blocks(
         rest = data[end:]
         for part in _portions(data[:end]):
             block = _block(part, number)
+            if sized:
+                block = replace(block, sizes=_sizes(part, mark if number == 1 else 0))
             number += block.lines.len()
             yield block
     if rest and ends:
-        yield _block(rest, number)
+        block = _block(rest, number)
+        yield replace(block, sizes=_sizes(rest, mark if number == 1 else 0)) if sized else block
+
+
+def _sizes(data: bytes, mark: int) -> pl.Series:
+    """Bytes of each line with its end; ``mark`` bytes stand before the first."""
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
+    if not data.endswith(b"\n"):
+        ends = np.append(ends, len(data))
+    sizes = np.diff(ends, prepend=-mark)
+    return pl.Series("size", sizes, dtype=pl.Int64)
 
 
 def _portions(data: bytes) -> Iterator[bytes]:

@@ -93,6 +93,96 @@ def parts(source: Source) -> Iterator[FileReading]:
             yield rest
 
 
+def classes(source: Source) -> pl.DataFrame:
+    """What became of each physical line of a log.
+
+    A line that goes on from an event is of that event's class; what stands before the first event is unknown.
+
+    Returns:
+        Columns ``size`` (bytes with the line end) and ``class`` (understood, irrelevant, damaged or unknown).
+
+    Raises:
+        NotThisFormat: no line begins as a broker's log does.
+        OSError: it cannot be read.
+    """
+    sizes: list[pl.Series] = []
+    said: list[pl.DataFrame] = []
+
+    def sized(stream: BinaryIO) -> Iterator[lines.Block]:
+        for block in lines.blocks(stream, sized=True):
+            if block.sizes is not None:
+                sizes.append(block.sizes)
+            yield block
+
+    with source.open() as stream:
+        blocks = sized(stream)
+        first = next(blocks, None)
+        around, frame = wrappings.choose(first.lines) if first is not None else ((), None)
+        if first is None or frame is None:
+            raise NotThisFormat("no line begins as a broker's log does")
+        requests = RequestLog()
+        inside = False
+        for block in wrappings.whole(itertools.chain([first], blocks), around):
+            inner = wrappings.unwrap(block, around)
+            found = extract.extract(inner, frame, inside_config=inside)
+            inside = found.inside_config
+            noticed = pl.concat([found.notices, requests.add(_requests(inner, frame))])
+            said.append(_classed(inner, frame, found, noticed))
+    by_line = pl.concat(said)
+    read = requests.lines.implode()
+    by_line = by_line.with_columns(
+        pl.when(pl.col("class").eq("irrelevant") & pl.col("line").is_in(read))
+        .then(pl.lit("understood"))
+        .otherwise("class")
+        .alias("class")
+    )
+    events = by_line.filter(pl.col("class") != "damaged").with_columns(
+        pl.col("class").replace_strict(_RANKS, return_dtype=pl.Int8).alias("rank")
+    )
+    damaged = by_line.filter(pl.col("class") == "damaged").get_column("line").implode()
+    return (
+        pl.concat(sizes)
+        .to_frame("size")
+        .with_row_index("line", offset=1)
+        .with_columns(pl.col("line").cast(pl.Int64))
+        .join(
+            events.sort("rank").unique("line", keep="first", maintain_order=True).select("line", "class"),
+            on="line",
+            how="left",
+            maintain_order="left",
+        )
+        .select(
+            "size",
+            pl.when(pl.col("line").is_in(damaged))
+            .then(pl.lit("damaged"))
+            .otherwise(pl.col("class").forward_fill().fill_null("unknown"))
+            .alias("class"),
+        )
+    )
+
+
+_RANKS: Final = {"unknown": 0, "understood": 1, "irrelevant": 2}
+"""Which class a physical line has that holds several events, the first of these."""
+
+
+def _classed(block: lines.Block, frame: Frame, found: extract.Extract, noticed: pl.DataFrame) -> pl.DataFrame:
+    """Class of each line that begins an event, and of each that a notice tells of, by number."""
+    text = pl.col("text")
+    heads = block.frame().filter(text.str.contains(frame.head))
+    read = pl.col("line").is_in(found.read.implode()) | text.str.contains(extract.CONFIG_HEAD, literal=True)
+    noted = noticed.drop_nulls("line").select(
+        "line",
+        pl.when(pl.col("reason").str.contains("not understood", literal=True))
+        .then(pl.lit("unknown"))
+        .otherwise(pl.lit("damaged"))
+        .alias("class"),
+    )
+    of_events = heads.select(
+        "line", pl.when(read).then(pl.lit("understood")).otherwise(pl.lit("irrelevant")).alias("class")
+    )
+    return pl.concat([of_events, noted])
+
+
 def together(sources: Sequence[Source]) -> list[FileReading | None]:
     """Short logs read at once, each as ``parts`` would read it; None for each that has to be read by itself.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import click
@@ -12,7 +13,19 @@ from forensics.reports import inspect_text
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--coverage", is_flag=True, help="One line a file: how many lines that matter were understood.")
+@click.option(
+    "--coverage",
+    is_flag=True,
+    help="One line a file: lines that matter and were understood, and all bytes by what became of them.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Of --coverage.",
+)
 @click.option("--rows", type=click.IntRange(0), default=20, show_default=True, help="Statements shown of each file.")
 @click.option(
     "--at-least",
@@ -20,18 +33,26 @@ from forensics.reports import inspect_text
     metavar="PERCENT",
     help="With --coverage: exit with 1 where less was understood.",
 )
-def inspect(paths: tuple[str, ...], coverage: bool, rows: int, at_least: float | None) -> None:
+def inspect(paths: tuple[str, ...], coverage: bool, format_name: str, rows: int, at_least: float | None) -> None:
     """Say what each file is and what it says, without judging.
 
     Lines that matter are those with a fragment of a message that the catalogue knows. Archives are looked into.
 
+    Every byte of a file, decompressed, is understood, irrelevant (of a known kind, nothing of replication), damaged or
+    unknown.
+
     Example: forensics inspect broker-1/data/orders-0/leader-epoch-checkpoint
     """
     files = local.read_files(paths)
+    if format_name == "json" and not coverage:
+        raise click.UsageError("--format json is for --coverage")
     if not coverage:
         click.echo(inspect_text.render(files, rows=rows), nl=False)
         return
-    click.echo(inspect_text.render_coverage(files), nl=False)
+    if format_name == "json":
+        click.echo(json.dumps(inspect_text.coverage_document(files), indent=1, ensure_ascii=False))
+    else:
+        click.echo(inspect_text.render_coverage(files), nl=False)
     relevant = sum(found.relevant for _, found in files)
     understood = sum(found.understood for _, found in files)
     if at_least is not None and 100 * understood < at_least * relevant:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from parsers.file_reading import FileReading
+from parsers.ledger import CLASSES, Bytes, ledger
 from parsers.read import TAKERS
 from parsers.schema import OBSERVATIONS
 from parsers.sources import Source
 
+SCHEMA: Final = "forensics.coverage/1"
+_WIDE: Final = dict.fromkeys(CLASSES, 12) | {CLASSES[0]: 16}
 EXAMPLES: Final = 10  # notices shown of a file
 _WHAT: Final = {taker.format: taker.what for taker in TAKERS} | {
     "archive": "holds the files that follow",
@@ -122,12 +125,20 @@ def _notices(table: pl.DataFrame) -> Iterator[str]:
 
 def render_coverage(files: Sequence[tuple[Source, FileReading]]) -> str:
     """A line a file, and the sum, ending with a line end."""
-    lines = [f"{'events':>10} {'relevant':>10} {'understood':>10} {'%':>9} {'notices':>8}  {'format':<18} file"]
+    lines = [
+        f"{'events':>10} {'relevant':>10} {'understood':>10} {'%':>9} {'notices':>8}  "
+        + " ".join(f"{'bytes ' * (name == CLASSES[0]) + name:>{_WIDE[name]}}" for name in CLASSES)
+        + f"  {'format':<18} file"
+    ]
+    total = Bytes()
     for source, found in files:
         counts = [f"{count:,}" if found.events else "-" for count in (found.events, found.relevant, found.understood)]
+        told = ledger(source, found)
+        if not source.container:
+            total = Bytes(*(a + b for a, b in zip(total, told, strict=True)))
         lines.append(
             " ".join(f"{count:>10}" for count in counts) + f" {percent(found):>9} "
-            f"{found.notices.height:>8,}  {found.format:<18} {printable(source.path)}"
+            f"{found.notices.height:>8,}  {_classes(told)}  {found.format:<18} {printable(source.path)}"
         )
     whole = FileReading(
         "",
@@ -138,9 +149,33 @@ def render_coverage(files: Sequence[tuple[Source, FileReading]]) -> str:
     notices = sum(found.notices.height for _, found in files)
     lines.append(
         f"{whole.events:>10,} {whole.relevant:>10,} {whole.understood:>10,} {percent(whole):>9} {notices:>8,}  "
-        f"{len(files):,} files"
+        f"{_classes(total)}  {len(files):,} files"
     )
     return "\n".join(lines) + "\n"
+
+
+def coverage_document(files: Sequence[tuple[Source, FileReading]]) -> dict[str, Any]:
+    """The same as ``render_coverage`` for programs: the contract ``forensics.coverage/1``."""
+    return {
+        "schema": SCHEMA,
+        "files": [
+            {
+                "path": source.path,
+                "format": found.format,
+                "container": bool(source.container),
+                "events": found.events,
+                "relevant": found.relevant,
+                "understood": found.understood,
+                "notices": found.notices.height,
+                "bytes": ledger(source, found)._asdict(),
+            }
+            for source, found in files
+        ],
+    }
+
+
+def _classes(told: Bytes) -> str:
+    return " ".join(f"{count:>{width},}" for count, width in zip(told, _WIDE.values(), strict=True))
 
 
 def printable(text: str) -> str:

@@ -75,6 +75,12 @@ class RequestLog:
             notices.append(found.notices)
         return pl.concat(notices)
 
+    @property
+    def lines(self) -> pl.Series:
+        """Numbers of the lines that stated something."""
+        told = [part.get_column("line") for each in self._parts for part in (each.fetches, each.stated)]
+        return pl.concat(told).unique() if told else pl.Series("line", [], dtype=pl.Int64)
+
     def finish(self) -> pl.DataFrame:
         """Observations of the whole file, schema ``OBSERVATIONS``, by line."""
         if not self._parts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -60,10 +61,27 @@ def test_coverage_counts_and_can_fail(tmp_path: Path) -> None:
     other = "[2024-03-01 10:22:41,109] INFO Some words (kafka.Some)"
     (tmp_path / "server.log").write_text("\n".join([good, good, strange, other]) + "\n")
     line, total = run("--coverage", tmp_path).output.splitlines()[1:]
-    assert line.split() == ["4", "3", "2", "66.66", "%", "1", "broker-log", str(tmp_path / "server.log")]
+    of_bytes = [str(2 * len(good) + 2), str(len(other) + 1), "0", str(len(strange) + 1)]
+    path = str(tmp_path / "server.log")
+    assert line.split() == ["4", "3", "2", "66.66", "%", "1", *of_bytes, "broker-log", path]
     assert total.split()[:5] == ["4", "3", "2", "66.66", "%"]
     run("--coverage", "--at-least", "66", tmp_path)
     run("--coverage", "--at-least", "99.9", tmp_path, code=1)
+
+
+def test_coverage_for_programs(sample_traces: Path) -> None:
+    folder = sample_traces / "unclean-3.9.1"
+    told = json.loads(run("--coverage", "--format", "json", folder).output)
+    assert told["schema"] == "forensics.coverage/1"
+    files = {file["path"]: file for file in told["files"]}
+    assert files.keys() == {str(path) for path in folder.rglob("*") if path.is_file()}
+    for path, file in files.items():
+        assert list(file["bytes"]) == ["understood", "irrelevant", "damaged", "unknown"]
+        assert sum(file["bytes"].values()) == Path(path).stat().st_size, path
+    log = files[str(folder / "broker-1" / "logs" / "server.log")]
+    assert (log["format"], log["relevant"], log["understood"]) == ("broker-log", 72, 72)
+    assert log["bytes"]["understood"] > log["bytes"]["irrelevant"] > 0 == log["bytes"]["unknown"]
+    run("--format", "json", folder, code=2)
 
 
 def test_standard_input(sample_traces: Path) -> None:
