@@ -231,7 +231,7 @@ def _finish(rows: pl.DataFrame, message: Message, variant: Variant, kind: Kind, 
     rows = rows.with_columns(
         pl.lit(kind.value, dtype=OBSERVATIONS["kind"]).alias("kind"),
         pl.lit(message.id).alias("message"),
-        *[pl.lit(value).alias(name) for name, value in fixed.items()],
+        *[pl.lit(value, dtype=OBSERVATIONS.get(name)).alias(name) for name, value in fixed.items()],
     )
     for name in ("tp", "bracketed"):
         if name in rows.columns:
@@ -247,7 +247,9 @@ def _finish(rows: pl.DataFrame, message: Message, variant: Variant, kind: Kind, 
             changes.append(pl.col(name).str.extract(r"([A-Za-z0-9_-]{22})"))
         elif name in OBSERVATIONS and OBSERVATIONS[name].is_integer() and rows.schema[name] == pl.String:
             changes.append(pl.col(name).cast(OBSERVATIONS[name], strict=False))
-    return conform(rows.with_columns(changes), OBSERVATIONS)
+    changed = {change.meta.output_name(): change for change in changes}
+    # Columns that no wording of the block gives are added once, for all together.
+    return rows.select([changed.get(name, pl.col(name)) for name in rows.columns if name in OBSERVATIONS])
 
 
 def _split_partition(rows: pl.DataFrame, name: str, mark: str) -> pl.DataFrame:
