@@ -2,7 +2,8 @@
 
 The layouts are those of Strimzi's ``tools/report.sh``, of logs on a Kubernetes node, of hosts copied side by side as
 support tools of Confluent Platform and Ansible do, of the support bundle of Confluent for Kubernetes, of ``kubectl cp``
-and of ``rpk debug bundle``; real brokers printed what they hold.
+and of ``rpk debug bundle``; real brokers printed what they hold. What Confluent's Diagnostics Bundle Tool puts where is
+not documented: an archive a host, a folder a component and what it collects below stand in for it.
 """
 
 from __future__ import annotations
@@ -99,6 +100,17 @@ def confluent(broker: Path) -> Files:
     }
 
 
+def diagnostics(broker: Path) -> Files:
+    """An archive a host, in it a folder a process with its logs and settings."""
+    process = f"diagnostics-output/kafka.Kafka-{14711 + int(number(broker))}"
+    files: dict[str, bytes] = {
+        f"{process}/logs/{path.name}.gz": gzip.compress(path.read_bytes()) for path in broker.glob("logs/*.log")
+    }
+    files[f"{process}/configs/server.properties"] = (broker / "server.properties").read_bytes()
+    files["diagnostics-output/io.confluent.connect-99/logs/connect.log"] = b"no broker's\n"
+    return {f"host-{'abcdefgh'[int(number(broker)) % 8]}/diagnostics-output.tar.gz": tar(files, "gz")}
+
+
 def copied(broker: Path) -> Files:
     """``kubectl cp`` of a pod's log directory and its output, folder by folder."""
     pod = f"copies/my-cluster-kafka-{number(broker)}"
@@ -113,6 +125,7 @@ BUNDLES: dict[str, Callable[[Path], Files]] = {
     "hosts": hosts,
     "rpk": rpk,
     "confluent": confluent,
+    "diagnostics": diagnostics,
     "kubectl cp": copied,
 }
 
@@ -140,14 +153,15 @@ def told(result: Result) -> tuple[dict[tuple[str, str], str], list[str]]:
 def test_a_bundle_says_what_its_brokers_said(way: str, sample_traces: Path, tmp_path: Path) -> None:
     trace = sample_traces / TRACE
     found = scan([str(bundled(way, trace, tmp_path / "report.zip"))])
-    parts = ("logs", "server.properties") if way == "strimzi" else ("logs", "server.properties", "data")
+    parts = ("logs", "server.properties") if way in ("strimzi", "diagnostics") else ("logs", "server.properties", "data")
     parts = ("logs",) if way in ("node", "rpk", "confluent") else parts
     parts = ("logs", "data") if way == "kubectl cp" else parts
     plain = scan([str(path) for part in parts for path in sorted(trace.glob(f"broker-*/{part}"))])
     assert told(found) == told(plain)
     assert sorted(found.case.brokers) == sorted(plain.case.brokers)
     noticed = {found.case.path(source) for source in found.case.notices["source"].to_list()}
-    assert all("tls-sidecar" in path for path in noticed)  # a log, but no broker's
+    # logs, but no broker's
+    assert all("tls-sidecar" in path or "connect" in path for path in noticed)
 
 
 @pytest.mark.parametrize("way", BUNDLES)
