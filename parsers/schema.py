@@ -113,6 +113,9 @@ class Kind(StrEnum):
     LOGGER_LEVEL = "logger_level"  # logging configuration: detail = logger=LEVEL
     # -- what tools print of a running cluster ----------------------------------------------------------------------
     TOPIC_DESCRIBED = "topic_described"  # leader, isr; detail = replicas=..; neither time nor epoch
+    QUORUM_DESCRIBED = (
+        "quorum_described"  # leader, leader_epoch, hw of the metadata log; or replica, leo, detail = part and lag
+    )
     LOG_DIR_DESCRIBED = "log_dir_described"  # log_dir; detail = size=.. offsetLag=.., and "future"
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from parsers import lines, text_log, wrappings
 from parsers.file_reading import UTC, FileReading, joined, note, small
-from parsers.formats import describe_text, dump_log_text, log4j_config, log_dirs_json, trace_jsonl
+from parsers.formats import describe_text, dump_log_text, log4j_config, log_dirs_json, quorum_describe, trace_jsonl
 from parsers.formats.log_directory import split_directory
 from parsers.sources import HEAD_BYTES, Source
 from parsers.take_data import content
@@ -116,6 +116,16 @@ def description(source: Source, _head: bytes) -> FileReading:
     with source.open() as stream:
         parts = [block.lines for block in lines.blocks(stream)]
     return small("topics-describe", describe_text.read_describe(pl.concat(parts)))
+
+
+def is_quorum(_source: Source, head: bytes) -> bool:
+    """Printed by ``kafka-metadata-quorum describe``."""
+    return quorum_describe.is_quorum(head)
+
+
+def quorum(source: Source, _head: bytes) -> FileReading:
+    """The metadata quorum as ``kafka-metadata-quorum describe`` printed it."""
+    return small("quorum-describe", quorum_describe.read_quorum(content(source).decode("utf-8", "replace")))
 
 
 def is_log_dirs(_source: Source, head: bytes) -> bool:

@@ -44,6 +44,7 @@ _TOOLS = (
     ("dump-log", "output of kafka-dump-log"),
     ("log-dirs", "output of kafka-log-dirs"),
     ("topics-describe", "output of kafka-topics"),
+    ("quorum-describe", "output of kafka-metadata-quorum"),
     ("trace", "a trace"),
 )
 _SHOWN = frozenset({*_LOGS, *(kind for kind, _ in (*_FILES, *_TOOLS)), "segment", "server-properties"})

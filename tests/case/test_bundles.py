@@ -153,7 +153,9 @@ def told(result: Result) -> tuple[dict[tuple[str, str], str], list[str]]:
 def test_a_bundle_says_what_its_brokers_said(way: str, sample_traces: Path, tmp_path: Path) -> None:
     trace = sample_traces / TRACE
     found = scan([str(bundled(way, trace, tmp_path / "report.zip"))])
-    parts = ("logs", "server.properties") if way in ("strimzi", "diagnostics") else ("logs", "server.properties", "data")
+    parts = (
+        ("logs", "server.properties") if way in ("strimzi", "diagnostics") else ("logs", "server.properties", "data")
+    )
     parts = ("logs",) if way in ("node", "rpk", "confluent") else parts
     parts = ("logs", "data") if way == "kubectl cp" else parts
     plain = scan([str(path) for part in parts for path in sorted(trace.glob(f"broker-*/{part}"))])

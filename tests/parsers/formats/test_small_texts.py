@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.errors import NotThisFormat
 from parsers.formats.log4j_config import read_log4j_config
+from parsers.formats.quorum_describe import read_quorum
 from parsers.read import read
 from tests.parsers.handing_over import source
 
@@ -70,6 +73,123 @@ XML = """<?xml version="1.0"?>
 """
 
 
+SHIPPED = """# unspecified loggers go to server.log and to standard output
+Configuration:
+  Properties:
+    Property:
+      - name: "kafka.logs.dir"
+        value: "."
+      - name: "logPattern"
+        value: "[%d] %p %m (%c)%n"
+
+  Appenders:
+    Console:
+      name: STDOUT
+      PatternLayout:
+        pattern: "${logPattern}"
+    RollingFile:
+      - name: KafkaAppender
+        fileName: "${sys:kafka.logs.dir}/server.log"
+        filePattern: "${sys:kafka.logs.dir}/server.log.%d{yyyy-MM-dd-HH}"
+        TimeBasedTriggeringPolicy:
+          modulate: true
+          interval: 1
+      - name: StateChangeAppender
+        fileName: "${sys:kafka.logs.dir}/state-change.log"
+
+  Loggers:
+    Root:
+      level: INFO
+      AppenderRef:
+        - ref: STDOUT
+        - ref: KafkaAppender
+    Logger:
+      - name: org.apache.kafka
+        level: INFO
+      - name: kafka.request.logger
+        level: WARN
+        additivity: false
+        AppenderRef:
+          ref: RequestAppender
+#      - name: kafka.server.KafkaApis
+#        level: TRACE
+#        AppenderRef:
+#          ref: RequestAppender
+      - name: kafka.network.RequestChannel$
+        level: WARN
+        AppenderRef:
+          ref: RequestAppender
+      - name: org.apache.kafka.storage.internals.log.LogCleaner$CleanerThread
+        level: INFO
+        additivity: false
+      - name: state.change.logger
+        level: INFO
+        additivity: false
+        AppenderRef:
+          ref: StateChangeAppender
+"""
+"""Built as config/log4j2.yaml of Kafka 4 is."""
+
+
+def data(name: str) -> bytes:
+    return (Path(__file__).parent / "data" / name).read_bytes()
+
+
+@pytest.mark.parametrize("version", ["3.9.1", "4.1.1"])
+def test_what_real_tools_print_of_real_brokers(version: str) -> None:
+    topics = read(source(data(f"describe-{version}.txt"), "topics.txt"))
+    assert (topics.format, topics.notices.height) == ("topics-describe", 0)
+    assert topics.observations.select("topic", "partition", "leader", "isr", "detail").rows() == [
+        ("a.b-c_d", 0, 1, "1", "replicas=1"),
+        ("orders", 0, 1, "1", "replicas=1,2,3"),
+        ("orders", 1, 1, "1", "replicas=2,3,1"),
+    ]
+    assert topics.observations.get_column("topic_id").null_count() == 0
+    disks = read(source(data(f"log-dirs-{version}.txt"), "dirs.txt"))
+    assert (disks.format, disks.notices.height) == ("log-dirs", 0)
+    assert disks.observations.select("witness", "topic", "partition").rows() == [
+        *((1, topic, partition) for topic, partition in (("a.b-c_d", 0), ("orders", 0), ("orders", 1))),
+        *((broker, "orders", partition) for broker in (2, 3) for partition in (0, 1)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "hw", "ends", "nodes"), [("3.9.1", 74, (109, 135), "3,2,1"), ("4.1.1", 68, (90, 102), "3,1,2")]
+)
+def test_the_metadata_quorum_described(version: str, hw: int, ends: tuple[int, int], nodes: str) -> None:
+    reading = read(source(data(f"quorum-{version}.txt"), "quorum.txt"))
+    assert (reading.format, reading.notices.height) == ("quorum-describe", 0)
+    rows = reading.observations
+    assert set(rows.select("topic", "partition", "kind").rows()) == {("__cluster_metadata", 0, "quorum_described")}
+    first = rows.row(0, named=True)
+    assert (first["leader"], first["leader_epoch"], first["hw"], first["line"]) == (100, 1, hw, 1)
+    assert first["detail"].endswith(f" voters=100 observers={nodes} max_lag=0")
+    order = [100, *map(int, nodes.split(","))]
+    assert rows.slice(1).select("replica", "leo").rows() == [(node, end) for end in ends for node in order]
+    assert rows.get_column("leader").to_list() == [100, *([100, None, None, None] * 2)]
+    assert rows.get_column("detail")[2].startswith("Observer lag=0 last_fetch=179530")
+    assert rows.get_column("detail")[6].startswith("Observer lag=0 last_fetch=")
+
+
+def test_a_metadata_quorum_of_3_3_and_damage() -> None:
+    text = "ClusterId:              abc\nLeaderId:               3002\nLeaderEpoch:            2\n"
+    older = (
+        f"{text}HighWatermark:          10\nCurrentVoters:          [3000,3001,3002]\nCurrentObservers:       [0,1,2]\n"
+    )
+    table = (
+        "NodeId\tLogEndOffset\tLag\tLastFetchTimestamp\tLastCaughtUpTimestamp\tStatus\t\n0\t8\t2\t-1\t-1\tObserver\t\n"
+    )
+    reading = read(source((older + older + table + "0\t8\t2").encode(), "q"))
+    assert reading.observations.select("leader", "hw", "replica", "leo", "detail", "line").rows() == [
+        (3002, 10, None, None, "cluster=abc voters=3000,3001,3002 observers=0,1,2", 1),
+        (3002, 10, None, None, "cluster=abc voters=3000,3001,3002 observers=0,1,2", 7),
+        (None, None, 0, 8, "Observer lag=2 last_fetch=-1 last_caught_up=-1", 14),
+    ]
+    assert reading.notices.get_column("line").to_list() == [15]
+    with pytest.raises(NotThisFormat):
+        read_quorum("NodeId\tLogEndOffset\tLag\tLastFetchTimestamp\tLastCaughtUpTimestamp\tStatus\n")
+
+
 def test_topics_described() -> None:
     reading = read(source(DESCRIBED.encode(), "describe.txt"))
     assert reading.format == "topics-describe"
@@ -99,6 +219,18 @@ def test_log_directories_described() -> None:
         ("log4j.properties", LOG4J, ["root=INFO", "kafka=INFO", "state.change.logger=TRACE"]),
         ("log4j2.properties", LOG4J2, ["root=INFO", "kafka.server.ReplicaFetcherThread=TRACE"]),
         ("log4j2.yaml", YAML, ["root=INFO", "kafka=INFO", "state.change.logger=TRACE"]),
+        (
+            "log4j2.yaml",
+            SHIPPED,
+            [
+                "root=INFO",
+                "org.apache.kafka=INFO",
+                "kafka.request.logger=WARN",
+                "kafka.network.RequestChannel$=WARN",
+                "org.apache.kafka.storage.internals.log.LogCleaner$CleanerThread=INFO",
+                "state.change.logger=INFO",
+            ],
+        ),
         ("kafka-logging.xml", XML, ["kafka.controller=TRACE", "root=INFO"]),
     ],
 )
