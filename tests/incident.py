@@ -186,3 +186,7 @@ class Incident:
     def findings(self, rule: str) -> list[Finding]:
         """What a rule finds."""
         return list(self.partition_of(self.scan()).judgements[rule].findings)
+
+    def missing(self, rule: str) -> list[str]:
+        """What would settle a rule's unknown verdict."""
+        return list(self.partition_of(self.scan()).judgements[rule].missing)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
+from forensics.replay.backwards import gave_way
 from forensics.replay.history import Confidence, Cut, Epoch, History, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
 
@@ -124,6 +125,9 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     for statement in history.statements:
         gone, unknown = differences(statement.lineage, served, 0, statement.high_watermark)
         unclear.extend(unknown)
+        if history.backwards:
+            unclear.extend(gone)  # which of the two logs the partition went on with is not told by epochs
+            continue
         for piece in statement.lineage.pieces(gone):
             if statement.lineage.epoch_at(piece[0]) in contested:
                 unclear.append(piece)
@@ -143,6 +147,10 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
         found.append(
             Loss(tuple(whole), history.epochs[number], tuple(statements), _holders(history, lineage, whole), lineage)
         )
+    for left in gave_way(history):
+        after = Epoch(left.epoch, leader=left.successor, time=left.time, refs=list(left.refs), served=True)
+        holders = {left.statement.replica: left.ranges}
+        found.append(Loss(left.ranges, after, (left.statement,), holders, left.statement.lineage))
     proven = [piece for loss in found for piece in loss.ranges]
     return found, subtract(unclear, proven)
 
@@ -225,11 +233,22 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
 
 
 def _from_eligible(history: History, epoch: Epoch) -> bool:
-    """Whether an epoch's leader was elected from the eligible leader replicas, which have all that was committed: who
-    elects tells of an empty ISR, and calls the election that followed clean (KIP-966).
+    """Whether an epoch's leader was elected from the eligible leader replicas, which have all that was committed: the
+    ISR before was empty, and who elects tells of this election and does not call it unclean (KIP-966).
     """
-    before = [e.last_isr for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
-    return bool(before) and not before[-1] and not epoch.unclean and history.elections_told
+    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
+    return (
+        bool(before) and not before[-1].last_isr and not before[-1].by_request and epoch.elected and not epoch.unclean
+    )
+
+
+def from_nowhere(history: History, epoch: Epoch) -> bool:
+    """Whether an epoch's leader followed an empty ISR, and nobody says whether it was an eligible leader replica."""
+    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
+    isr = epoch.first_isr
+    if not before or before[-1].last_isr or epoch.unclean or epoch.elected or (isr is not None and len(isr) > 1):
+        return False
+    return not before[-1].by_request
 
 
 def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
@@ -295,7 +314,9 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
         if last is None:
             continue
         if not last:
-            return False  # only where eligible leader replicas stand in for the ISR (KIP-966): elected from these
+            # With ZooKeeper nobody is left to be elected cleanly. Else eligible leader replicas may stand in for the
+            # ISR (KIP-966).
+            return earlier.by_request
         if earlier.leader is not None and earlier.leader >= 0 and not (earlier.isr_own or earlier.isr_told):
             return False
         return epoch.leader not in last
@@ -336,6 +357,8 @@ class Doubt:
 @_once
 def doubts(history: History) -> list[Doubt]:
     """Changes of leader at which committed records may have gone though no high watermark proves it."""
+    if history.backwards:
+        return []  # which leader came before which is not told by their epochs
     led = [
         e
         for _, e in sorted(history.epochs.items())

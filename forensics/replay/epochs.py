@@ -78,6 +78,8 @@ def _told(epoch: Epoch, event: Event) -> None:
         epoch.isr_told = True
     if isr is not None and epoch.isr and epoch.isr[0][0] == isr and event.kind in ELECTS:
         epoch.isr_elected = True
+    epoch.elected = epoch.elected or event.kind in ELECTS
+    epoch.by_request = epoch.by_request or event.kind in (Kind.METADATA_CACHED, Kind.LEADER_AND_ISR)
     if event.kind in (Kind.UNCLEAN_ELECTION, Kind.RECOVERING):
         epoch.unclean.append(ref)
 

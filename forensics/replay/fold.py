@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forensics.replay import epochs as leadership
+from forensics.replay.backwards import served_again
 from forensics.replay.committed import reached
 from forensics.replay.history import (
     BrokerFacts,
@@ -79,6 +80,7 @@ def fold(
         history.protocol = "hw"
     told = {b for b, spans in tenures.items() if spans and facts.get(b, NO_FACTS).state_log}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
+    history.backwards = [*served_again(tenures), *history.backwards]
     history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
     history.tenures = tenures
     history.disks = disks

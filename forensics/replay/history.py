@@ -266,6 +266,23 @@ class Shrunk:
     cause: str = "loaded"
 
 
+@dataclass(frozen=True, slots=True)
+class Backwards:
+    """A sign that leader epochs went back, so that their order is not the order of the leaders.
+
+    Attributes:
+        text: what shows it, in words.
+        epoch: the epoch that came again, or came after a higher one.
+        time: microseconds since 1970 UTC, or None.
+        refs: evidence.
+    """
+
+    text: str
+    epoch: int
+    time: int | None
+    refs: tuple[Ref, ...]
+
+
 @dataclass(slots=True)
 class Epoch:
     """One leader epoch.
@@ -286,6 +303,8 @@ class Epoch:
         isr_own: the leader itself states the ISR, so every change of it is known.
         isr_told: controllers or metadata caches state it.
         isr_elected: its first ISR is the one it was elected with.
+        elected: whoever elects leaders speaks of this epoch.
+        by_request: controllers told brokers of it by request, as with ZooKeeper.
     """
 
     epoch: int
@@ -303,6 +322,8 @@ class Epoch:
     isr_own: bool = False
     isr_told: bool = False
     isr_elected: bool = False
+    elected: bool = False
+    by_request: bool = False
 
     @property
     def first_isr(self) -> frozenset[int] | None:
@@ -396,6 +417,7 @@ class History:
     disks: Mapping[int, Disk] = field(default_factory=dict)
     elections_told: bool = False  # whoever elects the leaders speaks of the partition
     uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
+    backwards: list[Backwards] = field(default_factory=list)  # signs that the order of epochs is not that of leaders
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
     @property
@@ -410,6 +432,6 @@ class History:
 
     @property
     def current(self) -> Epoch | None:
-        """The last epoch with a leader that took it up."""
+        """The last epoch with a leader that took it up, by number."""
         led = [e for e in self.epochs.values() if e.leader is not None and e.leader >= 0 and e.served]
         return max(led, key=lambda e: e.epoch) if led else None

@@ -13,6 +13,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.brokers import Broker
+from forensics.replay.backwards import told_twice
 from forensics.replay.disks import disks
 from forensics.replay.fold import fold
 from forensics.replay.forks import forks
@@ -86,6 +87,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     if not internal:
         rows = rows.filter(pl.col("topic") != "__cluster_metadata")
     rows = incarnations(rows.sort("topic", "partition", "broker", "row"))
+    twice = told_twice(rows)
     disk, segments = disks(case)
     forked, compared = forks(segments, case.batches, disk)
     # What a controller sent to a broker is not what that broker did.
@@ -103,12 +105,20 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     for topic, partition, incarnation in sorted(keys):
         live = incarnation == 0
         replicas = disk.get((topic, partition), {}) if live else {}
+        if (topic, partition, 1) in keys:
+            # Who holds no replica of the present topic may still checkpoint one of the topic before.
+            replicas = {
+                broker: found
+                for broker, found in replicas.items()
+                if found.directory is not None or (topic, partition, incarnation, broker) in own_events
+            }
         history = History(
             topic,
             partition,
             topic_id=ids.get((topic, partition, incarnation)),
             cluster=_cluster(case),
             incarnation=incarnation,
+            backwards=twice.get((topic, partition, incarnation), []),
             compared=compared.get((topic, partition), frozenset()) if live else frozenset(),
         )
         events = {

@@ -157,7 +157,7 @@ class Reader:
         self.growing = False  # records may have been appended since `end` was exact
         self.sampled = False  # `end` comes from a logger that prints every append
         self.since: int | None = None  # when this replica last came into being or to life
-        self.stopped: int | None = None  # last line before its log was read back
+        self.lived = 0  # how long it had lived when its last process ended, microseconds
         self.moved = False  # between two directories; the log it leaves is about to be renamed
         self.planned: Step | None = None
         self.starts_empty = False
@@ -270,7 +270,7 @@ class Reader:
                 self._replace_load(event, event.leo)
         else:
             if not self.recovering:
-                self.stopped = self.now.last_time
+                self._stopped()
             reason = "unclean" if self.recovering else ""
             self._step("loaded", event.leo, reason, event, f"log end offset {event.leo} when loaded")
             self.at_rest, self.recovering = True, False
@@ -283,8 +283,12 @@ class Reader:
 
     def _recovery(self, event: Event) -> None:
         if not self.recovering:
-            self.stopped = self.now.last_time
+            self._stopped()
         self.recovering = True
+
+    def _stopped(self) -> None:
+        last = self.now.last_time
+        self.lived = last - self.since if last is not None and self.since is not None else 0
 
     def _corrupt(self, event: Event) -> None:
         if event.offset is not None:
@@ -453,11 +457,15 @@ class Reader:
 
     def _hw_missing(self, event: Event) -> None:
         """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
-        lived = self.stopped - self.since if self.stopped is not None and self.since is not None else 0
         steps = self.now.steps
+        fresh = self.at_rest
+        if not fresh and not steps and self.tenures and self.tenures[-1].run != self.now.run:
+            # To 1.0 it is read only once the new process has been told its first role.
+            steps = self.tenures[-1].steps
+            fresh = bool(steps) and steps[-1].what == "loaded"
         # A clean stop writes the file (ReplicaManager.shutdown), however short the replica's life was.
         clean = bool(steps) and steps[-1].what == "loaded" and not steps[-1].reason
-        if self.at_rest and self.end and (clean or lived > _CHECKPOINTED):
+        if fresh and self.end and (clean or self.lived > _CHECKPOINTED):
             ref = Ref(row=event.row, note="no checkpointed high watermark")
             kept = [t.hw.value for t in (*self.tenures, self.now) if t.hw is not None]
             kept += [t.start_hw.value for t in (*self.tenures, self.now) if t.start_hw is not None]

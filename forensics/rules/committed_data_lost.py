@@ -32,6 +32,8 @@ or reassigned.
 
 from __future__ import annotations
 
+import shlex
+
 from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses
 from forensics.replay.history import Confidence, Epoch, History
@@ -57,6 +59,7 @@ from forensics.rules.story import (
     owner_text,
     shrunk_fact,
     statement_fact,
+    went_back,
 )
 
 ID = "committed-data-lost"
@@ -65,7 +68,7 @@ ID = "committed-data-lost"
 def judge(history: History, case: Case) -> Judgement:
     """Compare every committed record with the current leader's log."""
     found, unclear = losses(history)
-    findings = tuple(_finding(history, loss) for loss in found)
+    findings = tuple(_finding(history, case, loss, last=loss is found[-1]) for loss in found)
     missing: list[str] = []
     if history.current is None:
         missing.append(f"who leads {history.name}: a replica's state-change.log, the controller's log, or its segments")
@@ -85,7 +88,9 @@ def judge(history: History, case: Case) -> Judgement:
                 f"how far {leader_text(before)} had committed when {leader_text(after)} began at offset {after.start}: "
                 + _witnesses(history, before)
             )
-    if unclear and history.contested:
+    if history.backwards:
+        missing.append(went_back(history))
+    elif unclear and history.contested:
         missing.append(
             f"which of its leaders the partition went on with in leader epoch {min(history.contested)}, as to offsets "
             f"{span_text(unclear)}: what producers and consumers of that time say"
@@ -94,6 +99,7 @@ def judge(history: History, case: Case) -> Judgement:
         missing.append(
             f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica"
         )
+    missing += _unreadable(history)
     missing += _unheard(history, case)
     missing += [
         f"broker {broker}'s later server.log and state-change.log: {why}"
@@ -119,6 +125,16 @@ def _at_hand(history: History, epoch: Epoch) -> bool:
     return replica is not None and replica.server_log and replica.state_log and replica.on_disk
 
 
+def _unreadable(history: History) -> list[str]:
+    """Damage in the very log that the partition serves."""
+    leader = history.current.leader if history.current is not None else None
+    disk = history.disks.get(leader) if leader is not None else None
+    if disk is None or not disk.damage:
+        return []
+    held = f"what its damaged segments held ({disk.damage[0].text})"
+    return [f"whether leader {leader} can still serve {held}: the segments of another replica"]
+
+
 def _never_written(history: History) -> bool:
     """Whether every replica's log is empty and none ever lost anything: there was nothing to commit."""
     replicas = [r for b, r in history.replicas.items() if r.directory is not None or history.tenures.get(b)]
@@ -138,7 +154,7 @@ def _unheard(history: History, case: Case) -> list[str]:
     return [f"broker {broker}'s state-change.log: whether another leader followed" for broker in silent]
 
 
-def _finding(history: History, loss: Loss) -> Finding:
+def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding:
     statement, epoch = loss.statements[0], loss.epoch
     first = loss.ranges[0][0]
     cause = loss_cause(history, epoch, first, statement.epoch)
@@ -164,7 +180,7 @@ def _finding(history: History, loss: Loss) -> Finding:
     ]
     for broker, ranges in loss.holders.items():
         facts.append(_holder_fact(history, broker, ranges))
-    keep, next_steps, do_not = _advice(history, holders)
+    keep, next_steps, do_not = _advice(history, case, holders)
     inferred = statement.confidence is Confidence.INFERRED or epoch.start_confidence is Confidence.INFERRED
     number = size(loss.ranges)
     uncertain = _uncertain(history, loss)
@@ -179,8 +195,7 @@ def _finding(history: History, loss: Loss) -> Finding:
         records=(number, None if uncertain else number),
         summary=(
             f"committed offsets {span_text(loss.ranges)} ({count_text(loss.ranges)}) of leader epoch "
-            f"{', '.join(map(str, written)) or 'unknown'} are gone: leader {epoch.leader} began epoch {epoch.epoch}"
-            + (f" at offset {epoch.start}" if epoch.start is not None else "")
+            f"{', '.join(map(str, written)) or 'unknown'} are gone: {_how(loss)}"
             + (
                 f"; {_held_text(loss)}still held by {brokers_text(holders)}"
                 if holders
@@ -190,7 +205,7 @@ def _finding(history: History, loss: Loss) -> Finding:
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
         after={"log_end_offset": epoch.start} if epoch.start is not None else {},
-        uncertain=uncertain,
+        uncertain=(*uncertain, *(_later(history, loss) if last else ())),
         not_because=(
             (
                 "the records were below a high watermark in the very log that wrote them, so they were not "
@@ -202,6 +217,18 @@ def _finding(history: History, loss: Loss) -> Finding:
         next_steps=next_steps,
         do_not=do_not,
     )
+
+
+def _how(loss: Loss) -> str:
+    """Who began without the records."""
+    statement, epoch = loss.statements[0], loss.epoch
+    if epoch.epoch <= statement.epoch:
+        return (
+            f"broker {statement.replica}, which led then, later followed leader {epoch.leader} of epoch {epoch.epoch}, "
+            "which holds others there"
+        )
+    begun = f" at offset {epoch.start}" if epoch.start is not None else ""
+    return f"leader {epoch.leader} began epoch {epoch.epoch}{begun}"
 
 
 def _end_gone(history: History, doubt: Doubt) -> bool:
@@ -220,6 +247,8 @@ def _end_gone(history: History, doubt: Doubt) -> bool:
 
 def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
     """More may be lost than is proven: the leader before may have committed beyond what any high watermark shows."""
+    if history.backwards or history.contested:
+        return ("more may be lost: the leader epochs do not tell in what order the leaders followed one another",)
     return tuple(
         f"more may be lost: how far {leader_text(doubt.before)} had committed beyond offset "
         f"{loss.ranges[-1][1]} is not in the evidence"
@@ -227,6 +256,18 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
         if doubt.after.epoch <= loss.epoch.epoch
         and (doubt.end is None or doubt.end > loss.ranges[-1][1])
         and _end_gone(history, doubt)
+    )[:1]
+
+
+def _later(history: History, loss: Loss) -> tuple[str, ...]:
+    """What may have been lost of later records, of which nothing is proven."""
+    return tuple(
+        f"other records may be lost too: how far {leader_text(doubt.before)} had committed when "
+        f"{leader_text(doubt.after)} began"
+        + (f" at offset {doubt.after.start}" if doubt.after.start is not None else "")
+        + " is not in the evidence"
+        for doubt in doubts(history)
+        if doubt.after.epoch > loss.epoch.epoch
     )[:1]
 
 
@@ -249,7 +290,9 @@ def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], .
     return Fact(f"still holds {span_text(ranges)}{differs}", broker=broker, refs=refs)
 
 
-def _advice(history: History, holders: tuple[int, ...]) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
+def _advice(
+    history: History, case: Case, holders: tuple[int, ...]
+) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
     name = history.name
     if not holders:
         return (
@@ -264,16 +307,18 @@ def _advice(history: History, holders: tuple[int, ...]) -> tuple[str | None, tup
             ("do not delete the evidence: it is the only account of what was lost",),
         )
     broker = holders[0]
-    folder = history.replicas[broker].directory or f"its directory {name}"
+    folder = history.replicas[broker].directory
+    read = (
+        f"cd {shlex.quote(f'/path/to/copy/{name}')} && "
+        f'for f in *.log; do {_dump(case, broker)} --deep-iteration --print-data-log --files "$f"; done'
+    )
+    here = f" (in this evidence: {shlex.quote(folder)})" if folder is not None else ""
     return (
         f"broker {broker}'s copy of {name}"
         + (", the only one with the records" if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
         (
-            f"stop broker {broker} and copy {folder} to another disk",
-            (
-                f"read the records from the copy, segment by segment: cd <copy of {name}> && for f in *.log; do "
-                'kafka-dump-log --print-data-log --files "$f"; done'
-            ),
+            f"stop broker {broker} and copy its directory {name} to another disk{here}",
+            f"read the records from the copy, segment by segment: {read}",
         ),
         (
             (
@@ -282,6 +327,14 @@ def _advice(history: History, holders: tuple[int, ...]) -> tuple[str | None, tup
             ),
         ),
     )
+
+
+def _dump(case: Case, broker: int) -> str:
+    """What prints the records of a segment: old releases have no script of its own for it."""
+    facts = case.brokers.get(broker)
+    if facts is not None and facts.release is not None and facts.release < (2, 7):
+        return "kafka-run-class.sh kafka.tools.DumpLogSegments"
+    return "kafka-dump-log.sh"
 
 
 RULE = Rule(ID, Severity.CRITICAL, "COMMITTED DATA LOST", judge, __doc__ or "")

@@ -109,7 +109,7 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         not_because=(
             "the segments were read to their end; if the directory was copied while the broker ran, copy it again",
         ),
-        cause=flushed_cause(history.disks[broker], end),
+        cause=flushed_cause(history, broker, end),
         keep=f"{brokers_text(whole)}'s copy of {name}" if whole else None,
         next_steps=(
             (

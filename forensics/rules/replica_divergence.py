@@ -134,7 +134,8 @@ def _cause(history: History, ranges: tuple[Range, ...]) -> str:
 
 def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
     current = history.current
-    leader = current.leader if current is not None and not current.other_leaders else None
+    known = current is not None and not current.other_leaders and not history.backwards
+    leader = current.leader if current is not None and known else None
     sides = _sides(forks)
     odd = tuple(sorted(broker for broker, side in sides.items() if side == 1))
     even = tuple(sorted(broker for broker, side in sides.items() if side == 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.committed import doubts, outside_isr, refetched
-from forensics.replay.history import ACKNOWLEDGED, Cut, Disk, Epoch, History, Role, Shrunk, Statement
+from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Fact, span_text
 
@@ -62,12 +62,17 @@ SHRUNK_BY = {
 """What made a log come back shorter: the id of a cause."""
 
 
-def flushed_cause(disk: Disk, end: int) -> str:
-    """Why a log on disk ends at an offset although it had more: what lay below its recovery point had been flushed, so
-    that no crash can take it, and another log is in its place.
+def flushed_cause(history: History, broker: int, end: int) -> str:
+    """Why the log of a replica ends on disk at an offset although it had more.
+
+    How it came back last says it best. Else, what lay below its recovery point had been flushed, so that no crash can
+    take it, and another log is in its place.
     """
-    flushed = disk.recovery_point is not None and disk.recovery_point[0] > end
-    return "stale-directory" if flushed else "unflushed-tail"
+    back = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps if step.what in SHRUNK_BY]
+    if back and back[-1].what == "created":
+        return SHRUNK_BY["created"]
+    point = history.disks[broker].recovery_point
+    return "stale-directory" if point is not None and point[0] > end else "unflushed-tail"
 
 
 def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
@@ -124,13 +129,22 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     return "unknown"
 
 
+def went_back(history: History) -> str:
+    """Why the order of leaders is not known, and what would tell it."""
+    return (
+        f"in what order the leaders of {history.name} followed one another: leader epochs ran backwards "
+        f"({history.backwards[0].text}), as when ZooKeeper or the metadata log is put back from an older copy; what "
+        "was done to it and when, and how far producers and consumers had come"
+    )
+
+
 def doubt_of(history: History, cut: Cut) -> str | None:
     """What would tell whether a cut's records were committed; None where the protocol says that they were not."""
     epoch = history.epochs.get(cut.epoch)
     if epoch is None:
         return f"what broker {cut.replica} followed when it truncated to {cut.target}: its state-change.log"
     again, unknown = refetched(history, cut, ((cut.target, cut.end),))
-    unsettled = any(doubt.after.epoch <= cut.epoch for doubt in doubts(history))
+    unsettled = bool(history.backwards) or any(doubt.after.epoch <= cut.epoch for doubt in doubts(history))
     if not again and not unknown and not unsettled:
         return None  # the leader it followed had all that was committed, and did not have these
     earlier = [e for n, e in history.epochs.items() if n < cut.epoch and e.leader is not None and e.leader >= 0]

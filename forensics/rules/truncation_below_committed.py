@@ -75,7 +75,7 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: Statement, gone: list[Range]) -> Finding:
     lost = intersect(ranges, gone)
-    settled = not doubts(history)
+    settled = not doubts(history) and not history.backwards
     leader = f"broker {cut.leader}"
     had = not subtract(ranges, refetched(history, cut, ranges)[0])
     proven = cut.end_exact and statement.confidence is Confidence.PROVEN

@@ -27,10 +27,10 @@ finding on lost data.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import outside_isr
+from forensics.replay.committed import from_nowhere, outside_isr
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
-from forensics.rules.story import leader_fact
+from forensics.rules.story import leader_fact, went_back
 
 ID = "unclean-election"
 
@@ -41,11 +41,19 @@ def judge(history: History, case: Case) -> Judgement:
     findings = []
     missing: list[str] = []
     for position, epoch in enumerate(led):
+        if history.backwards and not epoch.unclean:
+            missing.append(went_back(history))
+            continue
         if outside_isr(history, epoch):
             findings.append(_finding(history, epoch))
             continue
         if position == 0:
             continue
+        if from_nowhere(history, epoch):
+            missing.append(
+                f"whether leader {epoch.leader} of epoch {epoch.epoch} was an eligible leader replica (the ISR was "
+                "empty): the controller's log or the metadata log of then"
+            )
         before = led[position - 1]
         if before.last_isr is None and epoch.leader != before.leader and not _company(epoch):
             missing.append(
@@ -56,7 +64,7 @@ def judge(history: History, case: Case) -> Judgement:
     if not led:
         missing.append(f"any line about the leaders of {history.name}: state-change.log or the controller's log")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, tuple(findings), tuple(missing))
+    return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
 
 
 def _company(epoch: Epoch) -> bool:

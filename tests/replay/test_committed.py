@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from forensics.replay.committed import from_nowhere, outside_isr
+from forensics.replay.history import Epoch, History, Ref
 from forensics.replay.lineage import Range, merge
 from forensics.rules.finding import Finding
 from tests.incident import Incident
@@ -152,6 +154,81 @@ def test_an_old_leader_that_leads_again_takes_the_new_records_away(incident: Inc
     assert lost(incident) == [(60, 80)]
     finding = one(incident.findings("committed-data-lost"))
     assert 1 in finding.epochs
+
+
+# -- epochs that went back ------------------------------------------------------------------------
+
+
+def put_back(incident: Incident, *, committed: int) -> None:
+    """Broker 2 leads epoch 5 alone; then epochs are handed out from 3 on again, to broker 1, whom broker 2 follows."""
+    incident.elects(20, 5, 2, [2])
+    incident[2].leads(20, 5, 100, 100, [2])
+    incident[1].starts(40).loads(40, 100).leads(41, 3, 100, 100, [1])
+    incident[2].starts(60).loads(60, 110).follows(61, 3, 1, 110, committed)
+    leave(incident, 120, (0, 99, 0), (100, 119, 3), on=(1,))
+    leave(incident, 110, (0, 99, 0), (100, 109, 5), on=(2,))
+    leave(incident, 100, (0, 99, 0), on=(3,))
+
+
+@pytest.mark.parametrize("committed", [100, 104, 110])
+def test_a_leader_that_follows_a_lower_epoch_later_has_lost_what_it_had_committed(
+    committed: int, incident: Incident
+) -> None:
+    put_back(incident, committed=committed)
+    assert lost(incident) == ([(100, committed)] if committed > 100 else [])
+    assert incident.verdict("committed-data-lost") == ("violated" if committed > 100 else "unknown")
+    for finding in incident.findings("committed-data-lost"):
+        assert finding.replicas == (2,)
+        assert finding.uncertain
+        assert finding.keep == "broker 2's copy of orders-0, the only one with the records"
+
+
+def test_a_state_handed_out_twice_says_nothing_of_who_came_last(incident: Incident) -> None:
+    """Broker 2's later lines are missing: only the controllers' words contradict each other."""
+    succeeds(incident, 20, 2, 2, 100)
+    incident[1].starts(40).loads(40, 100)
+    incident.elects(41, 2, 1, [1])
+    incident[1].leads(41, 3, 100, 100, [1])
+    leave(incident, 120, (0, 99, 0), (100, 119, 3), on=(1,))
+    leave(incident, 110, (0, 99, 0), (100, 109, 2), on=(2,))
+    assert incident.verdict("committed-data-lost") == "unknown"
+    (missing,) = [m for m in incident.missing("committed-data-lost") if "backwards" in m]
+    assert "leader epoch 2 was handed out twice, with leader 2 and with leader 1" in missing
+    assert incident.verdict("unclean-election") == "unknown"
+
+
+def test_damage_in_the_leaders_log_is_not_called_clean(incident: Incident) -> None:
+    path = incident[1].segment([(0, 39, 0), (40, 99, 0)])
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    assert incident.verdict("segment-damage") == "violated"
+    assert incident.verdict("committed-data-lost") == "unknown"
+
+
+# -- an empty ISR ---------------------------------------------------------------------------------
+
+
+def after_an_empty_isr(*, by_request: bool = False, elected: bool = False) -> tuple[History, Epoch]:
+    """Broker 2 leads alone in epoch 2, after an epoch without a leader and without an ISR."""
+    history = History("orders", 0)
+    nobody = (frozenset[int](), Ref(row=1))
+    history.epochs[1] = Epoch(1, leader=-1, isr=[nobody], isr_told=True, by_request=by_request)
+    history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), Ref(row=2))], elected=elected)
+    return history, history.epochs[2]
+
+
+def test_with_zookeeper_nobody_is_elected_cleanly_from_an_empty_isr() -> None:
+    assert outside_isr(*after_an_empty_isr(by_request=True))
+    assert not from_nowhere(*after_an_empty_isr(by_request=True))
+
+
+def test_an_eligible_leader_replica_needs_the_word_of_who_elected_it() -> None:
+    told, silent = after_an_empty_isr(elected=True), after_an_empty_isr()
+    assert not outside_isr(*told)
+    assert not from_nowhere(*told)
+    assert not outside_isr(*silent)
+    assert from_nowhere(*silent)
 
 
 # -- what cannot be said ---------------------------------------------------------------------------

@@ -175,3 +175,22 @@ def test_an_isr_column() -> None:
     assert broker_set("3,1,2") == {1, 2, 3}
     assert broker_set("") == frozenset()
     assert broker_set(None) is None
+
+
+# -- checkpoints -----------------------------------------------------------------------------------
+
+
+def lost_checkpoint(*, end: int, crashed: bool = False) -> list[str]:
+    """What is said of a high watermark that is not found once the role was told, as brokers before 1.1 print it."""
+    reader = Reader(1, hw_protocol=True, initial_offset=None)
+    back = [event(Kind.RECOVERY, run=2, offset=0)] if crashed else []
+    told = event(Kind.LEADER_AND_ISR, run=2, leader_epoch=1, leader=2, isr="1,2")
+    events = [follows(0), *back, loaded(end), told, event(Kind.HW_MISSING, run=2)]
+    reader.read(e._replace(row=row, time=row * 1_000_000) for row, e in enumerate(events))
+    return [regression.how for regression in reader.regressions]
+
+
+def test_a_missing_high_watermark_is_noticed_after_the_first_role_too() -> None:
+    assert lost_checkpoint(end=22) == ["checkpoint"]
+    assert lost_checkpoint(end=0) == []
+    assert lost_checkpoint(end=22, crashed=True) == []  # killed before the file was ever written

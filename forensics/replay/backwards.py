@@ -1,0 +1,134 @@
+"""Leader epochs that went back: whoever hands them out was put back to an older state.
+
+Kafka orders leaders by their epochs, and so does replay. A controller only ever raises them
+(PartitionStateMachine, ReplicationControlManager), from what ZooKeeper or the metadata log holds; once that is restored
+from an older copy, epochs that were handed out already are handed out again, and no order of leaders follows from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from forensics.replay.history import Backwards, Confidence, History, Ref, Role, Statement
+from forensics.replay.lineage import Range, intersect
+from forensics.replay.tenures import Tenure
+from parsers.schema import Kind
+
+_HANDED_OUT = (
+    Kind.ELECTION,
+    Kind.UNCLEAN_ELECTION,
+    Kind.PARTITION_CHANGED,
+    Kind.ISR_COMMIT,
+    Kind.LEADER_AND_ISR,
+)
+"""What tells of a partition's state as it was written: each write raises the partition epoch (zkVersion)."""
+
+
+def served_again(tenures: Mapping[int, list[Tenure]]) -> list[Backwards]:
+    """Replicas that took up a role in a lower epoch than one they had served before."""
+    found = []
+    for broker, spans in sorted(tenures.items()):
+        highest: Tenure | None = None
+        for tenure in spans:
+            if tenure.epoch < 0 or tenure.role is Role.OFFLINE:
+                continue
+            if highest is not None and tenure.epoch < highest.epoch:
+                text = f"broker {broker} served leader epoch {tenure.epoch} after epoch {highest.epoch}"
+                found.append(Backwards(text, tenure.epoch, tenure.time, (highest.refs[0], tenure.refs[0])))
+                break
+            highest = tenure
+    return found
+
+
+def told_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[Backwards]]:
+    """States of a partition (leader epoch and partition epoch) that were handed out with two leaders.
+
+    Args:
+        rows: observations with their incarnation.
+
+    Returns:
+        By topic, partition and incarnation, the first of them.
+    """
+    place = ["topic", "partition", "incarnation"]
+    state = [*place, "leader_epoch", "partition_epoch"]
+    told = rows.filter(
+        pl.col("kind").is_in([kind.value for kind in _HANDED_OUT])
+        & (pl.col("leader") >= -1)
+        & (pl.col("leader_epoch") >= 1)
+        & pl.col("partition_epoch").is_not_null()
+    )
+    # Each state's first row of each leader.
+    told = told.group_by(*state, "leader").agg(pl.col("row").min(), pl.col("time").min()).sort(*state, "row")
+    twice = told.filter(pl.len().over(state) > 1)
+    found: dict[tuple[str, int, int], list[Backwards]] = {}
+    for (topic, partition, incarnation), group in twice.group_by(place, maintain_order=True):
+        epoch, _, first = group.select("leader_epoch", "partition_epoch", "leader").row(0)
+        second, time = group.select("leader", pl.col("time").cast(pl.Int64)).row(1)
+        rows_of = group.get_column("row").to_list()
+        text = f"leader epoch {epoch} was handed out twice, with {_who(first)} and with {_who(second)}"
+        refs = (Ref(row=rows_of[0]), Ref(row=rows_of[1]))
+        found[(str(topic), int(str(partition)), int(str(incarnation)))] = [Backwards(text, epoch, time, refs)]
+    return found
+
+
+def _who(leader: int) -> str:
+    return "no leader" if leader < 0 else f"leader {leader}"
+
+
+@dataclass(frozen=True, slots=True)
+class GaveWay:
+    """A leader that later followed another one whose epoch is not higher than its own was.
+
+    Attributes:
+        successor: the leader that the partition went on with.
+        epoch: its epoch.
+        time: when it was followed, microseconds since 1970 UTC, or None.
+        refs: the line that says so.
+        ranges: committed records of the leader that gave way at whose offsets its successor holds others.
+        statement: how far it had committed.
+    """
+
+    successor: int
+    epoch: int
+    time: int | None
+    refs: tuple[Ref, ...]
+    ranges: tuple[Range, ...]
+    statement: Statement
+
+
+def gave_way(history: History) -> list[GaveWay]:
+    """Committed records that went although epochs do not tell, since their leader itself followed another later.
+
+    A broker's own lines are in order, whatever the epochs; and what differs is read from the segments of both.
+    """
+    found = []
+    for broker, spans in sorted(history.tenures.items()):
+        if not spans or spans[-1].role is not Role.FOLLOWER or spans[-1].leader in (None, broker):
+            continue
+        last = spans[-1]
+        led = [tenure for tenure in spans if tenure.role is Role.LEADER and tenure.epoch >= last.epoch >= 0]
+        successor = last.leader
+        theirs = history.tenures.get(successor, []) if successor is not None else []
+        if not led or successor is None or not theirs or theirs[-1].role is not Role.LEADER:
+            continue
+        # What it had when it began to follow: later its high watermark is its leader's.
+        reached = [sample for sample in (led[-1].hw, last.start_hw) if sample is not None]
+        if not reached:
+            continue
+        sample = max(reached, key=lambda sample: sample.value)
+        pair = (min(broker, successor), max(broker, successor))
+        apart = [piece for fork in history.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
+        ranges = intersect(apart, [(0, sample.value)])
+        if not ranges:
+            continue
+        how = sample.how or "when it gave way"
+        lineage = led[-1].log.begin(led[-1].epoch, ranges[0][0])
+        statement = Statement(
+            broker, led[-1].epoch, lineage, sample.value, Confidence.PROVEN, how, sample.time, (sample.ref,)
+        )
+        refs = (last.refs[0],)
+        found.append(GaveWay(successor, last.epoch, last.time, refs, tuple(ranges), statement))
+    return found
