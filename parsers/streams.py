@@ -129,13 +129,13 @@ def codec_of(head: bytes) -> Codec | None:
     return None
 
 
-class _Rewritten(io.RawIOBase):
-    """What a stored stream comes to, made piece by piece from it."""
+class Rewritten(io.RawIOBase):
+    """What a stored stream comes to, made piece by piece from it; a subclass says how."""
 
     def __init__(self, stored: BinaryIO) -> None:
         super().__init__()
         self._stored = stored
-        self._ready = b""
+        self._ready = memoryview(b"")
         self._ended = False
 
     def readable(self) -> bool:
@@ -151,7 +151,7 @@ class _Rewritten(io.RawIOBase):
         """Fill the buffer; 0 at the end."""
         view = memoryview(buffer).cast("B")
         while not self._ready and not self._ended:
-            self._ready = self._more()
+            self._ready = memoryview(self._more())
         count = min(len(view), len(self._ready))
         view[:count] = self._ready[:count]
         self._ready = self._ready[count:]
@@ -162,7 +162,7 @@ class _Rewritten(io.RawIOBase):
         raise NotImplementedError
 
 
-class Expanded(_Rewritten):
+class Expanded(Rewritten):
     """The content of a compressed stream. Several compressed parts in a row are one content (as ``cat a.gz b.gz``).
 
     Attributes:
@@ -229,7 +229,7 @@ class Expanded(_Rewritten):
         return b""
 
 
-class Recoded(_Rewritten):
+class Recoded(Rewritten):
     """A text in UTF-16 (what PowerShell's ``>`` writes) as UTF-8; what cannot be decoded is replaced."""
 
     def __init__(self, stored: BinaryIO) -> None:

@@ -14,12 +14,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import BinaryIO, Final
 
-from parsers.streams import DEFLATE, MOST_EXPANDED, MOST_RATIO, Codec, Expanded, codec_called, problem_of
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from parsers.streams import DEFLATE, MOST_EXPANDED, MOST_RATIO, Codec, Expanded, Rewritten, codec_called, problem_of
 
 _LOCAL: Final = b"PK\x03\x04"
 _DESCRIPTOR: Final = b"PK\x07\x08"
@@ -205,7 +202,7 @@ def _search(stream: BinaryIO, mark: bytes, at: int) -> int:
     return at
 
 
-class Content(io.RawIOBase):
+class Content(Rewritten):
     """The content of one file, checked against its checksum at its end.
 
     Attributes:
@@ -213,35 +210,23 @@ class Content(io.RawIOBase):
     """
 
     def __init__(self, stored: BinaryIO, piece: Piece) -> None:
-        super().__init__()
         codec = CODECS[piece.method]
-        self._inner = stored if codec is None else io.BufferedReader(Expanded(stored, codec), _STEP)
+        super().__init__(stored if codec is None else io.BufferedReader(Expanded(stored, codec), _STEP))
         self._piece = piece
         self._crc = self._given = 0
         self.problem = ""
 
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def close(self) -> None:
-        """Close the stored stream too."""
-        self._inner.close()
-        super().close()
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read into the buffer; 0 at the end."""
-        view = memoryview(buffer).cast("B")
-        data = self._inner.read(len(view))
-        view[: len(data)] = data
+    def _more(self) -> bytes:
+        data = self._stored.read(_STEP)
         self._given += len(data)
         self._crc = zlib.crc32(data, self._crc)
-        if not data and len(view) and not self.problem:
+        if not data:
+            self._ended = True
             self.problem = "; ".join(self._wrong())
-        return len(data)
+        return data
 
     def _wrong(self) -> Iterator[str]:
-        inner = problem_of(self._inner)
+        inner = problem_of(self._stored)
         if self._piece.fault:
             yield f"{self._piece.fault}; {self._given:,} bytes of content could be read"
         elif inner:
