@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def read(
-    spark: SparkSession, path: str, *, table: str = "observations", topics: Sequence[str] = (), tz: str = "UTC"
+    spark: SparkSession, path: str, *, table: str = "observations", topics: Sequence[str] = (), tz: str | None = None
 ) -> DataFrame:
     """What the files below a path say, as a table: ``observations``, ``batches``, ``checkpoints`` or ``notices``.
 
@@ -32,12 +32,13 @@ def read(
         path: a file, directory or archive that all workers can open.
         table: which table.
         topics: patterns; rows of other topics are left out.
-        tz: zone of printed times that name none.
+        tz: zone of printed times that name none. Without it what a collector's times tell of the same file counts,
+            else UTC; the table ``notices`` says where they tell no zone. A scan also knows a broker's other files.
     """
     from forensics.engines.spark.datasource import NAME, KafkaForensics
 
     spark.dataSource.register(KafkaForensics)
-    options = {"table": table, "topics": ",".join(topics), "tz": tz}
+    options = {"table": table, "topics": ",".join(topics), "tz": tz or ""}
     return spark.read.format(NAME).options(**options).load(path)
 
 
@@ -50,7 +51,8 @@ def from_lines(
         lines: one row a physical line. What lies in one partition of the DataFrame is read together: keep the lines of
             a file together where settings of brokers matter.
         path, line, text: names of the columns with the file's name, the line's number and its text.
-        tz: zone of printed times that name none.
+        tz: zone of printed times that name none; what a collector put before the lines tells no zone here, since no
+            task sees the whole of a file.
 
     Returns:
         Columns of the table ``observations``.

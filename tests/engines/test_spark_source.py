@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from forensics import spark as forensics
+from forensics.case import Reading
 from forensics.engines import local
 from parsers.schema import Kind
 from tests.engines.conftest import Sessions
+from tests.parsers.handing_over import stamped
 
 pytestmark = pytest.mark.spark
 
@@ -34,6 +37,30 @@ def test_the_tables_of_the_source(sessions: Sessions, sample_traces: Path) -> No
     assert forensics.read(spark, sample, table="notices").count() >= 0
     with pytest.raises(Exception, match="there is no table 'truths'"):
         forensics.read(spark, sample, table="truths").count()
+
+
+def test_what_a_collector_tells_of_a_zone(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
+    """The data source reads a log in the zone that a scan reads it in, however it is cut into tasks."""
+    spark = sessions("local[2]")
+    log = sample_traces / "unclean-3.9.1" / "broker-1" / "logs" / "server.log"
+    lines = log.read_text().splitlines()
+    west = []  # the broker's clock is two hours ahead of UTC, the collector's times are not
+    for time, text in stamped(lines):
+        at = datetime.fromisoformat(time.replace("654321Z", "+00:00")) - timedelta(hours=2)
+        west.append(f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}654321Z stdout F {text}")
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "0.log").write_text("\n".join(west) + "\n")
+    (tmp_path / "few.log").write_text("\n".join(west[:3]) + "\n")
+    for given in (None, "Asia/Tokyo"):
+        case = local.take_in([str(tmp_path)], reading=Reading(given))
+        rows = forensics.read(spark, str(tmp_path), tz=given).groupBy("path").agg({"time": "min"}).collect()
+        first = case.observations.group_by("source").agg(pl.col("time").min()).iter_rows()
+        wanted = {case.path(source): time.timestamp() for source, time in first}
+        assert {row[0]: row[1].astimezone().timestamp() for row in rows} == wanted
+        notices = forensics.read(spark, str(tmp_path), table="notices", tz=given).select("path", "reason").collect()
+        known = case.notices.select("source", "reason").iter_rows()
+        assert sorted((row[0], row[1]) for row in notices) == sorted((case.path(n), reason) for n, reason in known)
+        assert any("collector" in row.reason for row in notices)
 
 
 def test_lines_that_are_in_a_table_already(sessions: Sessions, sample_traces: Path) -> None:

@@ -21,14 +21,17 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from forensics.case.order import utc
+from forensics.case.zones import ASSUMED, settle
 from forensics.engines.spark.listing import listed, looked
 from forensics.engines.spark.plan import Piece, Unit, planned
 from forensics.engines.spark.reading import opened
 from forensics.engines.spark.rows import arrow_schema, ddl, narrowed, plain
 from forensics.errors import UnreadableInput
 from parsers import read
-from parsers.file_reading import UTC, FileReading
+from parsers.distances import together
+from parsers.file_reading import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
+from parsers.text_log import NAME as LOG
 
 NAME: Final = "kafka-forensics"
 CHECKPOINTS: Final = (
@@ -60,11 +63,11 @@ class Pieces(InputPartition):  # type: ignore[misc, unused-ignore]
 class Reader(DataSourceReader):
     """Reads one table of the evidence below a path."""
 
-    def __init__(self, path: str, table: str, topics: Sequence[str], zone: str) -> None:
+    def __init__(self, path: str, table: str, topics: Sequence[str], zone: str | None) -> None:
         self.path = path
         self.table = table
         self.topics = tuple(topics)
-        self.zone = zone
+        self.zone = zone  # as the user gave it; None leaves it to what a collector's times tell of each log
 
     def partitions(self) -> Sequence[InputPartition]:
         """Tasks: files listed, archives looked into, nothing parsed."""
@@ -83,12 +86,36 @@ class Reader(DataSourceReader):
         for text in partition.pieces:
             units = Piece.of(text).units
             if len(units) > 1:
-                found = read.read_unit([opened(unit) for unit in units])
-                for unit, reading in zip(units, found, strict=True):
+                sources = [opened(unit) for unit in units]
+                for unit, source, reading in zip(units, sources, read.read_unit(sources), strict=True):
+                    settle([(source, reading)], [None], [None], self.zone)
                     yield from self._batches(unit.look.path, reading)
             else:
-                for part in read.read_parts(opened(units[0])):
-                    yield from self._batches(units[0].look.path, part)
+                yield from self._one(units[0])
+
+    def _one(self, unit: Unit) -> Iterator[Any]:
+        """Arrow batches of one file. A log with a collector's times is read through once more before, for its zone."""
+        told: FileReading | None = None
+        for part in read.read_parts(opened(unit)):
+            if told is None:
+                told = self._told(unit, part)
+                if told.notices.height:
+                    yield from self._batches(unit.look.path, FileReading(part.format, notices=told.notices))
+            part.zone = part.zone or told.zone
+            yield from self._batches(unit.look.path, part)
+
+    def _told(self, unit: Unit, first: FileReading) -> FileReading:
+        """Zone of a log and what is to be said of it, as all of it tells; ``first`` is its first part."""
+        if first.format != LOG or first.zone is not None or not (first.distances or self.zone):
+            return FileReading(first.format)
+        told = FileReading(LOG)
+        source = opened(unit)
+        for part in read.read_parts(source):
+            told.first_time = told.first_time if told.first_time is not None else part.first_time
+            told.last_time = part.last_time if part.last_time is not None else told.last_time
+            told.distances = together((told.distances, part.distances))
+        settle([(source, told)], [None], [None], self.zone)
+        return told
 
     def _batches(self, path: str, part: FileReading) -> Iterator[Any]:
         schema = TABLES[self.table]
@@ -105,7 +132,7 @@ class Reader(DataSourceReader):
         if rows.is_empty():
             return
         if "time" in rows.columns:
-            rows = rows.with_columns(utc(pl.col("time"), part.zone or self.zone))
+            rows = rows.with_columns(utc(pl.col("time"), part.zone or self.zone or ASSUMED))
         table = narrowed(rows.with_columns(pl.lit(path).alias("path")), schema)
         yield from table.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_arrow(schema)).to_batches(1 << 16)
 
@@ -131,7 +158,7 @@ class KafkaForensics(DataSource):
         if not path:
             raise UnreadableInput(f"{NAME}: no path; use .load(PATH)")
         topics = [topic.strip() for topic in self.options.get("topics", "").split(",") if topic.strip()]
-        return Reader(path, self._table(), topics, self.options.get("tz", UTC))
+        return Reader(path, self._table(), topics, self.options.get("tz") or None)
 
     def _table(self) -> str:
         table = str(self.options.get("table", "observations"))
