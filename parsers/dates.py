@@ -62,7 +62,7 @@ _DAY_FIRST: Final = f"[0-9]{{1,2}} [A-Z][a-z]{{2}} [0-9]{{4}} {_CLOCK}(?:{_FRACT
 _CLF: Final = f"[0-9]{{2}}/[A-Z][a-z]{{2}}/[0-9]{{4}}[: ]{_CLOCK}(?:{_FRACTION})?"
 _BASIC: Final = "[0-9]{8}[T ]?(?:[0-9]{6}|[0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]?[0-9]{3})?"
 _DOTTED: Final = f"[0-9]{{2}}\\.[0-9]{{2}}\\.[0-9]{{4}} {_CLOCK}(?:{_FRACTION})?"
-_SLASHED: Final = f"[0-9]{{2}}/[0-9]{{2}}/[0-9]{{4}}[ :T]{_CLOCK}(?:{_FRACTION})?"
+_SLASHED: Final = f"[0-9]{{2}}/[0-9]{{2}}/[0-9]{{4}}[ :T]{_CLOCK}(?:{_FRACTION})?(?: [AaPp][Mm])?"
 _ZONE: Final = rf" ?(?:(?:GMT|UTC)?[+-][0-9]{{2}}(?::?[0-9]{{2}})?|(?:{'|'.join(sorted(ZONES, reverse=True))})\b)"
 _OTHER_ZONE: Final = r" [A-Z]{2,5}"
 
@@ -112,9 +112,19 @@ def _slashed(order: str) -> Callable[[pl.Expr], pl.Expr]:
     """Numbers of day and month in the order given."""
 
     def read(text: pl.Expr) -> pl.Expr:
+        half = text.str.extract(r" ([AaPp])[Mm]$").str.to_uppercase()
+        text = text.str.replace(r" [AaPp][Mm]$", "")
         fraction = pl.when(text.str.len_bytes() > 19).then(_plain(text)).otherwise(text)
         blank = fraction.str.replace(r"^(.{10})[:T]", "$1 ")
-        return blank.str.to_datetime(f"{order} %H:%M:%S%.f", time_unit="us", strict=False)
+        time = blank.str.to_datetime(f"{order} %H:%M:%S%.f", time_unit="us", strict=False)
+        # 12 AM is midnight, 12 PM is noon
+        noon = (
+            pl.when((half == "P") & (time.dt.hour() < 12))
+            .then(12)
+            .when((half == "A") & (time.dt.hour() == 12))
+            .then(-12)
+        )
+        return time + pl.duration(hours=noon.otherwise(0))
 
     return read
 

@@ -145,6 +145,8 @@ _MESSAGES: Final = (
     "log.message",
     "full_message",
     "short_message",
+    "body",
+    "_raw",
 )
 _TIMES: Final = (
     "@timestamp",

@@ -48,8 +48,8 @@ class Bytes(NamedTuple):
 def ledger(source: Source, reading: FileReading) -> Bytes:
     """The bytes of one file by class; their sum is the size of its content.
 
-    An archive counts as it is stored and is all understood unless a notice tells of damage; its members are files of
-    their own.
+    An archive counts as it is stored and is all understood: its members are files of their own, and say what of them is
+    there. Where it is damaged is a notice.
     """
     try:
         if reading.format == text_log.NAME:
@@ -59,7 +59,7 @@ def ledger(source: Source, reading: FileReading) -> Bytes:
     except OSError:
         return Bytes(damaged=source.size)
     if source.container:
-        return Bytes(damaged=size) if reading.notices.height else Bytes(understood=size)
+        return Bytes(understood=size)
     whole = _WHOLE.get(reading.format)
     if whole is not None:
         return Bytes(**{whole: size})

@@ -245,5 +245,49 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # Printed by KafkaApis: the request was for an earlier start of the broker, and nothing of it is carried out.
+    Message(
+        id="V-09",
+        kind=Kind.STALE_REQUEST,
+        literal=" smaller than the current broker epoch ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.2",
+                until="3.9",
+                regex=(
+                    r"^\[KafkaApi-(?P<witness>[0-9]+)\] Received (?P<detail>(?:LeaderAndIsr|[Uu]pdate ?[Mm]etadata|"
+                    r"[Ss]top ?[Rr]eplica) request with broker epoch -?[0-9]+ smaller than the current broker epoch "
+                    r"-?[0-9]+)"
+                ),
+                source_ref="2.4.1 KafkaApis, 3.6.2 KafkaApis:278",
+                examples=(
+                    Example(
+                        "[KafkaApi-1] Received LeaderAndIsr request with broker epoch 25 smaller than the current "
+                        "broker epoch 30",
+                        (
+                            {
+                                "witness": 1,
+                                "detail": "LeaderAndIsr request with broker epoch 25 smaller than the current broker "
+                                "epoch 30",
+                            },
+                        ),
+                    ),
+                    Example(
+                        "[KafkaApi-1] Received stop replica request with broker epoch 25 smaller than the current "
+                        "broker epoch 30",
+                        (
+                            {
+                                "witness": 1,
+                                "detail": "stop replica request with broker epoch 25 smaller than the current broker "
+                                "epoch 30",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
 )
 """Requests and their steps, in the order they are carried out."""

@@ -211,6 +211,7 @@ WRAPPINGS: dict[str, Callable[[list[str]], str]] = {
     "coloured in docker": lambda lines: "\n".join(
         json.dumps({"log": f"\x1b[32m{line}\x1b[0m\n", "time": time}) for time, line in stamped(lines)
     ),
+    "Splunk": lambda lines: "\n".join(json.dumps({"result": {"_raw": line, "_time": "7"}}) for line in lines),
     "CRLF": "\r\n".join,
 }
 """What collectors make of the lines of a log."""

@@ -119,12 +119,23 @@ def test_dates_that_may_begin_with_the_month_or_the_day() -> None:
         ("[11/12/2026 04:05:49.1] INFO x (a.B)", 12, True),
         ("11/12/2026 04:05:49.1 INFO x (a.B)\n12/13/2026 04:05:49.1 INFO x (a.B)", 12, False),
         ("10/11/2026 04:05:49 INFO x (a.B)\n13/11/2026 04:05:49 INFO x (a.B)", 10, False),
+        ("11/21/2026 11:59:59.5 PM INFO x (a.B)\n11/22/2026 12:00:00 AM INFO x (a.B)", 21, False),
         (json.dumps({"timestamp": "21/11/2026 04:05:49", "level": "INFO", "message": "x", "logger": "a.B"}), 21, False),
     ):
         reading = said(line + "\n")
         assert reading.first_time is not None
         assert datetime.fromtimestamp(reading.first_time / 1e6, UTC).day == day, line
         assert [("month first" in reason) for reason in reading.notices.get_column("reason")] == [True] * told, line
+
+
+def test_hours_of_half_a_day() -> None:
+    lines = [
+        f"11/21/2026 {clock} INFO x (a.B)" for clock in ("12:00:01 AM", "09:00:00 am", "12:00:00 PM", "11:59:59 pm")
+    ]
+    for begin, end, hours in ((0, 2, (0, 9)), (2, 4, (12, 23))):
+        reading = said("\n".join(lines[begin:end]) + "\n")
+        times = (reading.first_time, reading.last_time)
+        assert tuple(datetime.fromtimestamp((time or 0) / 1e6, UTC).hour for time in times) == hours
 
 
 def test_labels_of_tai64n_are_times_in_utc() -> None:
