@@ -11,7 +11,8 @@ from forensics.result import Result
 from forensics.rules.finding import brokers_text
 
 APART = 1_000_000  # microseconds between clocks that are worth a sentence
-ZONE = 15 * 60 * 1_000_000  # time zones differ by multiples of it
+ZONE = 15 * 60 * 1_000_000  # time zones differ by multiples of it,
+FARTHEST = 26 * 3_600 * 1_000_000  # and by no more than this: from UTC-12 to UTC+14
 
 
 def changed(result: Result) -> list[str]:
@@ -67,7 +68,8 @@ def apart(result: Result) -> list[str]:
             where = "ahead of" if ahead > 0 else "behind"
             shift = result.case.reading.skew.get(broker, 0) - ahead
             zones = round(ahead / ZONE)
-            zone = ", as if its times were of another time zone" if zones and abs(ahead - ZONE * zones) < APART else ""
+            zoned = 0 < abs(zones) * ZONE <= FARTHEST and abs(ahead - ZONE * zones) < APART
+            zone = ", as if its times were of another time zone" if zoned else ""
             said.append(
                 f"clocks: broker {broker} is {abs(ahead) / 1e6:,g} s {where} broker {other}{zone} "
                 f"({', '.join((*bounds, pairs))}); no verdict depends on it; --skew {broker}={shift / 1e6:+.3f}s lines "

@@ -450,7 +450,7 @@ def _counted(found: Sequence[Incident]) -> str:
 
 def _nothing(result: Result) -> str:
     if not result.partitions:
-        return "no partition was judged: no file speaks of one, or none matches --topic"
+        return "no partition was judged: no file speaks of one, or --topic and --skip-topic leave none"
     asked = [judged for p in result.partitions if not p.history.incarnation for judged in p.judgements.values()]
     news = "new " if result.known else ""
     if any(judged.verdict is Verdict.UNKNOWN for judged in asked):

@@ -157,7 +157,7 @@ class Finding:
             self.cluster,
             self.topic_id or self.topic,
             self.partition,
-            self.incarnation,
+            self.incarnation if self.topic_id is None else 0,  # how many lives followed changes, an id does not
             self.replicas,
             self.epochs,
             self.offsets,

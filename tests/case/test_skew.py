@@ -106,6 +106,13 @@ def test_of_many_clocks_the_one_that_is_off_is_named(sample_traces: Path, tmp_pa
     assert abs(float(option[1]) - 600) < 1
 
 
+def test_no_time_zone_is_two_days_away(sample_traces: Path, tmp_path: Path) -> None:
+    by = {1: timedelta(days=2)}
+    (said,) = apart(scan([str(shifted(sample_traces / "unclean-3.9.1", tmp_path / "shifted", by))]))
+    assert "broker 1 is 172,800 s ahead" in said
+    assert "time zone" not in said
+
+
 def test_a_time_zone_looks_like_one(sample_traces: Path, tmp_path: Path) -> None:
     by = {1: timedelta(hours=5, minutes=45)}
     result = scan([str(shifted(sample_traces / "unclean-3.9.1", tmp_path / "shifted", by))])

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from forensics.replay.committed import from_nowhere, outside_isr
-from forensics.replay.history import Epoch, History, Ref
+from forensics.replay.history import Confidence, Epoch, History, Ref
 from forensics.replay.lineage import Range, merge
-from forensics.rules.finding import Finding
+from forensics.rules.finding import Finding, Severity
 from tests.incident import Incident
 
 
@@ -104,6 +104,33 @@ def test_a_copy_that_never_heard_of_the_new_leader_is_the_one_to_keep(incident: 
     assert finding.keep is not None
     assert finding.keep.startswith("broker 1's copy of orders-0")
     assert "broker 3" in finding.keep
+
+
+@pytest.mark.parametrize(
+    ("release", "script"), [("2.8.2", "kafka-dump-log.sh"), ("1.1.1", "kafka-run-class.sh kafka.tools.DumpLogSegments")]
+)
+def test_the_next_step_fits_the_release_and_a_path_with_blanks(release: str, script: str, tmp_path: Path) -> None:
+    incident = Incident(tmp_path / "of monday")
+    incident.begins(100)
+    succeeds(incident, 20, 1, 2, 60)
+    incident[1].shrinks(10, "1,2,3", "1,3", 100, 100, "(brokerId: 2, endOffset: 60)")
+    leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(2,))
+    leave(incident, 100, (0, 99, 0), on=(1,))
+    for log in (incident[1].folder / "logs").iterdir():
+        log.write_text(log.read_text().replace("Kafka version: 2.8.2", f"Kafka version: {release}"))
+    copy, read = one(incident.findings("committed-data-lost")).next_steps
+    assert f"'{tmp_path}/of monday/broker-1/data/orders-0'" in copy
+    assert f"do {script} --deep-iteration" in read
+
+
+def test_an_earlier_life_with_an_id_keeps_its_fingerprint() -> None:
+    made = {"rule": "x", "severity": Severity.ERROR, "confidence": Confidence.PROVEN, "topic": "orders"}
+    prints = [
+        Finding(**made, partition=0, summary="", topic_id=name, incarnation=life).fingerprint
+        for name, life in (("one", 0), ("one", 1), (None, 0), (None, 1))
+    ]
+    assert prints[0] == prints[1]
+    assert len(set(prints)) == 3
 
 
 def test_the_epoch_that_lost_it_is_named(incident: Incident) -> None:
