@@ -10,7 +10,15 @@ import polars as pl
 
 from parsers import lines, text_log, wrappings
 from parsers.file_reading import UTC, FileReading, joined, note, small
-from parsers.formats import describe_text, dump_log_text, log4j_config, log_dirs_json, quorum_describe, trace_jsonl
+from parsers.formats import (
+    describe_text,
+    dump_log_text,
+    log4j_config,
+    log_dirs_json,
+    producer_snapshot,
+    quorum_describe,
+    trace_jsonl,
+)
 from parsers.formats.log_directory import split_directory
 from parsers.sources import HEAD_BYTES, Source
 from parsers.take_data import content
@@ -61,6 +69,8 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
     found = dump_log_text.read_dump_log(pl.concat([part for part, _ in parts]))
     file = found.file
     name = found.path.rpartition("/")[2]
+    if file is not None and file.what == "snapshot" and not file.mark:
+        return _dumped_snapshot(found.path, file.base_offset, parts)
     if name and (file is None or file.what != "log"):
         return FileReading("irrelevant" if file is not None else "dump-log", lines=sum(part.len() for part, _ in parts))
     reading = FileReading("dump-log", batches=found.batches)
@@ -78,6 +88,21 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
     else:
         reading.topic, reading.partition = directory.topic, directory.partition
         reading.directory_state = directory.state.value
+    return reading
+
+
+def _dumped_snapshot(path: str, end: int, parts: list[tuple[pl.Series, pl.DataFrame]]) -> FileReading:
+    """Producers as ``kafka-dump-log`` printed them."""
+    lines_read = pl.concat([part for part, _ in parts])
+    directory = split_directory(PurePosixPath(path).parent.name)
+    if directory is None:
+        return FileReading("irrelevant", lines=lines_read.len())
+    found = producer_snapshot.read_dump(lines_read)
+    reading = FileReading("producer-snapshot", lines=lines_read.len())
+    reading.observations = producer_snapshot.statements(found.producers, directory.topic, directory.partition, end)
+    reading.notices = pl.concat([*[notices for _, notices in parts], found.notices])
+    reading.topic, reading.partition = directory.topic, directory.partition
+    reading.directory_state = directory.state.value
     return reading
 
 

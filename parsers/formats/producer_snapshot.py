@@ -88,14 +88,58 @@ def read_producer_snapshot(data: bytes) -> ProducerSnapshot:
     return ProducerSnapshot(pl.DataFrame(columns, schema=PRODUCERS), notices.frame())
 
 
+def read_dump(lines: pl.Series) -> ProducerSnapshot:
+    """Read what ``kafka-dump-log`` prints of a snapshot (``DumpLogSegments.dumpProducerIdSnapshot``, 0.11+).
+
+    Args:
+        lines: all of its lines.
+
+    Returns:
+        Producers with a column ``line`` beside those of ``PRODUCERS``.
+    """
+    rows = lines.alias("text").to_frame().with_row_index("line", offset=1).with_columns(pl.col("line").cast(pl.Int64))
+    text = pl.col("text")
+    entries = rows.filter(text.str.contains(r"^producerId: "))
+
+    def value(name: str) -> pl.Expr:
+        return text.str.extract(rf"(?:^| ){name}: (?:Some\(|OptionalLong\[)?(-?[0-9]+)\b").cast(pl.Int64)
+
+    found = entries.select(
+        "line",
+        value("producerId").alias("producer_id"),
+        value("producerEpoch").alias("producer_epoch"),
+        value("lastSequence").fill_null(-1).alias("last_sequence"),
+        value("lastOffset").fill_null(-1).alias("last_offset"),
+        value("offsetDelta").fill_null(0).alias("offset_delta"),
+        # Older ones print it with the batch alone; a snapshot holds one for both.
+        pl.coalesce(value("lastTimestamp"), value("timestamp"), -1).alias("timestamp"),
+        value("coordinatorEpoch").alias("coordinator_epoch"),
+        value("currentTxnFirstOffset").fill_null(-1).alias("transaction_offset"),
+    )
+    whole = pl.all_horizontal(pl.col("producer_id", "producer_epoch", "coordinator_epoch").is_not_null())
+    other = rows.filter(~text.str.contains(_DUMPED) & (text.str.strip_chars() != ""))
+    cut = entries.join(found.filter(~whole), on="line", how="semi")
+    notices = Notices()
+    for number, line in pl.concat([other, cut]).sort("line").iter_rows():
+        notices.add("no line of a dumped producer snapshot", excerpt=line, line=number)
+    kept = found.filter(whole).with_columns(pl.col(name).cast(dtype) for name, dtype in PRODUCERS.items())
+    return ProducerSnapshot(kept, notices.frame())
+
+
+_DUMPED: Final = r"^(?:producerId: |Dumping |log4j:|SLF4J:|Warning: |WARNING: )"
+
+
 def statements(producers: pl.DataFrame, topic: str, partition: int, end: int) -> pl.DataFrame:
     """What a snapshot says, as rows of ``OBSERVATIONS``, one a producer.
 
     Args:
-        producers: rows of ``PRODUCERS``.
+        producers: rows of ``PRODUCERS``, with ``line`` where they were printed.
         topic, partition: whose directory holds the file.
         end: offset in the file's name, up to which the state holds.
     """
+    place = pl.col("line")
+    if "line" not in producers.columns:
+        place = (pl.col("at").cast(pl.Int64) * _ENTRY.itemsize + _HEAD.size).alias("byte")
     first = pl.col("last_offset") - pl.col("offset_delta")
     said = pl.format(
         "producer_id={} producer_epoch={} last_sequence={} first_offset={} timestamp={} coordinator_epoch={} "
@@ -112,7 +156,7 @@ def statements(producers: pl.DataFrame, topic: str, partition: int, end: int) ->
             pl.when(pl.col("last_offset") >= 0).then("last_offset").alias("offset"),
             pl.lit(end).alias("leo"),
             said.alias("detail"),
-            (pl.col("at").cast(pl.Int64) * _ENTRY.itemsize + _HEAD.size).alias("byte"),
+            place,
         ),
         OBSERVATIONS,
     )

@@ -11,9 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parsers.containers import expand
 from parsers.errors import NotThisFormat
-from parsers.formats.producer_snapshot import PRODUCERS, read_producer_snapshot
+from parsers.formats.producer_snapshot import PRODUCERS, read_dump, read_producer_snapshot
+from parsers.read import read
 from tests.parsers.formats.building import DATA
+from tests.parsers.handing_over import source
 
 REAL = (DATA / "producers.snapshot").read_bytes()
 
@@ -78,3 +81,36 @@ def test_foreign_files_are_refused(data: bytes) -> None:
 def test_any_bytes(data: bytes) -> None:
     found = read_producer_snapshot(b"\0\1" + data)
     assert not found.notices.is_empty() or data == build()[2:]
+
+
+@pytest.mark.parametrize("version", ["1.1.1", "4.1.1"])
+def test_a_dump_says_what_the_snapshot_says(version: str) -> None:
+    name = "orders-0/00000000000000000205.snapshot"
+    plain = read(source((DATA / "rolling.snapshot").read_bytes(), name))
+    text = (DATA / f"dump-{version}-producers.txt").read_bytes()
+    (dumped,) = [read(file) for file in expand(source(text, "dump.txt")) if not file.container]
+    assert dumped.format == plain.format == "producer-snapshot"
+    assert plain.observations.height == 41
+    place = ["byte", "line"]
+    assert dumped.observations.drop(place).rows() == plain.observations.drop(place).rows()
+    assert dumped.observations.get_column("line").to_list() == list(range(2, 43))
+    assert (dumped.topic, dumped.partition, dumped.notices.height) == ("orders", 0, 0)
+
+
+def test_a_dump_of_a_transaction_and_of_what_is_no_producer() -> None:
+    found = read_dump(
+        pl.Series(
+            [
+                "Dumping /d/orders-0/00000000000000000205.snapshot",
+                (
+                    "producerId: 7 producerEpoch: 1 coordinatorEpoch: 3 currentTxnFirstOffset: OptionalLong[12] "
+                    "lastTimestamp: 5 firstSequence: 0 lastSequence: 4 lastOffset: 16 offsetDelta: 4 timestamp: 5"
+                ),
+                "producerId: 8 producerEpoch: 0 coordinatorEpoch: 2 currentTxnFirstOffset: Some(30) ",
+                "producerId: 9 producerEp",
+                "words",
+            ]
+        )
+    )
+    assert found.producers.drop("line").rows() == [(7, 1, 4, 16, 4, 5, 3, 12), (8, 0, -1, -1, 0, -1, 2, 30)]
+    assert found.notices.get_column("line").to_list() == [4, 5]
