@@ -15,6 +15,8 @@ from parsers.formats import (
     dump_log_text,
     log4j_config,
     log_dirs_json,
+    metadata_dump,
+    metadata_log,
     producer_snapshot,
     quorum_describe,
     trace_jsonl,
@@ -22,6 +24,7 @@ from parsers.formats import (
 from parsers.formats.log_directory import split_directory
 from parsers.sources import HEAD_BYTES, Source
 from parsers.take_data import content
+from parsers.take_metadata import TOPIC as METADATA
 
 _LONG_HEAD: Final = 256 << 10
 _TIMED: Final = re.compile(rb"[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10}|[0-9]{8}T[0-9]{6}")
@@ -88,7 +91,18 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
     else:
         reading.topic, reading.partition = directory.topic, directory.partition
         reading.directory_state = directory.state.value
+        if directory.topic == METADATA:
+            _decoded(reading, pl.concat([part for part, _ in parts]), found)
     return reading
+
+
+def _decoded(reading: FileReading, printed: pl.Series, found: dump_log_text.Dump) -> None:
+    """Make a dump of the metadata log, where its records were decoded, what the segment itself would be."""
+    if metadata_dump.has_records(printed):
+        scan = metadata_dump.read_metadata_dump(printed, found)
+        reading.format, reading.zone = metadata_log.NAME, UTC
+        reading.observations = scan.observations
+        reading.notices = pl.concat([reading.notices, scan.notices])
 
 
 def _dumped_snapshot(path: str, end: int, parts: list[tuple[pl.Series, pl.DataFrame]]) -> FileReading:

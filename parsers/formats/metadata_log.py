@@ -122,7 +122,7 @@ def read_metadata_log(
     Raises:
         NotThisFormat: not a segment, or one that holds other records than metadata.
     """
-    reader = _Reader(data, state.copy() if state else MetadataState(), NAME, base_offset, limit)
+    reader = Reader(data, state.copy() if state else MetadataState(), NAME, base_offset, limit)
     reader.run()
     return reader.scan()
 
@@ -138,14 +138,14 @@ def read_metadata_snapshot(data: Data, *, end_offset: int | None, limit: int = c
     Raises:
         NotThisFormat: not such a file.
     """
-    reader = _Reader(data, MetadataState(), SNAPSHOT, 0, limit)
+    reader = Reader(data, MetadataState(), SNAPSHOT, 0, limit)
     reader.run()
     reader.check_snapshot_ends()
     reader.state.next_offset = end_offset
     return reader.scan()
 
 
-class _Reader:
+class Reader:
     """One pass over one file; ``_APPLY`` names the method for each record type."""
 
     def __init__(self, data: Data, state: MetadataState, message: str, base_offset: int | None, limit: int) -> None:
@@ -172,7 +172,7 @@ class _Reader:
                 continue  # noted by the segment; the gap that it leaves is noted below
             self.byte, self.time, self.controller_epoch = byte, time, -1 if epoch is None else epoch
             if first > follows:
-                self._forget(f"records {follows} to {first - 1} are missing")
+                self.forget(f"records {follows} to {first - 1} are missing")
             decoded = decode_batch(self.data[byte : byte + size], limit=self.limit)
             for record in decoded.records:
                 if record.offset < follows:
@@ -182,12 +182,12 @@ class _Reader:
                     refused += 1
                     continue
                 understood += 1
-                self._take(found)
+                self.take(found)
             for control in decoded.controls:
                 if control.offset >= follows:
                     self._control(control)
             if decoded.problem is not None:
-                self._forget(decoded.problem)
+                self.forget(decoded.problem)
             follows = max(last + 1, follows)
         if refused and not understood:
             raise NotThisFormat("the records in this log are not cluster metadata")
@@ -218,7 +218,7 @@ class _Reader:
             self.notices.add("the snapshot has no footer: it is cut, and state after this is missing", byte=place)
             self.state.partitions.clear()
 
-    def _forget(self, why: str) -> None:
+    def forget(self, why: str) -> None:
         """Drop what epochs are derived from, because a change may have been missed."""
         self.notices.add(f"{why}: epochs are not derived until the next full record of a partition", byte=self.byte)
         self.state.partitions.clear()
@@ -250,9 +250,9 @@ class _Reader:
         except Unreadable as error:
             self.notices.add(f"record {control.offset}: LEADER_CHANGE: {error}", byte=self.byte)
             return
-        self._row(Kind.CONTROLLER_ACTIVE, replica=leader, detail=str(self.controller_epoch))
+        self.row(Kind.CONTROLLER_ACTIVE, replica=leader, detail=str(self.controller_epoch))
 
-    def _take(self, record: MetadataRecord) -> None:
+    def take(self, record: MetadataRecord) -> None:
         """Apply a record, or keep it back while a metadata transaction is open."""
         if record.name == "BeginTransactionRecord":
             self.state.pending = []
@@ -274,7 +274,8 @@ class _Reader:
         if apply is not None:
             apply(self, record.fields)
 
-    def _row(self, kind: Kind, **columns: Any) -> None:
+    def row(self, kind: Kind, **columns: Any) -> None:
+        """State one fact, at the place and time of the batch."""
         self.rows.append({"kind": kind, "message": self.message, "byte": self.byte, **columns})
         self.times.append(self.time)
 
@@ -285,7 +286,7 @@ class _Reader:
 
     def _topic_removed(self, fields: dict[str, Any]) -> None:
         topic_id = fields["topic_id"]
-        self._row(Kind.TOPIC_REMOVED, topic=self.state.topics.pop(topic_id, None), topic_id=topic_id)
+        self.row(Kind.TOPIC_REMOVED, topic=self.state.topics.pop(topic_id, None), topic_id=topic_id)
         for key in [key for key in self.state.partitions if key[0] == topic_id]:
             del self.state.partitions[key]
 
@@ -299,7 +300,7 @@ class _Reader:
             isr,
             fields["eligible_leader_replicas"] or (),
         )
-        self._row(
+        self.row(
             Kind.PARTITION_CREATED,
             topic=self.state.topics.get(topic_id),
             topic_id=topic_id,
@@ -337,9 +338,9 @@ class _Reader:
             "isr_before": _ids(before.isr) if before else None,
             "detail": _details(fields),
         }
-        self._row(Kind.PARTITION_CHANGED, **row)
+        self.row(Kind.PARTITION_CHANGED, **row)
         if leader is not None and leader >= 0 and before and _unclean(leader, before, fields):
-            self._row(Kind.UNCLEAN_ELECTION, **row)
+            self.row(Kind.UNCLEAN_ELECTION, **row)
 
     def _clear_eligible(self, fields: dict[str, Any]) -> None:
         name = fields["topic_name"]
@@ -352,7 +353,7 @@ class _Reader:
     def _broker(self, fields: dict[str, Any]) -> None:
         fenced = "fenced" if fields["fenced"] else "unfenced"
         leaving = " in-controlled-shutdown" if fields["in_controlled_shutdown"] else ""
-        self._row(
+        self.row(
             Kind.BROKER_REGISTERED,
             replica=fields["broker_id"],
             offset=fields["broker_epoch"],
@@ -367,10 +368,10 @@ class _Reader:
             self._broker_unfenced(fields)
 
     def _broker_fenced(self, fields: dict[str, Any], detail: str | None = None) -> None:
-        self._row(Kind.BROKER_FENCED, replica=fields["broker_id"], offset=fields["broker_epoch"], detail=detail)
+        self.row(Kind.BROKER_FENCED, replica=fields["broker_id"], offset=fields["broker_epoch"], detail=detail)
 
     def _broker_unfenced(self, fields: dict[str, Any]) -> None:
-        self._row(Kind.BROKER_UNFENCED, replica=fields["broker_id"], offset=fields["broker_epoch"])
+        self.row(Kind.BROKER_UNFENCED, replica=fields["broker_id"], offset=fields["broker_epoch"])
 
     def _broker_unregistered(self, fields: dict[str, Any]) -> None:
         self._broker_fenced(fields, "unregistered")
@@ -384,26 +385,26 @@ class _Reader:
             value = "(hidden)"
         detail = key if value is None else f"{key}={value}"
         if fields["resource_type"] == _TOPIC:
-            self._row(Kind.TOPIC_CONFIG, topic=resource, detail=detail)
+            self.row(Kind.TOPIC_CONFIG, topic=resource, detail=detail)
         elif fields["resource_type"] == _BROKER and not resource:
-            self._row(Kind.CLUSTER_CONFIG, detail=detail)
+            self.row(Kind.CLUSTER_CONFIG, detail=detail)
         elif fields["resource_type"] == _BROKER and resource.isascii() and resource.isdigit() and len(resource) < 10:
-            self._row(Kind.BROKER_CONFIG, replica=int(resource), detail=detail)
+            self.row(Kind.BROKER_CONFIG, replica=int(resource), detail=detail)
 
 
-_APPLY: Final[dict[str, Callable[[_Reader, dict[str, Any]], None]]] = {
-    "RegisterBrokerRecord": _Reader._broker,
-    "UnregisterBrokerRecord": _Reader._broker_unregistered,
-    "TopicRecord": _Reader._topic,
-    "PartitionRecord": _Reader._partition,
-    "ConfigRecord": _Reader._config,
-    "PartitionChangeRecord": _Reader._partition_changed,
-    "FenceBrokerRecord": _Reader._broker_fenced,
-    "UnfenceBrokerRecord": _Reader._broker_unfenced,
-    "RemoveTopicRecord": _Reader._topic_removed,
-    "FeatureLevelRecord": _Reader._feature,
-    "BrokerRegistrationChangeRecord": _Reader._broker_changed,
-    "ClearElrRecord": _Reader._clear_eligible,
+_APPLY: Final[dict[str, Callable[[Reader, dict[str, Any]], None]]] = {
+    "RegisterBrokerRecord": Reader._broker,
+    "UnregisterBrokerRecord": Reader._broker_unregistered,
+    "TopicRecord": Reader._topic,
+    "PartitionRecord": Reader._partition,
+    "ConfigRecord": Reader._config,
+    "PartitionChangeRecord": Reader._partition_changed,
+    "FenceBrokerRecord": Reader._broker_fenced,
+    "UnfenceBrokerRecord": Reader._broker_unfenced,
+    "RemoveTopicRecord": Reader._topic_removed,
+    "FeatureLevelRecord": Reader._feature,
+    "BrokerRegistrationChangeRecord": Reader._broker_changed,
+    "ClearElrRecord": Reader._clear_eligible,
 }
 
 

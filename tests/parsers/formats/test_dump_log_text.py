@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -7,10 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forensics.engines.local import read_files, scan
+from parsers.containers import expand
 from parsers.errors import NotThisFormat
+from parsers.file_reading import FileReading
 from parsers.formats.dump_log_text import read_dump_log
 from parsers.formats.segment import read_segment
 from parsers.read import read
+from parsers.schema import Kind
 from parsers.take_metadata import belongs
 from parsers.walk import walk
 from tests.parsers.formats.building import DATA
@@ -142,14 +147,59 @@ def test_values_without_what_belongs_to_the_record() -> None:
     assert found.batches.get_column("base_offset").to_list() == [0, 1, 2, 3][: found.batches.height]
 
 
-def test_a_dump_of_the_metadata_log_is_no_metadata_log(tmp_path: Path) -> None:
-    """Its path in the text has the name of one, ``kafka-dump-log --cluster-metadata-decoder`` printed it."""
+def test_a_dump_of_the_metadata_log_is_read_as_text(tmp_path: Path) -> None:
+    """Its path in the text has the name of a segment, ``kafka-dump-log --cluster-metadata-decoder`` printed it."""
     path = tmp_path / "dump.txt"
     path.write_bytes((DATA / "dump-4.1.1-metadata.txt").read_bytes())
     archive, dump = walk([str(path)])
     assert archive.container == "kafka-dump-log"
     assert not belongs(dump)
     reading = read(dump)
-    assert (reading.format, reading.topic) == ("dump-log", "__cluster_metadata")
+    assert (reading.format, reading.topic) == ("metadata-log", "__cluster_metadata")
     assert reading.batches.get_column("base_offset").to_list() == [0, 1, 8]
     assert reading.notices.is_empty()
+
+
+def decoded() -> bytes:
+    """The metadata log of the sample of an unclean election, printed with ``--cluster-metadata-decoder``."""
+    return (DATA / "dump-4.1.1-unclean-metadata.txt").read_bytes()
+
+
+def of_dump(data: bytes) -> FileReading:
+    (found,) = [read(file) for file in expand(source(data, "dump.txt")) if not file.container]
+    return found
+
+
+def test_a_decoded_dump_says_what_the_metadata_log_says(sample_traces: Path) -> None:
+    folder = sample_traces / "unclean-3.9.1" / "broker-1" / "data" / "__cluster_metadata-0"
+    (_, plain) = read_files([str(folder / "00000000000000000000.log")])[0]
+    dumped = of_dump(decoded())
+    assert dumped.format == plain.format == "metadata-log"
+    assert dumped.observations.equals(plain.observations)
+    assert dumped.observations.height > 20
+    assert "unclean_election" in dumped.observations.get_column("kind").to_list()
+    assert dumped.zone == plain.zone == "UTC"
+    assert dumped.notices.is_empty()
+
+
+def test_a_decoded_dump_alone_is_judged(sample_traces: Path, tmp_path: Path) -> None:
+    for broker in (1, 2, 3, 100):
+        logs = tmp_path / f"broker-{broker}" / "logs"
+        shutil.copytree(sample_traces / "unclean-3.9.1" / f"broker-{broker}" / "logs", logs)
+    (tmp_path / "dump.txt").write_bytes(decoded())
+    result = scan([str(tmp_path)])
+    told = result.case.observations.filter(pl.col("kind") == Kind.UNCLEAN_ELECTION.value)
+    assert told.select("topic", "partition", "leader").unique().rows() == [("orders", 0, 2)]
+    assert "unclean-election" in {finding.rule for finding in result.findings}
+
+
+def test_a_decoded_dump_with_a_hole_derives_no_epochs_behind_it() -> None:
+    lines = decoded().split(b"\n")
+    change = next(n for n, line in enumerate(lines) if b"PARTITION_CHANGE_RECORD" in line)
+    whole = of_dump(b"\n".join(lines)).observations
+    for spoilt in (lines[:change] + lines[change + 1 :], [*lines[:change], lines[change][:-30], *lines[change + 1 :]]):
+        found = of_dump(b"\n".join(spoilt))
+        assert found.format == "metadata-log"
+        assert found.notices.height == 1
+        behind = found.observations.filter(pl.col("kind") == "partition_changed").get_column("leader_epoch")
+        assert behind.null_count() == behind.len() < whole.filter(pl.col("kind") == "partition_changed").height

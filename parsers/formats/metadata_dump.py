@@ -1,0 +1,128 @@
+"""What ``kafka-dump-log --cluster-metadata-decoder`` prints of the metadata log: the same records, as JSON.
+
+``DumpLogSegments.ClusterMetadataLogMessageParser`` (3.0+) prints a record's value as ``{"type": .., "version": ..,
+"data": {..}}`` behind ``payload:``, with the names of Kafka's schema; a tagged field that has its default is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import polars as pl
+
+from parsers.formats.dump_log_text import Dump
+from parsers.formats.metadata_log import NAME, MetadataScan, MetadataState, Reader
+from parsers.kraft_records import LAYOUTS, NOT_READ, MetadataRecord
+from parsers.schema import Kind
+
+_RECORD: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? payload: (?P<payload>\{\"type\":.*)$")
+_LEADER: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? LeaderChange: (?P<payload>\{.*)$")
+_CONTROL: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? (?:controlType|SnapshotHeader|SnapshotFooter|\w+): ?")
+
+_TYPES: Final = {
+    re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper(): name
+    for name in (*(layout.name for layout in LAYOUTS.values()), *NOT_READ.values())
+}
+"""Names of the records as the dump prints them: ``PARTITION_CHANGE_RECORD``."""
+_FIELDS: Final = {layout.name: layout for layout in LAYOUTS.values()}
+_OTHERS: Final = {"last_known_elr": "lastKnownELR"}  # as 3.7 printed it
+
+
+def has_records(lines: pl.Series) -> bool:
+    """Whether records of the metadata log were decoded."""
+    return bool(lines.str.contains(r'^\| offset: [0-9]+ .* payload: \{"type":"[A-Z_]+","version":').any())
+
+
+def read_metadata_dump(lines: pl.Series, dump: Dump) -> MetadataScan:
+    """Read the records of one dumped segment.
+
+    Args:
+        lines: all lines of the dump.
+        dump: its batches.
+
+    Returns:
+        What the segment itself would say; ``byte`` is the position that the dump prints for a batch.
+    """
+    reader = _DumpReader()
+    reader.run_dump(list(_records(lines)), dump)
+    return reader.scan()
+
+
+def _records(lines: pl.Series) -> Iterator[tuple[int, str | None, bool]]:
+    """Offset of each record, its JSON, and whether it is a change of the quorum's leader."""
+    for line in lines.filter(lines.str.starts_with("| offset: ")).to_list():
+        if found := _RECORD.match(line):
+            yield int(found["offset"]), found["payload"], False
+        elif found := _LEADER.match(line):
+            yield int(found["offset"]), found["payload"], True
+        elif found := _CONTROL.match(line):
+            yield int(found["offset"]), None, False
+
+
+class _DumpReader(Reader):
+    """Applies records that were printed."""
+
+    def __init__(self) -> None:
+        super().__init__(b"", MetadataState(), NAME, None, 0)
+
+    def run_dump(self, records: list[tuple[int, str | None, bool]], dump: Dump) -> None:
+        """Apply every record, batch by batch; a batch that lacks one breaks what epochs are derived from."""
+        at = 0
+        follows: int | None = None
+        columns = ("byte", "base_offset", "last_offset", "leader_epoch", "max_timestamp", "crc_ok")
+        for byte, first, last, epoch, time, crc_ok in dump.batches.select(columns).iter_rows():
+            self.byte, self.time, self.controller_epoch = byte, time, -1 if epoch is None else epoch
+            if crc_ok is False:
+                continue
+            if follows is not None and first > follows:
+                self.forget(f"records {follows} to {first - 1} are missing")
+            while at < len(records) and records[at][0] < first:
+                at += 1
+            due = first
+            while at < len(records) and records[at][0] <= last:
+                offset, payload, leads = records[at]
+                due += offset == due
+                if payload is not None:
+                    self._printed(offset, payload, leads)
+                at += 1
+            if due <= last:
+                self.forget(f"records {due} to {last} are not in the dump")
+            follows = last + 1
+
+    def _printed(self, offset: int, payload: str, leads: bool) -> None:
+        try:
+            found = json.loads(payload)
+            if leads:
+                leader = int(found["leaderId"])
+                self.row(Kind.CONTROLLER_ACTIVE, replica=leader, detail=str(self.controller_epoch))
+                return
+            record = _record(found)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            self.notices.add(f"record {offset}: not as kafka-dump-log prints it", excerpt=payload, byte=self.byte)
+            if "PARTITION" in payload[:40]:
+                self.state.partitions.clear()
+            return
+        self.take(record)
+
+
+def _record(found: dict[str, Any]) -> MetadataRecord:
+    """A printed record with the names and types of the binary one.
+
+    Raises:
+        KeyError, TypeError: another type, or a field that must be there is not.
+    """
+    name, data = _TYPES[found["type"]], found["data"]
+    layout = _FIELDS.get(name)
+    fields: dict[str, Any] = {}
+    for field in layout.fields if layout is not None else ():
+        head, *rest = field.name.split("_")
+        printed = head + "".join(part.capitalize() for part in rest)
+        value = data.get(printed, data.get(_OTHERS.get(field.name, printed)))
+        if value is None and printed not in data and field.tag is None and field.since == 0:
+            raise KeyError(printed)
+        default = field.default if value is None else value
+        fields[field.name] = tuple(default) if isinstance(default, list) else default
+    return MetadataRecord(name, int(found["version"]), fields)
