@@ -39,6 +39,7 @@ class Node:
         self.number = number
         self.partition = partition
         self.topic = partition.rpartition("-")[0]
+        self.epoch = -1  # what its process knows
         self.data = self.folder / "data"
         (self.folder / "logs").mkdir(parents=True)
         self.data.mkdir()
@@ -53,6 +54,7 @@ class Node:
 
     def starts(self, at: float) -> Node:
         """A new process."""
+        self.epoch = -1
         self.says(at, "INFO Connecting to zookeeper on localhost:2181 (kafka.server.KafkaServer)")
         return self.says(at, "INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)")
 
@@ -73,18 +75,20 @@ class Node:
 
     def leads(self, at: float, epoch: int, start: int, hw: int, isr: Iterable[int]) -> Node:
         """Takes up the leadership."""
+        before, self.epoch = self.epoch, epoch
         return self.says(
             at, f"INFO [Broker id={self.number}] Leader {self.partition} starts at leader epoch {epoch} from offset "
             f"{start} with high watermark {hw} ISR [{','.join(map(str, isr))}] addingReplicas [] removingReplicas []. "
-            f"Previous leader epoch was {epoch - 1}. (state.change.logger)",
+            f"Previous leader epoch was {before}. (state.change.logger)",
             log="state-change",
         )  # fmt: skip
 
     def follows(self, at: float, epoch: int, leader: int, end: int, hw: int) -> Node:
         """Becomes a follower, with the end of its log before it is reconciled."""
+        before, self.epoch = self.epoch, epoch
         self.says(
             at, f"INFO [Broker id={self.number}] Follower {self.partition} starts at leader epoch {epoch} from offset "
-            f"{end} with high watermark {hw}. Previous leader epoch was {epoch - 1}. (state.change.logger)",
+            f"{end} with high watermark {hw}. Previous leader epoch was {before}. (state.change.logger)",
             log="state-change",
         )  # fmt: skip
         return self.says(

@@ -63,14 +63,15 @@ def committed(
     used: list[Statement] = []
     contested = history.contested
     for statement in history.statements:
-        if before is not None and statement.epoch >= before:
+        own = statement.epoch == UNKNOWN and statement.replica == replica and replica not in history.gaps
+        own = own and (row is None or (bool(statement.refs) and (statement.refs[0].row or 0) <= row))
+        if before is not None and (statement.epoch >= before or (statement.epoch == UNKNOWN and not own)):
             continue
         stop = min(end, statement.high_watermark)
         if stop <= first:
             continue
         differ, unknown = differences(lineage, statement.lineage, first, stop)
-        own = statement.epoch == UNKNOWN and statement.replica == replica
-        if own and (row is None or (statement.refs and (statement.refs[0].row or 0) <= row)):
+        if own:
             unknown = []
         same = subtract([(first, stop)], [*differ, *unknown])
         if contested:
@@ -287,7 +288,9 @@ def _bounded(history: History, leader: int, epoch: Epoch, end: int) -> bool:
         spans = history.tenures.get(broker, [])
         for one, two in itertools.pairwise(spans):
             kept = one.run == two.run or any(step.what == "loaded" for step in one.steps)
-            trusted = kept and not any(step.reason == "unclean" or step.what == "created" for step in one.steps)
+            trusted = kept and not any(
+                step.reason == "unclean" or step.what in ("created", "gap") for step in one.steps
+            )
             if one.epoch == epoch.epoch and two.start_end is not None and two.start_end <= end and trusted:
                 return True
     return False

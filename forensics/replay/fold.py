@@ -13,14 +13,17 @@ from dataclasses import dataclass, replace
 from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again
 from forensics.replay.committed import reached
+from forensics.replay.gaps import Gap, Journal, untold
 from forensics.replay.history import (
     BrokerFacts,
     Confidence,
     Cut,
+    Damage,
     Disk,
     Epoch,
     Fork,
     History,
+    Ref,
     Regression,
     Replica,
     Role,
@@ -56,9 +59,13 @@ def fold(
         fact = facts.get(broker, NO_FACTS)
         reader = Reader(broker, hw_protocol=fact.hw_protocol, initial_offset=fact.initial_offset)
         own = events.get(broker, ())
-        tenures[broker] = reader.read(own)
-        history.regressions += reader.regressions
-        history.overtaken += reader.overtaken
+        gaps = _gaps(broker, own, fact)
+        tenures[broker] = reader.read(own, {gap.row for gap in gaps})
+        if gaps:
+            history.gaps[broker] = Damage(gaps[0].why, Ref(row=gaps[0].row, note=gaps[0].why))
+        else:
+            history.regressions += reader.regressions
+            history.overtaken += reader.overtaken
         disk = disks.get(broker, NO_DISK)
         history.replicas[broker] = Replica(
             broker,
@@ -78,14 +85,31 @@ def fold(
         )
     if any(facts.get(broker, NO_FACTS).hw_protocol for broker in history.replicas):
         history.protocol = "hw"
-    told = {b for b, spans in tenures.items() if spans and facts.get(b, NO_FACTS).state_log}
+    told = {b for b, spans in tenures.items() if spans and facts.get(b, NO_FACTS).state_log} - {*history.gaps}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
+    missed = untold({b: tenures[b] for b in told}, history.epochs, lambda b: facts.get(b, NO_FACTS).fenced)
+    for broker, (number, why) in missed.items():
+        last = [tenure for tenure in tenures[broker] if tenure.epoch <= number][-1]
+        last.steps.append(Step("gap", 0, None, 0, "", last.last_time, (last.refs[-1],)))
+        history.gaps[broker] = Damage(why, last.refs[-1])
+    if missed:
+        history.epochs = leadership.collect(tenures, cluster_events, disks, told - {*missed})
+    for broker in history.gaps:
+        # What a broker says counts; what follows from its silence does not.
+        history.replicas[broker].server_log = history.replicas[broker].state_log = False
+    facts = {b: replace(f, server_log=False, state_log=False) if b in history.gaps else f for b, f in facts.items()}
     history.backwards = [*served_again(tenures), *history.backwards]
     history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
     history.tenures = tenures
     history.disks = disks
     _Fold(history, tenures, disks, facts).run()
     return history
+
+
+def _gaps(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
+    if not (fact.server_log and fact.state_log):
+        return []  # a file is missing, and known to be
+    return Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
 
 
 @dataclass(slots=True)
@@ -191,6 +215,8 @@ class _Fold(Leading):
     def _fetched(self, broker: int, tenure: Tenure, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""
         removed = [step for step in tenure.steps if step.what in REMOVES]
+        if removed and removed[-1].what == "gap":
+            return
         if removed:
             at: int | None = removed[-1].target
         elif tenure.start_end is not None:
@@ -249,6 +275,8 @@ class _Fold(Leading):
                 log = log.cut(step.target)
             elif step.what == "full":
                 log = Lineage().begin(UNKNOWN, step.target)
+            elif step.what == "gap":
+                log = Lineage().begin(UNKNOWN, 0)
             elif step.what == "deleted":
                 log = Lineage()
         self.logs[broker] = log
@@ -284,7 +312,7 @@ class _Fold(Leading):
             for other, spans in self.tenures.items()
             for t in spans
         )
-        if fetching:
+        if fetching or broker in self.history.gaps:
             return None
         if not tenure.is_alone:
             return alone
@@ -459,7 +487,7 @@ class _Fold(Leading):
                 held = self._held(shrunk.replica, until, shrunk.refs[0].row)
                 if held > shrunk.end:
                     shrunk = replace(shrunk, end=held, confidence=Confidence.INFERRED)
-                if shrunk.end > shrunk.target:
+                if shrunk.end > shrunk.target and shrunk.replica not in self.history.gaps:
                     self.history.shrunk.append(shrunk)
 
     def _put_back(self) -> list[Regression]:

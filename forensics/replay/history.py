@@ -166,8 +166,12 @@ class BrokerFacts:
         fenced: fetches carry the leader epoch (KIP-320, 2.1), so that none is answered in another.
         server_log: what its log layer did is in the evidence.
         state_log: which roles it was told is in the evidence.
+        always_cuts: it truncates whenever it takes up a leader, and prints it (ReplicaManager.makeFollowers to 0.10.2).
+        tells_start: as leader it prints at which offset it begins (Partition.makeLeader from 0.11 on).
     """
 
+    always_cuts: bool = False
+    tells_start: bool = False
     hw_protocol: bool = False
     initial_offset: str | None = None
     alone_commits: bool = False
@@ -418,6 +422,7 @@ class History:
     elections_told: bool = False  # whoever elects the leaders speaks of the partition
     uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
     backwards: list[Backwards] = field(default_factory=list)  # signs that the order of epochs is not that of leaders
+    gaps: dict[int, Damage] = field(default_factory=dict)  # replicas of whose lines some are missing, and what shows it
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
     @property

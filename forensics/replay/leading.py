@@ -11,7 +11,7 @@ from forensics.replay.tenures import Tenure
 
 NO_FACTS = BrokerFacts()
 NO_DISK = Disk()
-REMOVES = frozenset({"cut", "full", "created", "deleted", "corrupt"})
+REMOVES = frozenset({"cut", "full", "created", "deleted", "corrupt", "gap"})
 """Steps after which records may be missing at the end of a log."""
 
 

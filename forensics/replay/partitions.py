@@ -7,6 +7,7 @@ greatest values can matter.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 
 import polars as pl
@@ -17,6 +18,7 @@ from forensics.replay.backwards import told_twice
 from forensics.replay.disks import disks
 from forensics.replay.fold import fold
 from forensics.replay.forks import forks
+from forensics.replay.gaps import JOURNAL
 from forensics.replay.history import BrokerFacts, Disk, History
 from forensics.replay.tenures import COLUMNS, Event
 from parsers.schema import Kind
@@ -92,11 +94,12 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     forked, compared = forks(segments, case.batches, disk)
     # What a controller sent to a broker is not what that broker did.
     mine = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
-    own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS)]) & mine))
+    own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS, *JOURNAL)]) & mine))
     sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~mine
     cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent)
     cluster = _first_told(cluster)
-    own_events = _events(pl.concat([own, _lagging(rows)]))
+    own_events = _events(pl.concat([_telling(own), _lagging(rows)]))
+    stops = _stops(case)
     cluster_events = _events(cluster)
     ids = _topic_ids(rows)
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)}
@@ -126,6 +129,8 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             for broker in case.brokers
             if (found := own_events.get((topic, partition, incarnation, broker)))
         }
+        for broker in events.keys() & stops.keys():
+            events[broker] = list(heapq.merge(events[broker], stops[broker]))
         told = [
             event
             for broker in case.brokers
@@ -157,6 +162,8 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         fenced=release is not None and release >= (2, 1) and not old,
         server_log=broker is not None and broker.server_log,
         state_log=broker is not None and broker.state_log,
+        always_cuts=release is not None and release < (0, 11),
+        tells_start=release is not None and release >= (0, 11),
     )
 
 
@@ -271,6 +278,41 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(keep).drop("_stretch", "_moves")
 
 
+def _telling(own: pl.DataFrame) -> pl.DataFrame:
+    """Without steps of requests whose receipt is there, and without repeats of what metadata caches: of missing lines
+    they tell nothing.
+    """
+    step = pl.col("kind") == Kind.TRANSITION.value
+    place = ["topic", "partition", "incarnation", "broker", "run"]
+    received = (
+        pl.when(pl.col("kind") == Kind.LEADER_AND_ISR.value)
+        .then(True)
+        .when(step & pl.col("detail").str.ends_with(": done"))
+        .then(False)
+        .otherwise(None)
+    )
+    own = own.sort("topic", "partition", "broker", "row").with_columns(
+        received.forward_fill().shift(1).over(place).fill_null(False).alias("_received")
+    )
+    known = pl.col("detail").str.contains("^(?:leader|follower): (?:start|fetcher|truncation)")
+    carried_out = step & pl.col("_received") & known
+    cached = pl.col("kind") == Kind.METADATA_CACHED.value
+    first = pl.struct(*place, "leader_epoch", cached.alias("_cached")).is_first_distinct()
+    return own.filter(~carried_out.fill_null(False) & (~cached | first)).drop("_received")
+
+
+def _stops(case: Case) -> dict[int, list[Event]]:
+    """When each broker began to shut down."""
+    rows = case.observations.filter(
+        (pl.col("kind") == Kind.SHUTDOWN_BEGIN.value) & pl.col("topic").is_null() & pl.col("broker").is_not_null()
+    )
+    found: dict[int, list[Event]] = {}
+    for values in rows.sort("row").select(_VALUES).iter_rows():
+        event = Event._make(values)
+        found.setdefault(event.broker, []).append(event)
+    return found
+
+
 def _first_told(rows: pl.DataFrame) -> pl.DataFrame:
     """Of what many brokers say again and again about one epoch and ISR, the first time each says it."""
     return rows.unique(
@@ -290,13 +332,16 @@ def _first_told(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+_VALUES = [pl.col("time").cast(pl.Int64) if name == "time" else pl.col(name) for name in COLUMNS]
+
+
 def _events(rows: pl.DataFrame) -> dict[tuple[str, int, int, int], list[Event]]:
     place = ["topic", "partition", "incarnation", "broker"]
     wanted = rows.sort(*place, "row").select(
         "topic",
         "partition",
         "incarnation",
-        *[pl.col("time").cast(pl.Int64) if name == "time" else pl.col(name) for name in COLUMNS],
+        *_VALUES,
     )
     found: dict[tuple[str, int, int, int], list[Event]] = {}
     position = COLUMNS.index("broker")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ class Event(NamedTuple):
     replica: int | None
     leader: int | None
     leader_epoch: int | None
+    previous_epoch: int | None
     partition_epoch: int | None
     offset: int | None
     hw: int | None
@@ -54,7 +55,8 @@ class Step:
     """Something that happened to the log within a tenure, in order.
 
     Attributes:
-        what: "cut", "full" (all removed, log starts anew at ``target``), "loaded", "deleted", "created".
+        what: "cut", "full" (all removed, log starts anew at ``target``), "loaded", "deleted", "created", "gap"
+            (lines are missing: what became of the log is not known).
         target: log end offset afterwards.
         end: log end offset before, where it is exactly known; ``end_low`` otherwise.
     """
@@ -167,14 +169,24 @@ class Reader:
         self.recovering = False  # the log is being recovered: its broker did not stop cleanly
         self.first_time: int | None = None
 
-    def read(self, events: Iterable[Event]) -> list[Tenure]:
-        """Read all events and give the tenures in order."""
+    def read(self, events: Iterable[Event], gaps: Container[int] = ()) -> list[Tenure]:
+        """Read all events and give the tenures in order.
+
+        Args:
+            events: the replica's lines.
+            gaps: rows before or behind which lines are missing.
+        """
         for event in events:
+            if event.row in gaps:
+                self._gap(event)
+            handler = _HANDLERS.get(event.kind)
+            if handler is None:
+                continue
             if event.time is not None and self.first_time is None:
                 self.first_time = event.time
-            handler = _HANDLERS.get(event.kind)
-            if handler is not None:
-                handler(self, event)
+            handler(self, event)
+            if event.row in gaps:
+                self._gap(event)
             if event.time is not None:
                 self.now.last_time = event.time
         self._close()
@@ -241,6 +253,12 @@ class Reader:
             self.tenures.append(now)
 
     # -- the log ----------------------------------------------------------------------------------------------------
+
+    def _gap(self, event: Event) -> None:
+        ref = Ref(row=event.row, note="lines are missing here")
+        self.now.steps.append(Step("gap", 0, None, 0, "", event.time, (ref,)))
+        self.end, self.low, self.growing, self.sampled = None, 0, True, False
+        self.loaded_hw, self.planned, self.at_rest = None, None, False
 
     def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
         self.end, self.end_ref, self.low, self.sampled = end, ref, end, sampled

@@ -56,6 +56,7 @@ from forensics.rules.story import (
     leader_text,
     loss_cause,
     members,
+    more_lines,
     owner_text,
     shrunk_fact,
     statement_fact,
@@ -101,10 +102,7 @@ def judge(history: History, case: Case) -> Judgement:
         )
     missing += _unreadable(history)
     missing += _unheard(history, case)
-    missing += [
-        f"broker {broker}'s later server.log and state-change.log: {why}"
-        for broker, why in sorted(history.uncovered.items())
-    ]
+    missing += more_lines(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
 

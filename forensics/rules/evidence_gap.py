@@ -76,8 +76,10 @@ def _role(history: History, broker: int) -> Fact | None:
 
 
 def _further(history: History) -> list[Fact]:
-    """The latest leader epoch that the files of a replica know whose lines end earlier."""
+    """What shows that lines are missing, and the latest epoch that files know whose broker's lines end earlier."""
     facts = []
+    for broker, gap in sorted(history.gaps.items()):
+        facts.append(Fact(gap.text, broker=broker, refs=(gap.ref,)))
     for broker in sorted(history.uncovered):
         disk = history.disks.get(broker)
         found = [] if disk is None else [*disk.refs.items(), *((epoch, ref) for epoch, _, ref in disk.entries)]

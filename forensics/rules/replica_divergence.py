@@ -78,12 +78,23 @@ def judge(history: History, case: Case) -> Judgement:
         if inside:
             groups.setdefault(inside, []).append(fork)
     findings = tuple(_finding(history, ranges, forks) for ranges, forks in sorted(groups.items()))
-    missing = [*unclear, *missing_data(history, case)]
+    missing = [*unclear, *_cut_short(history), *missing_data(history, case)]
     on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]
     if not on_disk and not missing:
         missing.append(f"the segments of {history.name} of two replicas or more")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _cut_short(history: History) -> list[str]:
+    """Replicas whose segments are torn below what they had committed: the rest cannot be compared."""
+    return [
+        f"the segments of broker {broker} whole: they end at {replica.end}, and its high watermark was "
+        f"{replica.checkpoint[0]}"
+        for broker, replica in sorted(history.replicas.items())
+        if replica.on_disk and replica.end is not None and replica.checkpoint is not None
+        if replica.end < replica.checkpoint[0] and history.disks[broker].damage
+    ]
 
 
 def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[str]:

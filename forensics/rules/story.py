@@ -170,15 +170,27 @@ def missing_logs(history: History, case: Case) -> list[str]:
     absent = [] if wanted else [f"server.log and state-change.log of the replicas of {history.name}"]
     for broker in wanted:
         replica = history.replicas.get(broker)
+        if broker in history.gaps:
+            continue
         if replica is None or not (replica.server_log or replica.state_log):
             absent.append(f"broker {broker}'s server.log and state-change.log")
         elif not replica.server_log:
             absent.append(f"broker {broker}'s server.log")
         elif not replica.state_log:
             absent.append(f"broker {broker}'s state-change.log")
-    return absent + [
+    return [*absent, *more_lines(history)]
+
+
+def more_lines(history: History) -> list[str]:
+    """Replicas of whose lines some are missing, or which end before their files do."""
+    within = [
+        f"the lines that broker {broker}'s server.log and state-change.log lack: {gap.text}, and they do not say how"
+        for broker, gap in sorted(history.gaps.items())
+    ]
+    return within + [
         f"broker {broker}'s later server.log and state-change.log: {why}"
         for broker, why in sorted(history.uncovered.items())
+        if broker not in history.gaps
     ]
 
 

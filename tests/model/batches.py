@@ -82,6 +82,8 @@ def taken(evidence: Sequence[Files]) -> Case:
     ]
     data = [data for content in evidence for _, data in sorted(content.items())]
     texts = {n: data[n] for n, source in enumerate(sources) if source.parent == "logs" and data[n]}
+    # What begins or ends within a line is read by itself.
+    texts = {n: text for n, text in texts.items() if text.startswith(b"[2") and text.endswith(b"\n")}
     found = dict(zip(texts, lines_of(list(texts.values())), strict=True))
     same: dict[tuple[str, bytes], FileReading] = {}
     for number, source in enumerate(sources):
@@ -214,12 +216,24 @@ def answers(
     Args:
         lose: what is left of the evidence of each run, by its number.
     """
+    found = played(schedules, protocol, logging)
+    return answered([(run, lose(number, content)) for number, (run, content) in enumerate(found)])
+
+
+def played(schedules: Sequence[Schedule], protocol: Protocol | str, logging: Logging) -> list[tuple[Run, Files]]:
+    """Each run and its evidence."""
     with no_cycles():
         runs = [each.play(protocol, place) for place, each in enumerate(schedules)]
+        return [(run, files(run, logging)) for run in runs]
+
+
+def answered(runs: Sequence[tuple[Run, Files]]) -> list[list[Answer]]:
+    """The three answers for each run, all judged by one scan, from what is given of its evidence."""
+    with no_cycles():
         found: dict[str, list[dict[str, Judgement]]] = {}
-        for history, verdicts in judged(taken([lose(n, files(run, logging)) for n, run in enumerate(runs)])):
+        for history, verdicts in judged(taken([content for _, content in runs])):
             found.setdefault(history.topic, []).append(verdicts)
-        return [compared(found.get(f"run-{place}", []), run.truth()) for place, run in enumerate(runs)]
+        return [compared(found.get(f"run-{place}", []), run.truth()) for place, (run, _) in enumerate(runs)]
 
 
 @contextlib.contextmanager

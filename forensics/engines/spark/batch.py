@@ -395,7 +395,8 @@ class Batch:
                 codec.encode(replace(b, starts=[])) for b in judge.everyone if judge.clusters < 2 or b.cluster == name
             ]
             data = sorted(judge.with_data.get(name if judge.clusters > 1 else None, ()))
-            said = repr((judge_version(), mine, data, judge.clusters > 1, judge.topics, judge.reading))
+            stops = judge.stops_of(name).drop("source").rows()  # the number of a source may be another in each run
+            said = repr((judge_version(), mine, stops, data, judge.clusters > 1, judge.topics, judge.reading))
             common[name] = sha256(said.encode()).hexdigest()
         shared = pl.DataFrame(
             {"cluster": list(common), "common": list(common.values())},

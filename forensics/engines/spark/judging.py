@@ -25,7 +25,7 @@ from forensics.engines.spark.thinning import thinned
 from forensics.replay.history import History, Ref
 from forensics.result import located
 from forensics.rules.finding import Evidence, Finding, Judgement
-from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
 
 SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
 """Values of the column ``tag``: which table a row is of."""
@@ -91,6 +91,7 @@ class Judge:
     Attributes:
         reading: how printed times are read.
         sources: those that belong to no one partition, packed.
+        stops: where brokers begin to shut down, rows of observations that belong to no one partition, packed.
         everyone: all brokers.
         clusters: how many the case has.
         with_data: brokers whose data directory is at hand, by cluster.
@@ -101,6 +102,7 @@ class Judge:
 
     reading: Reading
     sources: bytes
+    stops: bytes
     everyone: tuple[Broker, ...]
     clusters: int
     with_data: Mapping[str | None, frozenset[int]]
@@ -121,7 +123,8 @@ class Judge:
         for name in names:
             mine = sources if clusters < 2 else sources.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String)))
             with_data[name] = replace(shell, sources=mine).with_data
-        return Judge(context.reading, packed(wide), context.brokers, clusters, with_data, topics)
+        stops = packed(narrowed(_stops(context), TABLES["observations"]))
+        return Judge(context.reading, packed(wide), stops, context.brokers, clusters, with_data, topics)
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
         """Judge partitions whose rows come one after another, each one's rows in order.
@@ -165,7 +168,7 @@ class Judge:
     def case(self, rows: pl.DataFrame, cluster: str | None) -> Case:
         """A case of some partitions of one cluster, with what concerns all of them."""
         part = cluster if self.clusters > 1 else None
-        wide = unpacked(self.sources)
+        wide, stops = unpacked(self.sources), self.stops_of(cluster)
         everyone = self.everyone
         if self.clusters > 1:
             wide = wide.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String)))
@@ -173,7 +176,7 @@ class Judge:
         own = restored(_of(rows, SOURCE).select(*SOURCES), SOURCES)
         case = Case(
             pl.concat([wide, own]).sort("id"),
-            observations_of(_of(rows, OBSERVATION)),
+            observations_of(pl.concat([_of(rows, OBSERVATION), stops], how="diagonal")),
             table_of(_of(rows, BATCH), "batches", BATCHES),
             table_of(_of(rows, NOTICE), "notices", NOTICES),
             {broker.id: broker for broker in everyone},
@@ -182,6 +185,18 @@ class Judge:
         )
         case.__dict__["with_data"] = self.with_data[part]
         return case
+
+    def stops_of(self, cluster: str | None) -> pl.DataFrame:
+        """Where brokers of a cluster begin to shut down, as rows of the table ``observations``."""
+        stops = unpacked(self.stops)
+        return stops.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String))) if self.clusters > 1 else stops
+
+
+def _stops(context: Context) -> pl.DataFrame:
+    """Lines of brokers that begin to shut down, as rows of the table ``observations``."""
+    run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("_cluster", "broker").alias("run")
+    found = context.lines.with_columns(run, pl.col("_when").alias("ordered"), pl.col("_rank").alias("rank"))
+    return found.filter((pl.col("kind") == Kind.SHUTDOWN_BEGIN.value) & pl.col("broker").is_not_null())
 
 
 def carried(table: str, rows: pl.DataFrame) -> pl.DataFrame:

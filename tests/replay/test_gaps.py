@@ -1,0 +1,129 @@
+"""Missing lines, told by those that stand alone. The sequences are what brokers print; one line is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from forensics.replay.gaps import Journal, untold
+from forensics.replay.history import Epoch, Ref, Role
+from forensics.replay.tenures import Event, Tenure
+from parsers.schema import Kind
+
+
+def event(kind: Kind, *, run: int = 1, **values: object) -> Event:
+    """An event about broker 1's replica with what a test needs."""
+    blank: dict[str, object] = dict.fromkeys(Event._fields)
+    return Event(**(blank | {"row": 0, "broker": 1, "run": run, "kind": kind.value, "message": ""} | values))  # type: ignore[arg-type]
+
+
+def gaps(events: list[Event], *, always_cuts: bool = False) -> list[str]:
+    numbered = [one._replace(row=row) for row, one in enumerate(events)]
+    return [gap.why for gap in Journal(1, always_cuts=always_cuts).read(numbered)]
+
+
+def step(detail: str, run: int = 1) -> Event:
+    return event(Kind.TRANSITION, run=run, detail=detail)
+
+
+OLD = [  # 0.10.2: a replica is made, follows broker 2, and leads
+    event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=0, isr="1,2"),
+    step("follower: start"),
+    event(Kind.LOG_LOADED, leo=0),
+    event(Kind.LOG_CREATED),
+    event(Kind.TRUNCATE, offset=0),
+    event(Kind.FETCHER_ADDED, leader=2, offset=0),
+    step("follower: done"),
+    event(Kind.METADATA_CACHED, leader=2, leader_epoch=0),
+    event(Kind.LEADER_AND_ISR, leader=1, leader_epoch=1, isr="1"),
+    step("leader: start"),
+    step("leader: done"),
+    event(Kind.METADATA_CACHED, leader=1, leader_epoch=1),
+    event(Kind.RECOVERY, run=2, offset=0),
+    event(Kind.LOG_LOADED, run=2, leo=7),
+    event(Kind.LEADER_AND_ISR, run=2, leader=3, leader_epoch=2, isr="3"),
+    step("follower: start", run=2),
+    event(Kind.TRUNCATE, run=2, offset=5),
+    event(Kind.FETCHER_ADDED, run=2, leader=3, offset=5),
+    step("follower: done", run=2),
+]
+NEW = [  # 2.8 and later: the same in other words; 2.8 names no leader that is followed
+    event(Kind.BECOME_FOLLOWER, leader=2, leader_epoch=0, leo=0, previous_epoch=-1),
+    event(Kind.MESSAGE_FORMAT, leo=0),
+    event(Kind.LOG_CREATED),
+    event(Kind.FETCHER_ADDED, leader=2, leader_epoch=0, offset=0),
+    event(Kind.BECOME_LEADER, leader_epoch=1, leo=6, previous_epoch=0, isr="1"),
+    event(Kind.ISR_EXPAND, isr="1,2"),
+    event(Kind.BECOME_FOLLOWER, leader_epoch=2, leo=9, previous_epoch=1),
+    event(Kind.FETCHER_ADDED, leader=2, leader_epoch=2, offset=9),
+    event(Kind.TRUNCATE_PLAN, leader=2, offset=8),
+    event(Kind.TRUNCATE, offset=8),
+    event(Kind.EPOCH_CUT, offset=8),
+    event(Kind.MESSAGE_FORMAT, leo=8),
+    event(Kind.RECOVERY, run=2, offset=0),
+    event(Kind.MESSAGE_FORMAT, run=2, leo=8),
+    event(Kind.LOG_LOADED, run=2, leo=8),
+    event(Kind.BECOME_FOLLOWER, run=2, leader=3, leader_epoch=4, leo=8, previous_epoch=4),
+    event(Kind.FETCHER_ADDED, run=2, leader=3, leader_epoch=4, offset=8),
+]
+
+
+def test_whole_logs_have_no_gap() -> None:
+    assert gaps(OLD, always_cuts=True) == []
+    assert gaps(NEW) == []
+
+
+@pytest.mark.parametrize("missing", [0, 4, 5, 8, 13, 14, 16, 17])
+def test_old_brokers_miss_a_line(missing: int) -> None:
+    assert gaps([one for at, one in enumerate(OLD) if at != missing], always_cuts=True) != []
+
+
+@pytest.mark.parametrize("missing", [0, 3, 4, 6, 7, 9, 14, 15, 16])
+def test_later_brokers_miss_a_line(missing: int) -> None:
+    found = gaps([one for at, one in enumerate(NEW) if at != missing])
+    # the very last line may be the last that was printed
+    assert found != [] or missing == len(NEW) - 1
+
+
+def test_no_more_roles_without_metadata_that_names_them() -> None:
+    beyond = [*OLD[:12], event(Kind.METADATA_CACHED, leader=2, leader_epoch=3)]
+    assert gaps(beyond, always_cuts=True) == ["it heard of leader epoch 3"]
+    offline = [*OLD[:12], event(Kind.METADATA_CACHED, leader=-1, leader_epoch=3)]
+    assert gaps(offline, always_cuts=True) == []
+    stopping = [*OLD[:12], event(Kind.SHUTDOWN_BEGIN), event(Kind.METADATA_CACHED, leader=2, leader_epoch=3)]
+    assert gaps(stopping, always_cuts=True) == []
+
+
+def test_a_refused_request_names_the_epoch_that_stood() -> None:
+    refused = event(Kind.STALE_REQUEST, leader_epoch=1, previous_epoch=4)
+    assert gaps([*NEW[:5], refused]) == ["it was in leader epoch 4"]
+    assert gaps([*NEW[:5], refused._replace(previous_epoch=1)]) == []
+
+
+def test_logs_may_begin_anywhere() -> None:
+    """Lines that come before the first role of a log that rotation has cut are no sign of a gap."""
+    assert gaps([one._replace(run=0) for one in NEW[4:12]]) == []
+    assert gaps([event(Kind.ISR_EXPAND, run=0, isr="1,2"), event(Kind.STALE_REQUEST, run=0, previous_epoch=4)]) == []
+
+
+def test_a_trace_has_no_gaps() -> None:
+    told = event(Kind.BECOME_FOLLOWER, leader=2, leader_epoch=0)._replace(message="trace")
+    assert gaps([told, *OLD[8:]], always_cuts=True) == []
+
+
+def tenure(epoch: int, role: Role, leader: int) -> Tenure:
+    return Tenure(1, epoch, 1, role, leader)
+
+
+def test_others_tell_of_an_epoch_that_a_replica_does_not() -> None:
+    spans = {1: [tenure(0, Role.FOLLOWER, 2), tenure(4, Role.FOLLOWER, 2)]}
+    led = Epoch(2, leader=1, served=True)
+    after = Epoch(4, leader=2, served=True)
+    assert untold(spans, {2: led, 4: after}, lambda _: True) == {1: (2, "it led in epoch 2")}
+    led.served = False
+    assert untold(spans, {2: led, 4: after}, lambda _: True) == {}
+    both = [(frozenset({3}), Ref()), (frozenset({1, 3}), Ref())]
+    joined = Epoch(3, leader=3, served=True, isr=both, isr_own=True)
+    assert untold(spans, {3: joined, 4: after}, lambda _: True) == {1: (3, "it came into the ISR in epoch 3")}
+    same = Epoch(3, leader=2, served=True, isr=both, isr_own=True)
+    assert untold(spans, {3: same, 4: after}, lambda _: False) == {}, "it fetched on without being told"
+    assert untold({1: spans[1][1:]}, {2: led, 4: after}, lambda _: True) == {}, "its lines begin later"
