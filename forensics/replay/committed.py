@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from forensics.replay.backwards import gave_way
-from forensics.replay.history import Confidence, Cut, Epoch, History, Statement
+from forensics.replay.history import Confidence, Cut, Epoch, History, Role, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
 
 T = TypeVar("T")
@@ -216,6 +216,9 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     own = history.replicas.get(leader)
     if own is None or not (own.server_log and own.state_log):
         return None  # what happened to its log in between is not in the evidence
+    roles = [tenure.epoch for tenure in history.tenures.get(leader, ()) if tenure.epoch >= 0]
+    if not own.starts_empty and min(roles, default=UNKNOWN) > before.epoch:
+        return None  # its lines begin later
     if lost_unseen(history, leader, before, after):
         return None
     if leader == before.leader:
@@ -284,16 +287,8 @@ def _bounded(history: History, leader: int, epoch: Epoch, end: int) -> bool:
     last = epoch.last_isr
     if last is None or not (epoch.isr_own or epoch.isr_told):
         return False
-    for broker in sorted(last - {leader}):
-        spans = history.tenures.get(broker, [])
-        for one, two in itertools.pairwise(spans):
-            kept = one.run == two.run or any(step.what == "loaded" for step in one.steps)
-            trusted = kept and not any(
-                step.reason == "unclean" or step.what in ("created", "gap") for step in one.steps
-            )
-            if one.epoch == epoch.epoch and two.start_end is not None and two.start_end <= end and trusted:
-                return True
-    return False
+    bounds = [at_most(history, broker, epoch.epoch) for broker in sorted(last - {leader})]
+    return any(bound is not None and bound <= end for bound in bounds)
 
 
 def outside_isr(history: History, epoch: Epoch) -> bool:
@@ -372,10 +367,15 @@ def doubts(history: History) -> list[Doubt]:
     for before, after in itertools.pairwise(led):
         if after.lineage is before.lineage or carried_over(history, before, after):
             continue
+        done = committed_at_most(history, before)
+        if done is not None and done <= (after.start if after.start is not None else after.start_low):
+            continue
         if after.start is None:
             found.append(Doubt(after.start_low, None, before, after))
             continue
         end = reached(history, before)
+        if end is None:
+            end = at_most(history, before.leader, before.epoch)
         if end is not None and end <= after.start:
             continue
         known = committed(history, before.lineage, after.start, end if end is not None else after.start)
@@ -407,6 +407,51 @@ def reached(history: History, epoch: Epoch) -> int | None:
         # A process that goes on with a log has loaded it: without a load it began with another, empty one.
         return after.start_end if after.run == spans[here[-1]].run else None
     return replica.end
+
+
+def at_most(history: History, broker: int | None, epoch: int) -> int | None:
+    """The most a replica's log can have held when an epoch was over; None where nothing gives it.
+
+    A log only grows until a line tells of a removal, so the next exact end bounds it.
+    """
+    replica = history.replicas.get(broker) if broker is not None else None
+    if broker is None or replica is None or not (replica.server_log and replica.state_log):
+        return None
+    spans = history.tenures.get(broker, [])
+    here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch]
+    if not here:
+        return None
+    for position in range(here[-1], len(spans)):
+        one = spans[position]
+        if position > here[-1] and one.start_end is not None:
+            return one.start_end
+        for step in one.steps[:1]:
+            whole = step.what == "loaded" and step.reason != "unclean" and step.target >= step.end_low
+            return step.target if whole else step.end
+        if position + 1 < len(spans) and spans[position + 1].run != one.run:
+            return None  # without a load the next process began with another, empty log
+    return replica.end
+
+
+def committed_at_most(history: History, epoch: Epoch) -> int | None:
+    """The most that can have been committed when an epoch was over, as its leader knew it; None where it does not say.
+
+    The high watermark with which a leader goes on in its next role is the one it led with to the last. What was
+    committed before its epoch lies below the offset at which that began.
+    """
+    leader = epoch.leader
+    replica = history.replicas.get(leader) if leader is not None else None
+    if leader is None or replica is None or not (replica.server_log and replica.state_log) or epoch.start is None:
+        return None
+    spans = history.tenures.get(leader, [])
+    here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch.epoch]
+    if not here or here[-1] + 1 >= len(spans) or epoch.other_leaders:
+        return None
+    now, after = spans[here[-1]], spans[here[-1] + 1]
+    if now.role is not Role.LEADER or now.steps or after.run != now.run or after.start_hw is None:
+        return None
+    known = max(after.start_hw.value, *(s.value for s in (now.hw, now.start_hw) if s is not None), 0)
+    return max(known, epoch.start)
 
 
 def refetched(history: History, cut: Cut, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:

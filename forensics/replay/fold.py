@@ -31,8 +31,9 @@ from forensics.replay.history import (
     Statement,
 )
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
-from forensics.replay.lineage import UNKNOWN, Lineage, differences, subtract
+from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.tenures import Event, Reader, Sample, Step, Tenure
+from forensics.replay.unheard import unbegun, uncovered
 
 
 def fold(
@@ -75,7 +76,7 @@ def fold(
             on_disk=disk.end is not None,
             has_logs=bool(own),
             server_log=bool(own) and fact.server_log,
-            state_log=bool(own) and fact.state_log,
+            state_log=fact.state_log and any(tenure.epoch >= 0 for tenure in tenures[broker]),
             first_time=reader.first_time,
             last_time=own[-1].time if own else None,
             directory=disk.directory,
@@ -228,14 +229,31 @@ class _Fold(Leading):
             # reached its leader, what it is known to hold is still its own.
             at = tenure.start_low
         log = self.logs[broker]
-        if not removed and tenure.start_end is None and self.history.protocol != "hw" and not tenure.fetched:
+        if not removed and self.history.protocol != "hw" and not self._reconciled(broker, tenure, epoch):
             # It may have gone before it was reconciled: what it is found with later need not be its leader's.
-            log = log.cut(tenure.start_low).begin(UNKNOWN, tenure.start_low)
+            end = tenure.start_end if tenure.start_end is not None else tenure.start_low
+            log = log.cut(end).begin(UNKNOWN, end)
         elif epoch.lineage.entries and at is not None:
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
         for number, start, _ in tenure.entries:
             log = log.cut(start).begin(number, start)
         self.logs[broker] = log
+
+    def _reconciled(self, broker: int, tenure: Tenure, epoch: Epoch) -> bool:
+        """Whether a follower fetched from its leader, and so was reconciled with it by leader epoch before: it says so,
+        its log grew, or its leader took it into the ISR.
+        """
+        if tenure.fetched or tenure.start_end is None:
+            return tenure.fetched
+        spans = self.tenures[broker]
+        position = next(number for number, one in enumerate(spans) if one is tenure)
+        later = spans[position + 1].start_end if position + 1 < len(spans) else self.disks.get(broker, NO_DISK).end
+        ends = [tenure.end_low, later or 0, *(step.end or step.end_low for step in tenure.steps)]
+        ends += [step.target for step in tenure.steps if step.what == "loaded"]
+        if max(ends) > tenure.start_end:
+            return True
+        sets = [isr for isr, _ in epoch.isr] if epoch.isr_own else []
+        return any(broker in isr for isr in sets) and broker not in sets[0]
 
     def _apply(self, broker: int, tenure: Tenure, epoch: Epoch | None, steps: Sequence[Step]) -> None:
         """Shorten the replica's log as its steps say, keeping what each removed."""
@@ -409,7 +427,8 @@ class _Fold(Leading):
             disk = self.disks.get(broker, NO_DISK)
             known = self.logs[broker] if self._told(broker) else Lineage().begin(UNKNOWN, 0)
             replica.lineage = disk.lineage if disk.lineage.entries else known
-        history.uncovered = self._uncovered()
+        history.uncovered = uncovered(history, self.logs)
+        history.unbegun = unbegun(history)
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)
             if disk.checkpoint is None or disk.checkpoint[0] <= 0:
@@ -429,45 +448,6 @@ class _Fold(Leading):
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
                 own = own.cut(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
             self._state(broker, epoch, Sample(hw, ref, None), "in the checkpoint file", own=own)
-
-    def _uncovered(self) -> dict[int, str]:
-        """Replicas whose files show what happened after their lines end, and how."""
-        found: dict[int, str] = {}
-        for broker, disk in self.disks.items():
-            spans = self.tenures.get(broker, [])
-            told = max((tenure.epoch for tenure in spans), default=-1)
-            shown = [epoch for epoch, _ in disk.lineage.entries] + [epoch for epoch, _, _ in disk.entries]
-            if told >= 0 and shown and max(shown) > told:
-                found[broker] = f"its files know leader epoch {max(shown)}, its lines end in epoch {told}"
-        current = self.history.current
-        if current is not None and current.leader is not None and current.start is not None:
-            for broker in self.disks:
-                told = max((tenure.epoch for tenure in self.tenures.get(broker, ())), default=-1)
-                if 0 <= told < current.epoch and self._shares(broker, current.leader, current.start):
-                    found.setdefault(
-                        broker, f"its files hold records of leader epoch {current.epoch}, its lines end in epoch {told}"
-                    )
-        for fork in self.history.forks:
-            pair = (fork.left, fork.right)
-            if not all(self.tenures.get(broker) for broker in pair):
-                continue
-            first, end = fork.ranges[0]
-            differ, unknown = differences(self.logs[fork.left], self.logs[fork.right], first, end)
-            if not differ and not unknown:
-                for broker in pair:
-                    why = f"its files differ from another replica's at {first}, its lines do not say why"
-                    found.setdefault(broker, why)
-        return found
-
-    def _shares(self, broker: int, leader: int, start: int) -> bool:
-        """Whether a replica's segments hold what a leader wrote from an offset on."""
-        pair = (min(broker, leader), max(broker, leader))
-        ends = [self.disks[b].end for b in pair if b in self.disks]
-        if pair not in self.history.compared or len(ends) < 2:
-            return False
-        end = min(end for end in ends if end is not None)
-        apart = [piece for fork in self.history.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
-        return bool(subtract([(start, end)], apart)) if start < end else False
 
     def _settle(self) -> None:
         """Bound the ends that no line gives by the protocol, now that every high watermark is known."""

@@ -315,11 +315,12 @@ class Reader:
     def _created(self, event: Event) -> None:
         now = self.now
         self.since = event.time
+        anew = now.epoch != -1 and event.run != now.run  # by a new process, after the one before had a role
+        first = not self.tenures and not now.steps and self.low == 0 and not anew
+        self.starts_empty = self.starts_empty or first
         if self.end == 0 and not self.growing:
             return  # the same creation, told by another line
-        anew = now.epoch != -1 and event.run != now.run  # by a new process, after the one before had a role
-        if not self.tenures and not now.steps and self.low == 0 and not anew:
-            self.starts_empty = True
+        if first:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
             self._step("created", 0, "new log", event, "a new, empty log")
@@ -376,6 +377,7 @@ class Reader:
         now = self.now
         if now.role is not Role.LEADER and now.start_end is None and not now.steps:
             now.start_end, now.start_ref, now.start_low = event.leo, ref, event.leo
+        now.fetched = now.fetched or now.role is Role.FOLLOWER  # its leader answered: there is nothing to cut
         self._exact(event.leo, ref)
 
     def _epoch_begins(self, event: Event) -> None:

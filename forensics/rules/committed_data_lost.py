@@ -73,7 +73,7 @@ def judge(history: History, case: Case) -> Judgement:
     missing: list[str] = []
     if history.current is None:
         missing.append(f"who leads {history.name}: a replica's state-change.log, the controller's log, or its segments")
-    if not history.statements and not _never_written(history):
+    if not history.statements and not _never_written(history) and not _told_throughout(history, case):
         missing.append(
             f"any high watermark of {history.name}: replication-offset-checkpoint or server.log of its replicas"
         )
@@ -140,6 +140,14 @@ def _never_written(history: History) -> bool:
         return False
     empty = all(replica.on_disk and replica.end == 0 and replica.log_start == 0 for replica in replicas)
     return empty and not any(tenure.end_low for spans in history.tenures.values() for tenure in spans)
+
+
+def _told_throughout(history: History, case: Case) -> bool:
+    """Whether every replica's lines tell of it from the day its log was made: then changes of leader tell what may have
+    gone, whatever was committed.
+    """
+    own = [history.replicas.get(broker) for broker in members(history, case)]
+    return bool(own) and all(r is not None and r.starts_empty and r.server_log and r.state_log for r in own)
 
 
 def _unheard(history: History, case: Case) -> list[str]:

@@ -187,7 +187,12 @@ def more_lines(history: History) -> list[str]:
         f"the lines that broker {broker}'s server.log and state-change.log lack: {gap.text}, and they do not say how"
         for broker, gap in sorted(history.gaps.items())
     ]
-    return within + [
+    earlier = [
+        f"broker {broker}'s earlier server.log and state-change.log: {why}"
+        for broker, why in sorted(history.unbegun.items())
+        if broker not in history.gaps
+    ]
+    return [*within, *earlier] + [
         f"broker {broker}'s later server.log and state-change.log: {why}"
         for broker, why in sorted(history.uncovered.items())
         if broker not in history.gaps

@@ -243,6 +243,20 @@ CASES: dict[str, tuple[str, Logging, Setting, list[tuple[object, ...]]]] = {
             ("produce-1", 3),
         ],
     ),
+    "a leader that left the ISR was told of a later epoch and never reached its leader": (
+        "epoch",
+        "default",
+        Setting(THREE, 1, False),
+        [
+            ("produce-1", 3),
+            ("stop", 1),
+            ("produce", 1),
+            ("power-loss", 3),
+            ("restart", 3),
+            ("checkpoint", 2),
+            ("crash", 2),
+        ],
+    ),
     "the same without epochs in the log": (
         "hw",
         "replication",

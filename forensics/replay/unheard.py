@@ -1,0 +1,81 @@
+"""Replicas whose lines leave out what files and other brokers tell: where they begin too late or end too early."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from forensics.replay.history import History
+from forensics.replay.leading import REMOVES
+from forensics.replay.lineage import Lineage, differences, subtract
+from forensics.replay.tenures import Tenure
+
+
+def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
+    """Replicas whose files show what happened after their lines end, and how."""
+    found: dict[int, str] = {}
+    for broker, disk in history.disks.items():
+        spans = history.tenures.get(broker, [])
+        told = max((tenure.epoch for tenure in spans), default=-1)
+        shown = [epoch for epoch, _ in disk.lineage.entries] + [epoch for epoch, _, _ in disk.entries]
+        if told >= 0 and shown and max(shown) > told:
+            found[broker] = f"its files know leader epoch {max(shown)}, its lines end in epoch {told}"
+        end = _flushed(spans)
+        if disk.end is not None and disk.end < end and not disk.damage:
+            why = f"its files end at {disk.end}, it had loaded {end}, and no line tells what removed the rest"
+            found.setdefault(broker, why)
+    current = history.current
+    if current is not None and current.leader is not None and current.start is not None:
+        for broker in history.disks:
+            told = max((tenure.epoch for tenure in history.tenures.get(broker, ())), default=-1)
+            if 0 <= told < current.epoch and _shares(history, broker, current.leader, current.start):
+                found.setdefault(
+                    broker, f"its files hold records of leader epoch {current.epoch}, its lines end in epoch {told}"
+                )
+    for fork in history.forks:
+        pair = (fork.left, fork.right)
+        if not all(history.tenures.get(broker) for broker in pair):
+            continue
+        first, end = fork.ranges[0]
+        differ, unknown = differences(logs[fork.left], logs[fork.right], first, end)
+        if not differ and not unknown:
+            for broker in pair:
+                why = f"its files differ from another replica's at {first}, its lines do not say why"
+                found.setdefault(broker, why)
+    return found
+
+
+def unbegun(history: History) -> dict[int, str]:
+    """Replicas of which others tell that they led or were in the ISR before their own lines begin."""
+    found: dict[int, str] = {}
+    for broker, spans in history.tenures.items():
+        roles = [tenure.epoch for tenure in spans if tenure.epoch >= 0]
+        if not roles or history.replicas[broker].starts_empty:
+            continue
+        for number, epoch in sorted(history.epochs.items()):
+            if number < min(roles) and (epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr)):
+                what = "led" if epoch.leader == broker else "was in the ISR"
+                found[broker] = f"its lines begin in leader epoch {min(roles)}, and it {what} in epoch {number}"
+                break
+    return found
+
+
+def _flushed(spans: Sequence[Tenure]) -> int:
+    """The end of a log that no crash takes back: a clean stop flushed it, and no line tells of a removal since."""
+    end = 0
+    for step in (step for tenure in spans for step in tenure.steps):
+        if step.what == "loaded":
+            end = step.target if not step.reason else 0
+        elif step.what in REMOVES:
+            end = 0
+    return end
+
+
+def _shares(history: History, broker: int, leader: int, start: int) -> bool:
+    """Whether a replica's segments hold what a leader wrote from an offset on."""
+    pair = (min(broker, leader), max(broker, leader))
+    ends = [history.disks[b].end for b in pair if b in history.disks]
+    if pair not in history.compared or len(ends) < 2:
+        return False
+    end = min(end for end in ends if end is not None)
+    apart = [piece for fork in history.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
+    return bool(subtract([(start, end)], apart)) if start < end else False
