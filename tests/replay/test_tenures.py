@@ -194,3 +194,18 @@ def test_a_missing_high_watermark_is_noticed_after_the_first_role_too() -> None:
     assert lost_checkpoint(end=22) == ["checkpoint"]
     assert lost_checkpoint(end=0) == []
     assert lost_checkpoint(end=22, crashed=True) == []  # killed before the file was ever written
+
+
+def starts_empty(*events: Event) -> bool:
+    reader = Reader(1, hw_protocol=False, initial_offset="end")
+    reader.read(e._replace(row=row) for row, e in enumerate(events))
+    return reader.starts_empty
+
+
+def test_a_new_log_is_told_after_the_role_that_calls_for_it() -> None:
+    """The state change log says where a follower starts, and server.log that its log is new, in one millisecond."""
+    made = event(Kind.LOG_CREATED)
+    assert starts_empty(follows(0, end=0), made)
+    assert starts_empty(leads(0, 0), made)
+    assert not starts_empty(follows(1, end=4), loaded(4), event(Kind.LOG_CREATED, run=2))
+    assert not starts_empty(follows(1, end=4))

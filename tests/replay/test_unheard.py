@@ -1,0 +1,111 @@
+"""Where a replica's lines begin too late or end too early, as files and other brokers tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from forensics.replay.committed import at_most, committed_at_most
+from forensics.replay.history import Damage, Disk, Epoch, History, Ref, Replica, Role
+from forensics.replay.tenures import Sample, Step, Tenure
+from forensics.replay.unheard import unbegun, uncovered
+
+REF = Ref(row=1)
+
+
+def step(what: str, target: int, *, end: int | None = None, reason: str = "") -> Step:
+    return Step(what, target, end, end or 0, reason, None, (REF,))
+
+
+def history(*spans: Tenure, end: int | None = None, starts_empty: bool = False, leader: int = 1) -> History:
+    """Broker 1 with these tenures; it led the epochs in which it was leader, others were led by broker 2."""
+    found = History("orders", 0)
+    found.tenures = {1: list(spans)}
+    found.replicas = {1: Replica(1, end=end, server_log=True, state_log=True, starts_empty=starts_empty)}
+    found.disks = {1: Disk(end=end)}
+    found.epochs = {t.epoch: Epoch(t.epoch, leader=leader, served=True, start=t.start_end) for t in spans}
+    return found
+
+
+def led(epoch: int, *steps: Step, run: int = 1, start: int | None = 0) -> Tenure:
+    return Tenure(1, epoch, run, Role.LEADER, 1, start_end=start, steps=list(steps))
+
+
+def followed(epoch: int, *steps: Step, run: int = 1, start: int | None = None, hw: int | None = None) -> Tenure:
+    kept = None if hw is None else Sample(hw, REF, None)
+    return Tenure(1, epoch, run, Role.FOLLOWER, 2, start_end=start, start_hw=kept, steps=list(steps))
+
+
+@pytest.mark.parametrize(
+    ("steps", "end", "told"),
+    [
+        ([step("loaded", 5)], 0, True),
+        ([step("loaded", 5)], 5, False),
+        ([step("loaded", 5)], 9, False),
+        ([step("loaded", 5, reason="unclean")], 0, False),  # what it found was not flushed, and a crash may take it
+        ([step("loaded", 5), step("cut", 0)], 0, False),
+        ([step("loaded", 5), step("deleted", 0)], 0, False),
+    ],
+)
+def test_files_that_end_below_what_was_loaded(steps: list[Step], end: int, told: bool) -> None:
+    assert (1 in uncovered(history(followed(1, *steps), end=end), {})) is told
+
+
+def test_a_torn_segment_is_no_removal() -> None:
+    found = history(followed(1, step("loaded", 5)), end=0)
+    assert uncovered(found, {}) != {}
+    found.disks = {1: Disk(end=0, damage=(Damage("torn", REF),))}
+    assert uncovered(found, {}) == {}
+
+
+def test_lines_that_begin_after_others_tell_of_a_replica() -> None:
+    found = history(followed(3))
+    assert unbegun(found) == {}
+    found.epochs[0] = Epoch(0, leader=2, served=True)
+    assert unbegun(found) == {}
+    found.epochs[0].isr.append((frozenset({1, 2}), REF))
+    assert unbegun(found) == {1: "its lines begin in leader epoch 3, and it was in the ISR in epoch 0"}
+    found.epochs[0].leader = 1
+    assert unbegun(found) == {1: "its lines begin in leader epoch 3, and it led in epoch 0"}
+    found.replicas[1].starts_empty = True
+    assert unbegun(found) == {}, "its log was made in epoch 3"
+
+
+@pytest.mark.parametrize(
+    ("later", "most"),
+    [
+        ([followed(1, start=7)], 7),
+        ([followed(1, start=None), followed(2, start=7)], 7),
+        ([followed(1, step("loaded", 4))], 4),
+        ([followed(1, step("loaded", 4, reason="unclean"))], None),
+        ([followed(1, step("cut", 4))], None),
+        ([followed(1, step("cut", 4, end=6))], 6),
+        ([followed(1, run=2, start=7)], None),  # no line tells what the new process loaded
+        ([], 12),
+    ],
+)
+def test_the_next_known_end_bounds_a_log(later: list[Tenure], most: int | None) -> None:
+    assert at_most(history(led(0), *later, end=12), 1, 0) == most
+
+
+def test_a_log_that_is_not_told_of_is_not_bounded() -> None:
+    found = history(led(0), end=12)
+    found.replicas[1].state_log = False
+    assert at_most(found, 1, 0) is None
+    assert at_most(found, 2, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "after", "most"),
+    [
+        (led(0), followed(1, hw=5), 5),
+        (led(0, start=8), followed(1, hw=5), 8),  # older records were committed in other epochs
+        (led(0, start=None), followed(1, hw=5), None),
+        (led(0), followed(1), None),
+        (led(0), followed(1, hw=5, run=2), None),
+        (led(0, step("loaded", 5)), followed(1, hw=5), None),
+        (followed(0, start=0), followed(1, hw=5), None),  # a follower's is behind
+    ],
+)
+def test_a_leader_takes_its_high_watermark_into_its_next_role(now: Tenure, after: Tenure, most: int | None) -> None:
+    found = history(now, after)
+    assert committed_at_most(found, found.epochs[0]) == most
