@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from parsers.errors import NotThisFormat
-from parsers.reading import Notices
-from parsers.schema import OBSERVATIONS, Kind, conform
+from parsers.reading import Notices, observations
+from parsers.schema import OBSERVATIONS, Kind, empty
 
 NAME: Final = "producer-snapshot"
 
@@ -83,6 +83,8 @@ def read_producer_snapshot(data: bytes) -> ProducerSnapshot:
     if google_crc32c.value(data[6:]) != crc:
         notices.add("bad CRC: nothing in the snapshot can be trusted", excerpt=data[:61].hex(), byte=2)
         return ProducerSnapshot(none, notices.frame())
+    if not count:
+        return ProducerSnapshot(none, notices.frame())
     entries = np.frombuffer(data, dtype=_ENTRY, offset=_HEAD.size)
     columns = {name: entries[name].astype(entries[name].dtype.newbyteorder("=")) for name in PRODUCERS}
     return ProducerSnapshot(pl.DataFrame(columns, schema=PRODUCERS), notices.frame())
@@ -137,26 +139,27 @@ def statements(producers: pl.DataFrame, topic: str, partition: int, end: int) ->
         topic, partition: whose directory holds the file.
         end: offset in the file's name, up to which the state holds.
     """
-    place = pl.col("line")
-    if "line" not in producers.columns:
-        place = (pl.col("at").cast(pl.Int64) * _ENTRY.itemsize + _HEAD.size).alias("byte")
-    first = pl.col("last_offset") - pl.col("offset_delta")
-    said = pl.format(
-        "producer_id={} producer_epoch={} last_sequence={} first_offset={} timestamp={} coordinator_epoch={} "
-        "transaction_offset={}",
-        *("producer_id", "producer_epoch", "last_sequence", first, "timestamp"),
-        *("coordinator_epoch", "transaction_offset"),
-    )
-    return conform(
-        producers.with_row_index("at").select(
-            pl.lit(topic).alias("topic"),
-            pl.lit(partition).alias("partition"),
-            pl.lit(Kind.PRODUCER_STATE.value).alias("kind"),
-            pl.lit(NAME).alias("message"),
-            pl.when(pl.col("last_offset") >= 0).then("last_offset").alias("offset"),
-            pl.lit(end).alias("leo"),
-            said.alias("detail"),
-            place,
-        ),
-        OBSERVATIONS,
+    if producers.is_empty():  # most snapshots: nobody wrote idempotently
+        return empty(OBSERVATIONS)
+    printed = "line" in producers.columns
+    return observations(
+        [
+            {
+                "topic": topic,
+                "partition": partition,
+                "kind": Kind.PRODUCER_STATE,
+                "message": NAME,
+                "offset": row["last_offset"] if row["last_offset"] >= 0 else None,
+                "leo": end,
+                "detail": (
+                    f"producer_id={row['producer_id']} producer_epoch={row['producer_epoch']} "
+                    f"last_sequence={row['last_sequence']} first_offset={row['last_offset'] - row['offset_delta']} "
+                    f"timestamp={row['timestamp']} coordinator_epoch={row['coordinator_epoch']} "
+                    f"transaction_offset={row['transaction_offset']}"
+                ),
+                "line": row["line"] if printed else None,
+                "byte": None if printed else _HEAD.size + number * _ENTRY.itemsize,
+            }
+            for number, row in enumerate(producers.iter_rows(named=True))
+        ]
     )
