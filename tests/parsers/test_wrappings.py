@@ -64,6 +64,21 @@ def test_every_container_holds_every_dress(name: str, container: str, sample_tra
     assert reading.notices.is_empty()
 
 
+@pytest.mark.parametrize("container", [*COMPRESSIONS, *CONTAINERS])
+def test_every_container_gives_every_layout_as_it_is(container: str, sample_traces: Path) -> None:
+    """What is read of it depends on its bytes alone, so that it says the same is shown above."""
+    lines = (sample_traces / LOGS[1]).read_text(encoding="utf-8").splitlines()
+    for name, layout in LAYOUTS.items():
+        data = layout(lines).encode()
+        compress = COMPRESSIONS.get(container)
+        packed = compress(data) if compress else CONTAINERS[container]({"state-change.log": data})
+        (found,) = [s for s in expand(source(packed, "x")) if not s.container]
+        with found.open() as stream:
+            assert stream.read() == data, name
+        if not compress:
+            assert found.name == "state-change.log"
+
+
 def test_lines_keep_their_numbers(sample_traces: Path) -> None:
     lines = (sample_traces / LOGS[0]).read_text(encoding="utf-8").splitlines()
     plain = said("\n".join(lines)).observations
