@@ -43,6 +43,24 @@ def served_again(tenures: Mapping[int, list[Tenure]]) -> list[Backwards]:
     return found
 
 
+def written_before(history: History) -> list[Backwards]:
+    """Segments with records of an epoch at offsets below the one at which the epoch's leader began to write."""
+    for number, epoch in history.epochs.items():
+        disk = history.disks.get(epoch.leader) if epoch.leader is not None else None
+        # Its own segments bear out what the leader says: it may have begun before its lines do.
+        if disk is None or epoch.start is None or (number, epoch.start) not in disk.lineage.entries:
+            continue
+        for broker, other in sorted(history.disks.items()):
+            start = dict(other.lineage.entries).get(number, epoch.start)
+            if disk.cleaner_point is None and disk.log_start < start < epoch.start:
+                text = (
+                    f"broker {broker} has records of leader epoch {number} from offset {start} on, its leader "
+                    f"{epoch.leader} began at {epoch.start}"
+                )
+                return [Backwards(text, number, None, (other.refs[number], disk.refs[number]))]
+    return []
+
+
 def told_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[Backwards]]:
     """States of a partition (leader epoch and partition epoch) that were handed out with two leaders.
 

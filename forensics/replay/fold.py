@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forensics.replay import epochs as leadership
-from forensics.replay.backwards import served_again
+from forensics.replay.backwards import served_again, written_before
 from forensics.replay.committed import reached
 from forensics.replay.gaps import Gap, Journal, untold
 from forensics.replay.history import (
@@ -104,6 +104,7 @@ def fold(
     history.tenures = tenures
     history.disks = disks
     _Fold(history, tenures, disks, facts).run()
+    history.backwards += written_before(history)
     return history
 
 

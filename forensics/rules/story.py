@@ -126,7 +126,25 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
                 return loss_cause(history, inner, offset, since)
     if outside_isr(history, epoch):
         return "unclean-election"
-    return "unknown"
+    return "lagging-isr-member" if _lagged(history, epoch, offset, since) else "unknown"
+
+
+def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
+    """Whether an epoch's leader came from the ISR and had never had a record that was committed without it.
+
+    Either the leader before states how far behind it was, or nothing that happened to its own log can have removed it.
+    """
+    leader = epoch.leader
+    if any(o.replica == leader and o.end <= offset < o.high_watermark for o in history.overtaken):
+        return True
+    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
+    if leader is None or not before or not (before[-1].isr_own or before[-1].isr_told):
+        return False
+    own = history.replicas.get(leader)
+    if own is None or not (own.server_log and own.state_log) or leader not in (before[-1].last_isr or ()):
+        return False
+    spans = [tenure for tenure in history.tenures.get(leader, ()) if since <= tenure.epoch < epoch.epoch]
+    return not any(tenure.steps for tenure in spans) and len({tenure.run for tenure in spans}) == 1
 
 
 def went_back(history: History) -> str:

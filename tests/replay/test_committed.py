@@ -133,6 +133,16 @@ def test_an_earlier_life_with_an_id_keeps_its_fingerprint() -> None:
     assert len(set(prints)) == 3
 
 
+def test_a_member_of_the_isr_that_lagged_is_the_cause(incident: Incident) -> None:
+    """The leader asks to take broker 3 out of the ISR, too late: it is elected from there."""
+    incident[1].shrinks(5, "1,2,3", "1,2", 100, 100, "(brokerId: 3, endOffset: 90)")
+    succeeds(incident, 20, 1, 3, 90, 2)
+    leave(incident, 95, (0, 89, 0), (90, 94, 1), on=(2, 3))
+    finding = one(incident.findings("committed-data-lost"))
+    assert finding.offsets == ((90, 100),)
+    assert finding.cause == "lagging-isr-member"
+
+
 def test_the_epoch_that_lost_it_is_named(incident: Incident) -> None:
     """Epoch 1 began at 100 and kept all; epoch 2 began at 70."""
     succeeds(incident, 20, 1, 2, 100, 1, 3)
@@ -222,6 +232,16 @@ def test_a_state_handed_out_twice_says_nothing_of_who_came_last(incident: Incide
     (missing,) = [m for m in incident.missing("committed-data-lost") if "backwards" in m]
     assert "leader epoch 2 was handed out twice, with leader 2 and with leader 1" in missing
     assert incident.verdict("unclean-election") == "unknown"
+
+
+@pytest.mark.parametrize("first", [90, 100])
+def test_records_of_an_epoch_below_its_leaders_start_are_another_leaders(first: int, incident: Incident) -> None:
+    """Nothing of broker 3 but its files: it led an epoch of the same number."""
+    succeeds(incident, 20, 1, 2, 100, 1)
+    leave(incident, 120, (0, 99, 0), (100, 119, 1), on=(1, 2))
+    leave(incident, 120, (0, first - 1, 0), (first, 119, 1), on=(3,))
+    assert incident.verdict("committed-data-lost") == "unknown"
+    assert any("backwards" in missing for missing in incident.missing("committed-data-lost")) == (first < 100)
 
 
 def test_damage_in_the_leaders_log_is_not_called_clean(incident: Incident) -> None:
