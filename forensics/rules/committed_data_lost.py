@@ -14,7 +14,9 @@ before anything is started.
 ## Evidence
 High watermarks with the log they speak of; the log end offset each leader began its epoch with
 (role lines, epoch entries, first batch of an epoch; before 0.11 the point where the leader's
-segments part from an older log).
+segments part from an older log). Where leader epochs ran backwards (ZooKeeper or the metadata log
+put back from an older copy), their order says nothing: only what a leader gave up by following
+another one is told, from its own lines and the segments of both.
 
 ## Not a finding when
 A leader's uncommitted tail was cut after a failover (acks=0/1). A record was cut on one replica

@@ -11,7 +11,8 @@ ISR. If the replica is elected next, committed records go.
 ## Evidence
 Load lines (``Completed load of``), recovery lines (``Corruption found in segment``), lines of new
 logs; the log end offset before, from its own lines, or from a high watermark reached while the
-replica was in the ISR.
+replica was in the ISR. Brokers before 2.2 print neither in between at stock logging, so a follower
+that came back shorter may leave no trace there.
 
 ## Not a finding when
 A truncation, a deletion of the topic or of the replica, a move to another directory or tiered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.committed import doubts, outside_isr, refetched
 from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
-from forensics.replay.lineage import Range
+from forensics.replay.lineage import Range, intersect
 from forensics.rules.finding import Fact, span_text
 
 
@@ -126,6 +126,9 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
                 return loss_cause(history, inner, offset, since)
     if outside_isr(history, epoch):
         return "unclean-election"
+    kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
+    if kept and history.protocol == "hw":
+        return "hw-truncation"  # as a follower it kept a tail of its own, which no offset can tell from its leader's
     return "lagging-isr-member" if _lagged(history, epoch, offset, since) else "unknown"
 
 

@@ -14,7 +14,8 @@ and the ISR the new leader started with.
 
 ## Not a finding when
 The leader came from the eligible leader replicas of KIP-966, which the controller prints as UNCLEAN
-too. The last ISR is not known: a lone leader in the ISR may be the last member that was in sync.
+too; after an empty ISR that takes the word of whoever elected it. The last ISR is not known, or
+leader epochs ran backwards: a lone leader in the ISR may be the last member that was in sync.
 
 ## Versions
 All. In ZooKeeper mode 1.1 to 3.9 print no line that says so; there it is derived from the ISR.
