@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import resource
 import subprocess
@@ -20,10 +21,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.scan import EVIDENCE, multiply, repeat
+from forensics import tables
+from forensics.reports import jsonl
+from forensics.result import Result
 
 DEFAULT_CASE = "unclean-3.9.1"
 TRACE_CASE = "rolling-3.9.1-replication"
@@ -71,6 +75,9 @@ def skewed(evidence: Path, folder: Path, gigabytes: float) -> int:
 
 def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+Lines = Iterator[tuple[tuple[object, ...], str]]
 
 
 class Watch(threading.Thread):
@@ -141,6 +148,17 @@ def told(begin: float) -> Callable[[str], None]:
     return lambda said: print(f"    {time.perf_counter() - begin:6.1f} s  {said}", flush=True)
 
 
+def findings(result: Result) -> Lines:
+    """What the command writes of them."""
+    return ((one.order, jsonl.line(one)) for one in result.findings)
+
+
+def verdicts(result: Result) -> Lines:
+    """What the command writes of them."""
+    for one in result.partitions:
+        yield one.order, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in tables.verdicts_of(one))
+
+
 def main() -> int:
     """Print the figures."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -152,9 +170,14 @@ def main() -> int:
     asked.add_argument("--evidence", type=Path, default=EVIDENCE)
     asked.add_argument("--no-scan", action="store_true", help="do not scan for comparison")
     said = asked.parse_args()
-    from forensics.engines.spark.batch import batch
+    from forensics.engines.spark.batch import Options, batch
     from forensics.engines.spark.session import session
+    from forensics.engines.spark.stored import Stored
     from forensics.reports import json_report
+
+    options = Options(
+        texts={"findings.jsonl": findings, "verdicts.jsonl": verdicts}, told=False
+    )  # as the command has them
 
     begin = time.perf_counter()
     conf = {"spark.ui.enabled": "false", "spark.driver.memory": "2g"}
@@ -173,7 +196,7 @@ def main() -> int:
             memory.start()
             before = memory.seconds
             begin = time.perf_counter()
-            result = batch(spark, [str(folder)], str(out), say=told(begin))
+            batch(spark, [str(folder)], str(out), options, told(begin))
             seconds = time.perf_counter() - begin
             used = memory.seconds - before
             memory.done.set()
@@ -185,13 +208,13 @@ def main() -> int:
                 command = [sys.executable, "-m", "forensics", "scan", str(folder), "--format", "json", "-o", str(text)]
                 subprocess.run(command, check=False)
                 local, worked = time.perf_counter() - begin, _of_children() - worked
-                same = text.read_text("utf-8") == json_report.render(result)
+                same = text.read_text("utf-8") == json_report.render(Stored(out).result())
                 line += (
                     f"; scan {local:.1f} s, {worked:.1f} s of processor time; ratio {seconds / local:.2f}, "
                     f"of processor time {used / worked:.2f}; answers {'the same' if same else 'DIFFERENT'}"
                 )
             begin = time.perf_counter()
-            batch(spark, [str(folder)], str(out))
+            batch(spark, [str(folder)], str(out), options)
             line += f"; run again {time.perf_counter() - begin:.1f} s"
             print(line, flush=True)
             subprocess.run(["rm", "-rf", str(folder), str(out)], check=True)

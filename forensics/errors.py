@@ -35,5 +35,9 @@ class NoSpark(ForensicsError):
     """Spark cannot be started here."""
 
 
+class TaskFailed(ForensicsError):
+    """A task of the Spark engine failed for a reason outside of the program."""
+
+
 class UnusableOutput(ForensicsError):
     """A folder that should hold the tables of a batch holds something else, or nothing."""

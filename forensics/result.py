@@ -33,6 +33,12 @@ class Partition:
         ranks = [f.severity.rank for j in self.judgements.values() for f in j.findings]
         return min(ranks, default=len(Severity))
 
+    @property
+    def order(self) -> tuple[object, ...]:
+        """A total order: worst first, then by name."""
+        one = self.history
+        return (self.worst, one.cluster or "", one.topic, one.partition, one.incarnation)
+
     def verdicts(self, verdict: Verdict) -> list[str]:
         """Rules that came to a verdict."""
         return [rule for rule, judgement in self.judgements.items() if judgement.verdict is verdict]
@@ -114,9 +120,7 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
 def ordered(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Sequence[Judgement]]]) -> Result:
     """A result of judgements whose findings have their evidence."""
     partitions = [Partition(history, {judgement.rule: judgement for judgement in found}) for history, found in judged]
-    partitions.sort(
-        key=lambda p: (p.worst, p.history.cluster or "", p.history.topic, p.history.partition, p.history.incarnation)
-    )
+    partitions.sort(key=lambda one: one.order)
     whole = [f for p in partitions for j in p.judgements.values() for f in j.findings]
     return Result(tuple(inputs), case, partitions, sorted(whole, key=lambda finding: finding.order))
 

@@ -19,7 +19,7 @@ from forensics.case import Case
 from forensics.case.case import SOURCES
 from forensics.errors import UnwritableOutput
 from forensics.replay.timeline import TIMELINE, timeline
-from forensics.result import Result
+from forensics.result import Partition, Result
 from forensics.rules.causes import BY_ID
 from forensics.rules.finding import Finding
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
@@ -211,14 +211,19 @@ def finding_row(one: Finding, *, known: bool = False) -> dict[str, Any]:
 def verdict_rows(result: Result) -> Iterator[dict[str, Any]]:
     """Each rule's answer for each partition, as rows of ``VERDICT_ROWS``."""
     for partition in result.partitions:
-        for rule, judgement in partition.judgements.items():
-            yield {
-                **{name: getattr(partition.history, name) for name in _PARTITION},
-                "rule": rule,
-                "verdict": judgement.verdict.value,
-                "missing": list(judgement.missing),
-                "findings": [finding.fingerprint for finding in judgement.findings],
-            }
+        yield from verdicts_of(partition)
+
+
+def verdicts_of(partition: Partition) -> Iterator[dict[str, Any]]:
+    """Each rule's answer for one partition, as rows of ``VERDICT_ROWS``."""
+    for rule, judgement in partition.judgements.items():
+        yield {
+            **{name: getattr(partition.history, name) for name in _PARTITION},
+            "rule": rule,
+            "verdict": judgement.verdict.value,
+            "missing": list(judgement.missing),
+            "findings": [finding.fingerprint for finding in judgement.findings],
+        }
 
 
 def _moment(time: int | None) -> datetime | None:

@@ -53,11 +53,11 @@ class Tuning:
     known: Mapping[str, Severity] = field(default_factory=dict)
     config: str | None = None
 
-    def fails(self, result: Result) -> bool:
-        """Whether a result is bad enough for exit code 1; what is known does not count."""
-        if self.fail_on == NEVER or result.worst is None:
+    def fails(self, worst: Severity | None) -> bool:
+        """Whether the worst finding that is not known is bad enough for exit code 1."""
+        if self.fail_on == NEVER or worst is None:
             return False
-        return result.worst.rank <= Severity(self.fail_on).rank
+        return worst.rank <= Severity(self.fail_on).rank
 
 
 # -- from a file ----------------------------------------------------------------------------------------------------
@@ -209,9 +209,7 @@ def tune(result: Result, tuning: Tuning) -> Result:
         for partition in result.partitions
         if _wanted(partition.history.topic, tuning)
     ]
-    partitions.sort(
-        key=lambda p: (p.worst, p.history.cluster or "", p.history.topic, p.history.partition, p.history.incarnation)
-    )
+    partitions.sort(key=lambda one: one.order)
     told = sorted(
         (f for p in partitions for judgement in p.judgements.values() for f in judgement.findings),
         key=lambda one: one.order,

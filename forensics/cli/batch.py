@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -89,6 +92,7 @@ def batch(
     from forensics.engines.spark.listing import SPLIT
     from forensics.engines.spark.session import session
 
+    found = _Found()
     options = engine.Options(
         reading=Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone)),
         topics=tuning.topics,
@@ -96,9 +100,10 @@ def batch(
         partitions=partitions,
         format=table_format,
         texts={
-            "findings.jsonl": lambda result: jsonl.render(tune(result, tuning)),
+            "findings.jsonl": lambda result: _findings(tune(result, tuning)),
             "verdicts.jsonl": lambda result: _verdicts(tune(result, tuning)),
         },
+        each=lambda result: found.add(tune(result, tuning)),
         told=False,
     )
     say = (lambda _: None) if quiet else (lambda said: click.echo(f"forensics: {said}", err=True))
@@ -108,14 +113,43 @@ def batch(
     if explained:
         click.echo(_plan(explain(spark, paths, folder, options, say)), nl=False)
         return
-    result = tune(engine.batch(spark, paths, folder, options, say), tuning)
-    click.echo(_told(result, folder), nl=False)
-    if tuning.fails(result):
+    result = engine.batch(spark, paths, folder, options, say)
+    click.echo(_told(result, found, folder), nl=False)
+    if tuning.fails(found.worst):
         sys.exit(1)
 
 
-def _verdicts(result: Result) -> str:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in tables.verdict_rows(result))
+@dataclass(slots=True)
+class _Found:
+    """What some partitions after others came to.
+
+    Attributes:
+        partitions: how many there are.
+        counts: findings by severity.
+    """
+
+    partitions: int = 0
+    counts: Counter[Severity] = field(default_factory=Counter)
+
+    def add(self, result: Result) -> None:
+        """Count."""
+        self.partitions += len(result.partitions)
+        self.counts.update(finding.severity for finding in result.findings)
+
+    @property
+    def worst(self) -> Severity | None:
+        """The worst severity."""
+        return min(self.counts, key=lambda one: one.rank, default=None)
+
+
+def _findings(result: Result) -> Iterator[tuple[tuple[object, ...], str]]:
+    return ((one.order, jsonl.line(one)) for one in result.findings)
+
+
+def _verdicts(result: Result) -> Iterator[tuple[tuple[object, ...], str]]:
+    for one in result.partitions:
+        rows = tables.verdicts_of(one)
+        yield one.order, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _plan(found: Explained) -> str:
@@ -132,11 +166,10 @@ def _plan(found: Explained) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _told(result: Result, folder: str) -> str:
+def _told(result: Result, found: _Found, folder: str) -> str:
     """What a batch came to, in a few lines."""
-    counts = {s: sum(f.severity is s for f in result.findings) for s in Severity}
-    told = ", ".join(f"{count:,} {severity.value}" for severity, count in counts.items() if count) or "none"
-    lines = [f"{len(result.partitions):,} partitions judged; findings: {told}"]
+    told = ", ".join(f"{found.counts[one]:,} {one.value}" for one in Severity if found.counts[one]) or "none"
+    lines = [f"{found.partitions:,} partitions judged; findings: {told}"]
     sources = result.case.sources
     for row in sources.filter(sources["format"].is_in(["unreadable", "unknown"])).head(_SHOWN).iter_rows(named=True):
         lines.append(f"  not read: {row['path']} ({row['format']})")

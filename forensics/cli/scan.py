@@ -107,5 +107,5 @@ def scan(
         _write(page, html.render(result), evidence)
     if folder is not None:
         tables.save(result, Path(folder))
-    if tuning.fails(result):
+    if tuning.fails(result.worst):
         sys.exit(1)

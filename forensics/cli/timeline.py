@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from forensics.case import Case, Reading
+from forensics.case import Reading
 from forensics.cli import reading
 from forensics.engines import local
 from forensics.errors import UnreadableInput
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline as replay
 from forensics.reports import timeline_text
+
+if TYPE_CHECKING:
+    from forensics.engines.spark.stored import Stored
 
 
 @click.command()
@@ -30,11 +34,14 @@ def timeline(
 
     Example: forensics timeline incident/ -p orders-0 --lines
     """
-    case = _case(paths, Reading(zone, skews))
-    every = histories(case)
-    chosen = sorted((h for h in every if h.name == name), key=lambda history: -history.incarnation)
+    tables = _tables(paths)
+    if tables is not None and (zone or skews):
+        raise click.UsageError("--tz and --skew have no effect on tables, whose times are UTC: give them to the batch")
+    case = local.take_in(paths, reading=Reading(zone, skews)) if tables is None else tables.case(name)
+    every = [history for part in case.parts for history in histories(part)]
+    chosen = sorted((h for h in every if h.name == name), key=lambda history: (history.cluster or "", -history.incarnation))
     if not chosen:
-        names = sorted({history.name for history in every})
+        names = sorted({history.name for history in every}) if tables is None else tables.names()
         near = difflib.get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
         hint = f"; there is {', '.join(near)}" if near else ""
         raise UnreadableInput(f"no partition {name} in the evidence{hint}")
@@ -42,11 +49,11 @@ def timeline(
     click.echo("\n".join(texts), nl=False)
 
 
-def _case(paths: tuple[str, ...], reading: Reading) -> Case:
-    """The case of the evidence, or of the tables that a batch wrote."""
+def _tables(paths: tuple[str, ...]) -> Stored | None:
+    """The tables that a batch wrote, where it is these that are asked for."""
     if len(paths) == 1 and (Path(paths[0]) / "manifest.json").is_file():
         from forensics.engines.spark.stored import Stored, holds
 
         if holds(Path(paths[0])):
-            return Stored(Path(paths[0])).case()
-    return local.take_in(paths, reading=reading)
+            return Stored(Path(paths[0]))
+    return None

@@ -13,6 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from enum import Enum
+from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
@@ -62,6 +63,21 @@ def decode_judgements(text: str) -> list[Judgement]:
 def judgements_of(plain: typing.Iterable[object]) -> list[Judgement]:
     """Judgements of the plain values that JSON holds."""
     return [_read(Judgement, row) for row in plain]
+
+
+@functools.cache
+def shape() -> str:
+    """What was encoded can be read where this is the same: a hash of all fields and their types."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    open_: list[Any] = [History, Judgement, Broker]
+    while open_:
+        kind = open_.pop()
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind.__name__ not in found:
+            named = list(zip(_fields(kind), _hints(kind), strict=True))
+            found[kind.__name__] = [(field.name, repr(hint)) for field, hint in named]
+            open_ += [hint for _, hint in named]
+        open_ += typing.get_args(kind)
+    return sha256(repr(sorted(found.items())).encode()).hexdigest()[:16]
 
 
 def place_of(kind: type, name: str) -> int:

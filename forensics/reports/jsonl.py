@@ -10,16 +10,19 @@ from typing import Any
 
 from forensics.reports.json_report import finding_document, schema
 from forensics.result import Result
+from forensics.rules.finding import Finding
 
 SCHEMA = "forensics.finding/1"
 
 
 def render(result: Result) -> str:
     """A line for each finding; nothing where nothing was found."""
-    return "".join(
-        json.dumps({"schema": SCHEMA, **finding_document(finding)}, ensure_ascii=False) + "\n"
-        for finding in result.findings
-    )
+    return "".join(map(line, result.findings))
+
+
+def line(finding: Finding) -> str:
+    """The line of a finding."""
+    return json.dumps({"schema": SCHEMA, **finding_document(finding)}, ensure_ascii=False) + "\n"
 
 
 def line_schema() -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,17 +17,27 @@ from polars.testing import assert_frame_equal
 from forensics import tables
 from forensics.case import Case
 from forensics.engines import local
-from forensics.reports import html, json_report, jsonl, text
+from forensics.replay.partitions import histories
+from forensics.replay.timeline import timeline as replay
+from forensics.reports import html, json_report, jsonl, text, timeline_text
 from forensics.result import Result
+from forensics.rules.finding import place
 from tests.engines.conftest import Cluster, Sessions
 
 pytestmark = pytest.mark.spark
 
 Batch = Callable[..., Result]
-TEXTS = {
+WHOLE: dict[str, Callable[[Result], str]] = {
     "findings.jsonl": jsonl.render,
     "verdicts.jsonl": lambda result: "".join(json.dumps(row) + "\n" for row in tables.verdict_rows(result)),
 }
+TEXTS: dict[str, Callable[[Result], Iterable[tuple[tuple[object, ...], str]]]] = {
+    "findings.jsonl": lambda result: ((one.order, jsonl.line(one)) for one in result.findings),
+    "verdicts.jsonl": lambda result: (
+        (one.order, "".join(json.dumps(row) + "\n" for row in tables.verdicts_of(one))) for one in result.partitions
+    ),
+}
+"""The same, as parts of a batch give them."""
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +78,7 @@ def engine(request: pytest.FixtureRequest, sessions: Sessions) -> Engine:
 def _saved(result: Result, out: Path) -> None:
     """A scan, for the same questions."""
     out.mkdir()
-    for name, render in TEXTS.items():
+    for name, render in WHOLE.items():
         (out / name).write_text(render(result), "utf-8")
 
 
@@ -125,7 +136,7 @@ def test_every_engine_gives_the_same(engine: Engine, archive: Path, expected: Re
     out = tmp_path / "out"
     engine.run(archive, out)
     folder = generation(out) if (out / "manifest.json").exists() else out
-    for name, render in TEXTS.items():
+    for name, render in WHOLE.items():
         assert (folder / name).read_text("utf-8") == render(expected)
     if folder == out:
         return
@@ -133,6 +144,14 @@ def test_every_engine_gives_the_same(engine: Engine, archive: Path, expected: Re
     assert json_report.render(stored.result()) == json_report.render(expected)
     assert text.render(stored.result(), width=100) == text.render(expected, width=100)
     same_case(stored.case(), expected.case)
+    for history in (history for part in expected.case.parts for history in histories(part)):
+        case = stored.case(history.name)
+        (mine,) = (one for part in case.parts for one in histories(part) if place(one) == place(history))
+        shown, wanted = (
+            timeline_text.render(whose, one, replay(whose, one), width=100, cite=True)
+            for whose, one in ((case, mine), (expected.case, history))
+        )
+        assert shown == wanted
 
 
 # -- one archive, run after run ---------------------------------------------------------------------------------------
@@ -196,6 +215,42 @@ def test_a_second_run_reads_and_judges_only_what_is_new(
     assert json_report.render(gone) == json_report.render(first)
     page = html.render(Stored(out).result(whole=True))
     assert page == html.render(local.scan([str(archive)]))
+
+
+def test_odd_names_and_files_that_cannot_be_read(
+    run: Callable[..., tuple[Result, list[str]]], sample_traces: Path, tmp_path: Path
+) -> None:
+    """Names of any bytes, links and pipes, files without a byte, and an output whose name looks like a pattern."""
+    from forensics.engines.spark.stored import Stored
+    from forensics.errors import NothingUnderstood
+
+    archive, out = tmp_path / "months [1]*", tmp_path / "out"
+    (archive / "nothing").mkdir(parents=True)
+    for _ in range(2):
+        with pytest.raises(NothingUnderstood, match="0 files"):
+            run(archive)
+        (archive / "nothing" / "server.log").touch()
+        (archive / "nothing" / "empty.tar.gz").touch()
+        with pytest.raises(NothingUnderstood, match="2 files"):
+            run(archive)
+        shutil.rmtree(archive / "nothing")
+        (archive / "nothing").mkdir()
+    assert not (out / "manifest.json").exists()
+
+    shutil.copytree(sample_traces / "unclean-3.9.1", archive / "a\nb")
+    log = next((archive / "a\nb").glob("broker-*/logs/server.log"))
+    os.rename(log, os.fsencode(log.parent) + b"/server\xff\xfe.log")  # noqa: PTH104 - a name that is no text
+    os.mkfifo(archive / "pipe.log")
+    (archive / "link").symlink_to(sample_traces)
+    (archive / "cut.tar.gz").write_bytes(b"\x1f\x8b\x08\x00half")
+    expected = local.scan([str(archive)])
+    assert any("\\xff" in path for path in expected.case.sources.get_column("path"))
+    found, said = run(archive)
+    assert json_report.render(found) == json_report.render(expected)
+    again, said = run(archive)
+    assert not any(line.startswith(("looking", "read ")) for line in said)
+    assert json_report.render(again) == json_report.render(expected)
+    assert text.render(Stored(out).result(), width=100) == text.render(expected, width=100)
 
 
 def test_other_formats_and_choices(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +11,15 @@ import polars as pl
 import pytest
 
 from forensics.engines import codec, local
+from forensics.engines.spark.files import Sink, frames, put
+from forensics.engines.spark.finishing import Waiting
 from forensics.engines.spark.judging import whole_partitions
 from forensics.engines.spark.output import Output
+from forensics.engines.spark.progress import Judged, watched
+from forensics.engines.spark.shuffling import by_size
+from forensics.engines.spark.stored import Stored
 from forensics.engines.spark.thinning import thinned
-from forensics.errors import UnreadableInput, UnusableOutput
+from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.replay.partitions import histories
 from parsers.schema import Kind
 
@@ -105,3 +111,88 @@ def test_only_a_whole_run_counts(tmp_path: Path) -> None:
     assert output.next_run() == 4
     output.commit({"generation": 1}, live={2})
     assert sorted(path.name for path in (tmp_path / "reads").iterdir()) == ["000002", "000002.json"]
+
+
+def test_a_folder_has_one_batch_at_a_time(tmp_path: Path) -> None:
+    output = Output(tmp_path / "out")
+    with output.alone():
+        with pytest.raises(UnusableOutput, match="another batch is at work in it"), Output(tmp_path / "out").alone():
+            pass
+        assert output.manifest() is None, "its lock is not taken for something else"
+    with output.alone():
+        pass
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "out"):
+        with pytest.raises(UnwritableOutput, match="name a folder"), Output(path).alone():
+            pass
+
+
+def test_evidence_is_never_written_to(tmp_path: Path) -> None:
+    (tmp_path / "archive" / "months").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "archive")
+    for inside in ("archive", "archive/out", "archive/months/out", "link/out"):
+        with pytest.raises(UnusableOutput, match="lies in the archive"):
+            Output(tmp_path / inside).apart_from(["s3://bucket/months", str(tmp_path / "archive")])
+    Output(tmp_path / "archive-out").apart_from([str(tmp_path / "archive")])
+
+
+def test_any_name_may_be_written_to(tmp_path: Path) -> None:
+    output = Output(tmp_path / "out[1]*?")
+    frame = pl.DataFrame({"a": [1, 2]})
+    for number in range(2):
+        output.write_table(1, "small", frame, number)
+    assert output.read_table(1, "small").equals(pl.concat([frame, frame]))
+    names = ["a" * 300, "a" * 301, "\N{GREEK SMALL LETTER ALPHA}/" * 150, "s.p"]
+    sink = Sink(str(output.folder / "large"), "part", ("in",))
+    sink.add(pl.DataFrame({"in": names, "n": range(4)}))
+    written = [str(output.folder / "large" / name) for name, _ in sink.close()]
+    assert len(set(written)) == 4
+    assert pl.concat(frames(written, ["n"])).get_column("n").sort().to_list() == [0, 1, 2, 3]
+
+
+def test_what_waits_comes_in_the_order_of_its_keys(tmp_path: Path) -> None:
+    waiting = Waiting(tmp_path / "deep" / "waiting")
+    assert list(waiting) == []
+    waiting.add([((2, "b"), b"third"), ((1, "z"), b"first")])
+    waiting.add([((1, "z"), b"second"), ((3, ""), b"")])
+    assert list(waiting) == [b"first", b"second", b"third", b""]
+
+
+@pytest.mark.parametrize("tasks", [None, 3])
+def test_buckets_hold_about_as_many_rows(tasks: int | None) -> None:
+    chance = random.Random(7)
+    keys = pl.DataFrame(
+        [("c", f"t{n:05}", 0, chance.randrange(1, 2000)) for n in range(2000)] + [("c", "hot", 0, 900_000)],
+        schema=["cluster", "topic", "partition", "n"],
+        orient="row",
+    )
+    large, others = by_size(keys, tasks)
+    assert (large.get_column("topic").to_list(), others.height) == (["hot"], 2000)
+    rows = others.join(keys, on=["cluster", "topic", "partition"]).group_by("bucket").agg(pl.col("n").sum())
+    assert sorted(rows.get_column("bucket")) == list(range(tasks or -(-int(keys[:2000]["n"].sum()) // 250_000)))
+    counts = rows.get_column("n").to_list()
+    assert max(counts) - min(counts) < 4001
+
+
+def test_tables_of_another_version_are_not_misread(tmp_path: Path) -> None:
+    said = {"generation": 1, "shape": "0" * 16, "judge": "0.1+abc", "tables": "parquet", "zone": None, "skew": []}
+    Output(tmp_path).commit(said, live=set())
+    with pytest.raises(UnusableOutput, match=r"was written by another version of forensics \(0\.1\+abc\)"):
+        Stored(tmp_path)
+
+
+def test_how_far_a_stage_is_is_told_once_it_changed(tmp_path: Path) -> None:
+    look, told, seen = Judged(tmp_path), [], threading.Event()
+    assert look() == ""
+
+    def say(said: str) -> None:
+        told.append(said)
+        seen.set()
+
+    with watched(look, say, every=0.01):
+        put(tmp_path / "a.parquet", pl.DataFrame({"findings": [0, 2, 1]}))
+        (tmp_path / "b.parquet").write_bytes(b"PAR1 half")
+        assert not seen.wait(0.2), "what cannot be read yet is not told"
+        (tmp_path / "b.parquet").unlink()
+        assert seen.wait(60)
+    assert told == ["judged 3 partitions, 3 findings so far"]

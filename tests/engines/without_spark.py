@@ -19,12 +19,12 @@ from forensics.engines.spark.batch import Batch, Listing, Options, opener_of
 from forensics.engines.spark.context import NO_UNIT, SURVEY, Facts
 from forensics.engines.spark.deriving import TABLES, Derive, survey_columns
 from forensics.engines.spark.files import frames
-from forensics.engines.spark.judging import JUDGED, KEY, SORTED, Judge, carried
+from forensics.engines.spark.judging import JUDGED, KEY, SORTED, Judge, arrived, brought, carried
 from forensics.engines.spark.listing import Look, listed
 from forensics.engines.spark.output import Output
 from forensics.engines.spark.plan import Piece, Unit
 from forensics.engines.spark.rows import frame, narrowed, plain
-from forensics.engines.spark.work import DIGESTS, LOOKED, QUOTED, WRITTEN, LookInto, Quote, Read, Survey, Write
+from forensics.engines.spark.work import DIGESTS, LOOKED, QUOTED, WRITTEN, LookInto, Quote, Read, Survey, Write, bundled
 from forensics.replay.partitions import PROGRESS
 from forensics.result import Result, ordered
 from parsers.schema import Kind
@@ -87,10 +87,14 @@ def run(
             told[name] = narrowed(told[name], schema)
     if context.notices.height:
         told["notices"] = pl.concat([told["notices"], batch.more_notices(context)])
-    judge = replace(Judge.of(context), together=together, most=together)
-    judged = pl.concat(
-        [pl.DataFrame(schema=JUDGED), *[_rows(judge(part), JUDGED) for part in _shuffled(context, told, parts)]]
-    )
+    judge = Judge.of(context)
+    all_large = together < judge.together
+    judge = replace(judge, together=together, most=together)
+    if all_large:
+        found_ = [_rows(judge(part), JUDGED) for part in _shuffled(context, told, parts)]
+    else:
+        found_ = list(judge.of_frames(arrived(_bundled(context, told, parts))))
+    judged = pl.concat([pl.DataFrame(schema=JUDGED), *found_])
     found = [json.loads(text) for text in judged.get_column("judgements")]
     lines, bytes_ = answers.cited(found)
     texts, hashes = _quoted(listing, lines)
@@ -112,6 +116,19 @@ def _shuffled(context: contexts.Context, told: Mapping[str, pl.DataFrame], parts
     tasks = [every.filter(pl.col("_key") % parts == number).drop("_key") for number in range(parts)]
     oldest = pl.CompatLevel.oldest()
     return [task.to_arrow(compat_level=oldest).to_batches(997) for task in tasks if task.height]
+
+
+def _bundled(context: contexts.Context, told: Mapping[str, pl.DataFrame], parts: int) -> list[Any]:
+    """The same rows as ``Bring`` packs them, table by table, those of one bucket after those of another."""
+    tables = {"sources": narrowed(context.sources, plain(SOURCES)), **told}
+    rows = {name: carried(name, table) for name, table in tables.items()}
+    keys = pl.concat([table.select(KEY) for table in rows.values()]).unique(maintain_order=True)
+    buckets = keys.with_row_index("bucket").with_columns((pl.col("bucket") % parts).cast(pl.Int32))
+    packs: dict[int, list[Any]] = {}
+    for name in reversed(rows):
+        for bucket, part in brought(rows[name], buckets):
+            packs.setdefault(bucket, []).extend(bundled({bucket: [part]}))
+    return [batch for bucket in packs.values() for batch in bucket]
 
 
 def _quoted(listing: Listing, wanted: Mapping[str, set[int]]) -> tuple[answers.Texts, dict[str, str | None]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial, reduce
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,26 +18,27 @@ from forensics import tables
 from forensics.case import Case, Reading
 from forensics.case.case import SOURCES, in_window
 from forensics.engines import codec
-from forensics.engines.local import no_cycles
 from forensics.engines.spark import answers
 from forensics.engines.spark import context as contexts
 from forensics.engines.spark.context import FACTS, NO_UNIT, SURVEY, Context, Facts
 from forensics.engines.spark.deriving import TABLES, Derive, digested, folders, in_folders, survey_columns
 from forensics.engines.spark.files import Sink, grouped
-from forensics.engines.spark.frames import collected, in_tasks, made, mapped
-from forensics.engines.spark.judging import CARRIED, JUDGED, KEY, SORTED, Judge, carried
-from forensics.engines.spark.listing import SPLIT, Listing, Look, listed
+from forensics.engines.spark.finishing import Finish, Lines, Part, cited
+from forensics.engines.spark.frames import collected, in_tasks, mapped
+from forensics.engines.spark.judging import JUDGED, KEY, Judge
+from forensics.engines.spark.listing import SPLIT, File, Listing, Look, listed
 from forensics.engines.spark.output import Output, judge_version, parser_version
 from forensics.engines.spark.plan import Piece, Plan, Unit, planned
+from forensics.engines.spark.progress import Judged, watched
 from forensics.engines.spark.reading import opened
-from forensics.engines.spark.rows import ddl, narrowed, packed, plain
-from forensics.engines.spark.stored import Stored
+from forensics.engines.spark.rows import ddl, narrowed, plain
+from forensics.engines.spark.shuffling import Shuffle
+from forensics.engines.spark.stored import Stored, answers_of
 from forensics.engines.spark.work import (
     DIGESTS,
     LOOKED,
     QUOTED,
     WRITTEN,
-    Carry,
     JudgeInto,
     LookInto,
     Quote,
@@ -45,23 +48,20 @@ from forensics.engines.spark.work import (
 )
 from forensics.errors import NothingUnderstood, UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.result import Result, ordered
-from forensics.rules.finding import Judgement
 from parsers import read
 from parsers.errors import RemotePath
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 Say = Callable[[str], None]
 """Told how far a batch is, in sentences."""
-
-Text = Callable[[Result], str]
 
 PARQUET: Final = "parquet"
 _HASHED_TOGETHER: Final = 256 << 20
 _WAVE: Final = 512
 """Read tasks after which what was read is kept for good, should the run be killed."""
-_ROWS_TOGETHER: Final = 250_000
+_JUDGED: Final = "judged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,9 @@ class Options:
         partitions: tasks of the replay; as many as the rows call for without it.
         format: of the tables observations, batches and notices, as Spark names it.
         texts: further files to write beside the tables, by name.
-        told: give the case that all reports speak of, with every event; without it, sources and answers alone, so that
-            what the driver holds does not grow with what was printed.
+        each: told of some partitions after others, with the names alone of what replay found.
+        told: give the whole result, with the case that all reports speak of; without it, sources alone, so that what
+            the driver holds does not grow with what was printed and found.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -84,7 +85,8 @@ class Options:
     split: int = SPLIT
     partitions: int | None = None
     format: str = PARQUET
-    texts: Mapping[str, Text] = field(default_factory=dict)
+    texts: Mapping[str, Lines] = field(default_factory=dict)
+    each: Callable[[Result], None] = lambda _: None
     told: bool = True
 
 
@@ -115,16 +117,13 @@ class Batch:
 
     # -- listing ------------------------------------------------------------------------------------------------------
 
-    def listed(self) -> Listing:
-        """Say what is in the archive; only what changed since the last run is opened."""
-        try:
-            files = listed(self.paths)
-        except RemotePath as error:
-            raise UnreadableInput(str(error)) from None
-        except FileNotFoundError as error:
-            raise UnreadableInput(
-                f"{error}: no such file or directory; give a folder with logs or data of brokers"
-            ) from None
+    def listed(self, files: list[File], *, hashed: bool = True) -> Listing:
+        """Say what is in the archive; only what changed since the last run is opened.
+
+        Args:
+            files: of the archive.
+            hashed: read new files to their end for their hashes; else only their first bytes.
+        """
         known = self._known()
         digests: list[str | None] = [None] * len(files)
         looks: list[list[Look]] = [[] for _ in files]
@@ -137,9 +136,9 @@ class Batch:
                 digests[order] = before[0]
                 looks[order] = [Look.of(row) for row in json.loads(before[1])]
         tasks: list[list[str]] = []
-        weight = _HASHED_TOGETHER
+        weight = 0
         for order, file in sorted(new, key=lambda one: -one[1].size):
-            if weight + file.size > _HASHED_TOGETHER:
+            if not tasks or weight + file.size > _HASHED_TOGETHER:
                 tasks.append([])
                 weight = 0
             tasks[-1].append(json.dumps([order, file.path, file.real, file.size, file.changed, file.problem]))
@@ -147,7 +146,7 @@ class Batch:
         if new:
             total = sum(file.size for _, file in new)
             self.say(f"looking into {len(new):,} new files of {len(files):,}, {total / 1e6:,.1f} MB")
-            found = collected(mapped(in_tasks(self.spark, tasks), LookInto(), LOOKED))
+            found = collected(mapped(in_tasks(self.spark, tasks), LookInto(hashed), LOOKED))
             for order, digest, told in found.iter_rows():
                 digests[order] = digest
                 looks[order] = [Look.of(row) for row in json.loads(told)]
@@ -158,7 +157,10 @@ class Batch:
             return {}
         rows = self.output.read_table(self.manifest["generation"], "files")
         names = ("path", "real", "size", "changed", "problem")
-        return {tuple(row[:5]): (row[5], row[6]) for row in rows.select(*names, "sha256", "looks").iter_rows()}
+        return {
+            (path, os.fsdecode(real), size, changed, problem): (digest, looks)
+            for path, real, size, changed, problem, digest, looks in rows.select(*names, "sha256", "looks").iter_rows()
+        }
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -222,7 +224,8 @@ class Batch:
         for start in range(0, len(plan.tasks), _WAVE):
             tasks = [[piece.row() for piece in task] for task in plan.tasks[start : start + _WAVE]]
             folder = self.output.reads(run)
-            found = collected(mapped(in_tasks(self.spark, tasks), Read(zone, str(folder)), WRITTEN))
+            with watched(partial(self._read_by_now, plan.tasks[start : start + _WAVE], folder), self.say):
+                found = collected(mapped(in_tasks(self.spark, tasks), Read(zone, str(folder)), WRITTEN))
             files = [(table, name, count) for table, name, count in found.sort("table", "name").iter_rows()]
             self.output.seen(folder / name for _, name, _ in files)
             self.output.keep_run(run, self.key, files)
@@ -231,12 +234,19 @@ class Batch:
             self.say(f"read {done / 1e6:,.1f} of {total / 1e6:,.1f} MB, {rows:,} observations so far")
             run += 1
 
+    def _read_by_now(self, tasks: Sequence[Sequence[Piece]], folder: Path) -> str:
+        """How far a wave is: a task writes its facts last."""
+        done = [task for task in tasks if Read.facts_of(folder, [piece.row() for piece in task]).exists()]
+        files, weight = sum(map(len, done)), sum(piece.weight for task in done for piece in task)
+        whole = sum(piece.weight for task in tasks for piece in task)
+        return f"reading: {files:,} files, {weight / 1e6:,.1f} of {whole / 1e6:,.1f} MB of this wave" if done else ""
+
     def facts(self) -> dict[int, Facts]:
         """Facts of all that was read by now, by unit."""
         files = [path for run in self.output.runs(self.key) for path, _ in self.output.files(run, "facts")]
         if not files:
             return {}
-        rows = pl.scan_parquet(files, hive_partitioning=False).select(FACTS).collect()
+        rows = pl.scan_parquet(files, hive_partitioning=False, glob=False).select(FACTS).collect()
         return contexts.merged(rows)
 
     def raw(self, listing: Listing, table: str) -> list[tuple[str, int]]:
@@ -327,28 +337,7 @@ class Batch:
 
     # -- replay and rules ---------------------------------------------------------------------------------------------
 
-    def carried(self, context: Context, written: pl.DataFrame, keys: pl.DataFrame | None) -> DataFrame:
-        """Rows of all tables about partitions.
-
-        Args:
-            context: what concerns many partitions.
-            written: files of the tables, schema ``DIGESTS``.
-            keys: the partitions that are wanted; None for all.
-        """
-        files = written.filter(pl.col("name").is_not_null()).sort("name").select("name", "n")
-        tasks = []
-        for name in TABLES:
-            mine = files.filter(pl.col("name").str.starts_with(f"{name}/")).iter_rows()
-            of_table = grouped((str(self.plain / file), rows) for file, rows in mine)
-            tasks += [[json.dumps([name, paths])] for paths in of_table]
-        work = Carry(None if keys is None else packed(keys))
-        sources = narrowed(context.sources, plain(SOURCES))
-        if keys is not None:
-            sources = sources.join(keys, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
-        found = mapped(in_tasks(self.spark, tasks), work, CARRIED)
-        return found.union(made(self.spark, carried("sources", sources), CARRIED))
-
-    def judge(self, context: Context, written: pl.DataFrame) -> pl.DataFrame:
+    def judge(self, context: Context, written: pl.DataFrame) -> list[Part]:
         """Replay and judge every partition whose rows, or what is known of its brokers, changed.
 
         Args:
@@ -356,33 +345,33 @@ class Batch:
             written: files of the tables and what the rows of each partition come to, schema ``DIGESTS``.
 
         Returns:
-            Schema ``JUDGED``; what is judged anew has evidence without hashes and lines.
+            Judged partitions; what is judged anew has evidence without hashes and lines.
         """
-        from pyspark.sql import functions as F
-
         judge = Judge.of(context, self.options.topics)
         digests = self._digests(written, judge)
-        before, known = self._judged_before()
+        known = self._judged_before()
         touched = digests.join(known, on=[*KEY, "digest"], how="anti", nulls_equal=True)
         untouched = digests.join(known, on=[*KEY, "digest"], how="semi", nulls_equal=True)
-        before = before.join(untouched, on=list(KEY), how="semi", nulls_equal=True)
+        before: list[Part] = []
+        if self.manifest is not None and untouched.height:
+            files = self.output.files_of(self.manifest["generation"], "partitions")
+            before = [Part(file, untouched.select(KEY)) for file in files]
         self.output.write_table(self.generation, "digests", digests)
         self.say(f"judging {touched.height:,} partitions of {digests.height:,}")
         if touched.is_empty():
             return before
-        rows = self.carried(context, written, touched.select(KEY) if untouched.height else None)
-        height = int(touched.get_column("n").sum())
-        count = self.options.partitions or max(4, -(-height // _ROWS_TOGETHER))
-        # One number first: to put numbers in order is much cheaper than names.
-        order = [F.xxhash64(*KEY), *[F.col(name).asc_nulls_last() for name in SORTED]]
-        work = rows.repartition(count, *KEY).sortWithinPartitions(*order)
-        folder = self.output.tables(self.generation) / "judged"
-        found = collected(mapped(work, JudgeInto(judge, str(folder)), WRITTEN))
+        folder = self.output.tables(self.generation) / _JUDGED
+        shuffle = Shuffle(self.spark, self.plain, narrowed(context.sources, plain(SOURCES)), written)
+        work = [
+            mapped(rows, JudgeInto(judge, str(folder), are_packed), WRITTEN)
+            for are_packed, rows in shuffle(touched, self.options.partitions)
+        ]
+        # In one job: the others do not wait for a large partition.
+        with watched(Judged(folder), self.say):
+            found = collected(reduce(lambda one, other: one.union(other), work))
         files = [folder / name for name in found.get_column("name").sort()]
         self.output.seen(files)
-        judged = [pl.read_parquet(path, hive_partitioning=False) for path in files]
-        shutil.rmtree(folder, ignore_errors=True)
-        return pl.concat([before, *judged]).select(*JUDGED)
+        return [*before, *map(Part, files)]
 
     def _digests(self, written: pl.DataFrame, judge: Judge) -> pl.DataFrame:
         """What the answer for each partition depends on, as a hash; and how many rows it has."""
@@ -405,30 +394,28 @@ class Batch:
         found = found.join(shared, on="cluster", how="left", nulls_equal=True, maintain_order="left")
         return found.select(*KEY, "n", pl.format("{}:{}:{}:{}", "n", "one", "two", "common").alias("digest"))
 
-    def _judged_before(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """What a former run came to, and the digest of each partition it looked at."""
-        keys = {name: JUDGED[name] for name in KEY}
+    def _judged_before(self) -> pl.DataFrame:
+        """The digest of each partition that a former run looked at."""
         if self.manifest is None:
-            return pl.DataFrame(schema=JUDGED), pl.DataFrame(schema={**keys, "digest": pl.String()})
-        before = self.manifest["generation"]
-        return self.output.read_table(before, "partitions").select(*JUDGED), self.output.read_table(before, "digests")
+            return pl.DataFrame(schema={**{name: JUDGED[name] for name in KEY}, "digest": pl.String()})
+        return self.output.read_table(self.manifest["generation"], "digests")
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 
-    def quoted(self, listing: Listing, rows: pl.DataFrame) -> list[tuple[str, str, list[Judgement]]]:
-        """The judgements with what stands at the places they cite, read again from the files.
+    def finish(self, listing: Listing, case: Case, parts: Sequence[Part]) -> int:
+        """Write what was found, with what stands at the places that are cited, read again from the files.
 
         Returns:
-            History and judgements as JSON, and the judgements.
+            How many findings there are.
         """
-        judged = [json.loads(text) for text in rows.get_column("judgements").to_list()]
-        lines, batches = answers.cited(judged)
+        lines, batches = cited(parts)
         texts, hashes = self._lines(listing, lines)
         texts.update(self._batches(batches))
-        answers.complete(judged, texts, hashes)
-        told = [codec.written(found) for found in judged]
-        done = [codec.judgements_of(found) for found in judged]
-        return [*zip(rows.get_column("history").to_list(), told, done, strict=True)]
+        done = Finish(self.output, self.generation, self.paths, case, self.options.texts, self.options.each)
+        done.add(parts, texts, hashes)
+        done.close()
+        shutil.rmtree(self.output.tables(self.generation) / _JUDGED, ignore_errors=True)
+        return done.findings
 
     def _lines(self, listing: Listing, wanted: Mapping[str, set[int]]) -> tuple[answers.Texts, dict[str, str | None]]:
         if not wanted:
@@ -454,7 +441,7 @@ class Batch:
             return {}
         files = sorted(str(path) for path in (self.plain / "batches").rglob("*.parquet"))
         of_files = pl.col("path").is_in(sorted(wanted))
-        rows = pl.scan_parquet(files, hive_partitioning=False).filter(of_files).collect(engine="streaming")
+        rows = pl.scan_parquet(files, hive_partitioning=False, glob=False).filter(of_files).collect(engine="streaming")
         return answers.batch_quotes(rows, wanted)
 
 
@@ -489,11 +476,16 @@ def batch(
         NothingUnderstood: nothing in the archive is a broker's.
     """
     output = output_in(folder)
-    options = options or Options()
-    run = Batch(spark, paths, output, options, say)
-    output.clear(run.generation)
+    output.apart_from(paths)
+    files = archived(paths)
+    with output.alone():
+        return _batch(Batch(spark, paths, output, options or Options(), say), files)
+
+
+def _batch(run: Batch, files: list[File]) -> Result:
+    run.output.clear(run.generation)
     run.check_format()
-    listing = run.listed()
+    listing = run.listed(files)
     copied = contexts.twins(listing.flat, opener_of(listing))
     facts = run.facts()
     while (plan := run.plan(listing, copied, facts)).tasks:
@@ -505,22 +497,20 @@ def batch(
     if rows <= context.left:
         looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
         raise NothingUnderstood(
-            f"nothing in {', '.join(paths)} was understood ({len(listing.flat)} files); looked for: {looked}"
+            f"nothing in {', '.join(run.paths)} was understood ({len(listing.flat)} files); looked for: {looked}"
         )
     lines, notices = sum(one.reading.lines for one in mine), sum(one.notices for one in mine)
-    say(f"{len(mine):,} sources read: {lines:,} lines, {rows:,} observations and batches, {notices:,} notices")
-    found = run.judge(context, run.write_tables(listing, context))
-    with no_cycles():
-        done = run.quoted(listing, found)
-        judged = [(codec.decode_history(history), one) for history, _, one in done]
-    say(f"{sum(len(one.findings) for _, found_ in judged for one in found_):,} findings")
+    run.say(f"{len(mine):,} sources read: {lines:,} lines, {rows:,} observations and batches, {notices:,} notices")
+    parts = run.judge(context, run.write_tables(listing, context))
     nothing = pl.DataFrame()
-    case = Case(context.sources, nothing, nothing, nothing, {}, options.reading, everyone=context.brokers)
-    result = ordered(paths, case, judged)
+    case = Case(context.sources, nothing, nothing, nothing, {}, run.options.reading, everyone=context.brokers)
+    run.say(f"{run.finish(listing, case, parts):,} findings")
     run.convert_tables()
-    _commit(run, listing, context, result, found, [told for _, told, _ in done])
-    told = options.told and options.format == PARQUET
-    return replace(result, case=Stored(output.folder).summary()) if told else result
+    _commit(run, listing, context)
+    if not run.options.told:
+        return ordered(run.paths, case, [])
+    told = Stored(run.output.folder).summary() if run.options.format == PARQUET else case
+    return ordered(run.paths, told, answers_of(run.output, run.generation))
 
 
 def output_in(folder: str) -> Output:
@@ -534,42 +524,54 @@ def output_in(folder: str) -> Output:
     return Output(Path(folder).absolute())
 
 
+def archived(paths: Sequence[str]) -> list[File]:
+    """The files of an archive, none of them opened.
+
+    Raises:
+        UnreadableInput: a path does not exist, or cannot be reached.
+    """
+    try:
+        return listed(paths)
+    except RemotePath as error:
+        raise UnreadableInput(str(error)) from None
+    except FileNotFoundError as error:
+        raise UnreadableInput(
+            f"{error}: no such file or directory; give a folder with logs or data of brokers"
+        ) from None
+
+
 def opener_of(listing: Listing) -> Callable[[int], Any]:
     """Opens a source by its position in the archive."""
     whose = [(file, look) for file, looks in zip(listing.files, listing.looks, strict=True) for look in looks]
     return lambda number: opened(Unit(NO_UNIT, *whose[number]))
 
 
-def _commit(
-    run: Batch, listing: Listing, context: Context, result: Result, judged: pl.DataFrame, told: list[str]
-) -> None:
+def _commit(run: Batch, listing: Listing, context: Context) -> None:
     output, generation = run.output, run.generation
     small = {table.name: table for table in tables.TABLES}
+    seen = [json.dumps([look.row() for look in looks]) for looks in listing.looks]
     files = pl.DataFrame(
         [
-            (f.path, f.real, f.size, f.changed, f.problem, digest, json.dumps([look.row() for look in looks]))
-            for f, digest, looks in zip(listing.files, listing.digests, listing.looks, strict=True)
+            # A name may be any bytes.
+            (file.path, os.fsencode(file.real), file.size, file.changed, file.problem, digest, looks)
+            for file, digest, looks in zip(listing.files, listing.digests, seen, strict=True)
         ],
         schema=["path", "real", "size", "changed", "problem", "sha256", "looks"],
         orient="row",
     )
     output.write_table(generation, "files", files)
-    output.write_table(generation, "partitions", judged.with_columns(pl.Series("judgements", told, pl.String)))
     hashes = {look.path: look.digest for look in listing.flat}
     sources = context.sources.with_columns(
         pl.col("path").replace_strict(list(hashes), list(hashes.values()), return_dtype=pl.String).alias("sha256")
     )
     output.write_table(generation, "sources", _cast(sources, small["sources"]))
-    for name in ("findings", "verdicts"):
-        output.write_table(generation, name, _cast(small[name].rows(result), small[name]))
-    for name, text in run.options.texts.items():
-        output.write(generation, name, text(result))
     brokers = [codec.encode(broker) for broker in context.brokers]
     output.commit(
         {
             "generation": generation,
             "parser": parser_version(),
             "judge": judge_version(),
+            "shape": codec.shape(),
             "inputs": list(run.paths),
             "tables": run.options.format,
             "zone": run.options.reading.zone,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forensics.engines.spark import context as contexts
-from forensics.engines.spark.batch import Batch, Options, Say, opener_of, output_in
+from forensics.engines.spark.batch import Batch, Options, Say, archived, opener_of, output_in
 from forensics.engines.spark.context import NO_UNIT
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ def explained(
         UnreadableInput: a path does not exist.
         UnusableOutput: the folder holds something else.
     """
-    run = Batch(spark, paths, output_in(folder), options or Options(), say)
-    listing = run.listed()
+    output = output_in(folder)
+    output.apart_from(paths)
+    run = Batch(spark, paths, output, options or Options(), say)
+    listing = run.listed(archived(paths), hashed=False)
     copied = contexts.twins(listing.flat, opener_of(listing))
     plan = run.plan(listing, copied, run.facts())
     new = sum(len(piece.units) for piece in plan.pieces if not piece.split)

@@ -21,6 +21,8 @@ ROWS: Final = 250_000
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 """Folder of rows that have no value in a column that folders are named after, as Spark calls it."""
 
+_LONGEST: Final = 200
+"""Bytes of a value in the name of a folder; file systems take 255 with the column's name."""
 _ESCAPED: Final = frozenset("\"#%'*/:=?\\{[]^\x7f") | frozenset(map(chr, range(32)))
 
 
@@ -93,7 +95,11 @@ def _escaped(value: object) -> str:
     """A value as the name of a folder, as Spark writes it."""
     if value is None or value == "":
         return NO_VALUE
-    return "".join(f"%{ord(c):02X}" if c in _ESCAPED else c for c in str(value))
+    name = "".join(f"%{ord(c):02X}" if c in _ESCAPED else c for c in str(value))
+    if len(name.encode()) <= _LONGEST:
+        return name
+    cut = name.encode()[: _LONGEST - 21].decode(errors="ignore")  # the rows have the whole of it
+    return f"{cut}-{sha256(name.encode()).hexdigest()[:20]}"
 
 
 def frames(paths: Sequence[str], names: Sequence[str], *, rows: int = ROWS) -> Iterator[pl.DataFrame]:
@@ -103,7 +109,7 @@ def frames(paths: Sequence[str], names: Sequence[str], *, rows: int = ROWS) -> I
     held: list[pl.DataFrame] = []
     count = 0
     for path in paths:
-        held.append(pl.read_parquet(path, columns=list(names), hive_partitioning=False))
+        held.append(pl.read_parquet(path, columns=list(names), hive_partitioning=False, glob=False))
         count += held[-1].height
         if count >= rows:
             yield pl.concat(held)
@@ -120,9 +126,9 @@ def grouped(files: Iterable[tuple[str, int]], *, rows: int = ROWS) -> list[list[
         rows: of a task.
     """
     tasks: list[list[str]] = []
-    count = rows
+    count = 0
     for path, height in files:
-        if count + height > rows:
+        if not tasks or count + height > rows:
             tasks.append([])
             count = 0
         tasks[-1].append(path)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from forensics.engines.spark.rows import Schema, arrow_schema, ddl, narrowed
+from forensics.errors import TaskFailed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["DataFrame", "SparkSession", "Work", "collected", "in_tasks", "made", "mapped"]
+
+_REFUSED: Final = re.compile(r"^ *[\w.]*(?:Error|Exception): (.*(?:\[Errno |os error ).*)$", re.MULTILINE)
 
 Work = Callable[[Iterable[Any]], Iterator[Any]]
 """Arrow batches in, Arrow batches out."""
@@ -51,7 +55,21 @@ def mapped(frame: DataFrame, work: Work, schema: Schema) -> DataFrame:
 
 
 def collected(frame: DataFrame) -> pl.DataFrame:
-    """A small DataFrame as a Polars frame."""
-    found = pl.from_arrow(frame.toArrow())
+    """A small DataFrame as a Polars frame.
+
+    Raises:
+        TaskFailed: the system refused what a task asked of it, as room on a disk.
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        found = pl.from_arrow(frame.toArrow())
+    except PySparkException as error:
+        said = _REFUSED.findall(str(error))
+        if not said:
+            raise
+        raise TaskFailed(
+            f"a task on a worker failed: {said[-1]}; mend that and run the batch again: what was read stays"
+        ) from error
     assert isinstance(found, pl.DataFrame)
     return found

@@ -76,11 +76,17 @@ JUDGED: Final[dict[str, pl.DataType]] = {
     "topic": pl.String(),
     "partition": pl.Int32(),
     "incarnation": pl.Int32(),
+    "topic_id": pl.String(),
+    "findings": pl.Int32(),
     "history": pl.String(),
     "judgements": pl.String(),
 }
-"""One row a life of a partition, with what replay and rules found as JSON."""
+"""One row a life of a partition: how many findings, and what replay and rules found as JSON."""
 
+BROUGHT: Final[dict[str, pl.DataType]] = {"bucket": pl.Int32(), "rows": pl.Binary()}
+"""Rows of ``CARRIED`` that are judged by one task, packed: the way through the JVM costs one what it costs many."""
+
+_AT_ONCE: Final = 100_000
 _NEVER_CITED: Final = ("irrelevant", "unknown", "archive", "copy", "unreadable")
 
 
@@ -140,7 +146,10 @@ class Judge:
 
     def frames(self, incoming: Iterable[Any]) -> Iterator[pl.DataFrame]:
         """The same as frames, each about many partitions."""
-        arriving = chunks(incoming, rows=min(self.together, 100_000))
+        yield from self.of_frames(chunks(incoming, rows=min(self.together, _AT_ONCE)))
+
+    def of_frames(self, arriving: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """The same, of rows that are frames already."""
         for rows in whole_partitions(arriving, together=self.together, most=self.most):
             with local.no_cycles():
                 found = list(self.judged(rows))
@@ -161,6 +170,8 @@ class Judge:
                     history.topic,
                     history.partition,
                     history.incarnation,
+                    history.topic_id,
+                    sum(len(judgement.findings) for judgement in judgements),
                     codec.encode(_lasting(history)),
                     codec.encode_judgements([_proven(judgement, evidence) for judgement in judgements]),
                 )
@@ -207,6 +218,32 @@ def carried(table: str, rows: pl.DataFrame) -> pl.DataFrame:
     tag = pl.lit(list(PAYLOAD).index(table), pl.Int32).alias("tag")
     there = [name for name in PLACED if name in rows.columns]
     return narrowed(rows.filter(wanted).select(*there, pl.struct(PAYLOAD[table]).alias(table), tag), CARRIED)
+
+
+def brought(rows: pl.DataFrame, buckets: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Rows of ``CARRIED`` by the bucket of their partition; those whose partition has none are left out."""
+    found = rows.join(buckets, on=list(KEY), how="inner", nulls_equal=True, maintain_order="left")
+    parts = found.partition_by("bucket", as_dict=True, include_key=False, maintain_order=True)
+    yield from ((bucket, part) for (bucket,), part in parts.items())
+
+
+def arrived(incoming: Iterable[Any]) -> Iterator[pl.DataFrame]:
+    """Rows of whole partitions in order, some at a time, from Arrow batches of ``BROUGHT`` in the order of buckets."""
+    held: list[pl.DataFrame] = []
+    last = None
+    for batch in incoming:
+        for bucket, data in zip(batch.column("bucket").to_pylist(), batch.column("rows"), strict=True):
+            if held and bucket != last:
+                yield from _in_order(held)
+                held = []
+            last = bucket
+            held.append(unpacked(data.as_py()))
+    if held:
+        yield from _in_order(held)
+
+
+def _in_order(held: list[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    return pl.concat(held).sort(*SORTED, nulls_last=True, maintain_order=True).iter_slices(_AT_ONCE)
 
 
 def _of(rows: pl.DataFrame, tag: int) -> pl.DataFrame:

@@ -6,11 +6,13 @@ what was there before, and what it had read is found again by the next one.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
 import json
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
@@ -22,10 +24,17 @@ import polars as pl
 
 from forensics import __version__
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
+from parsers import remote
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
 
 FORMAT: Final = "forensics.batch/1"
 MANIFEST: Final = "manifest.json"
 _READS: Final = "reads"
+_LOCK: Final = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,45 @@ class Output:
     """
 
     folder: Path
+
+    def apart_from(self, paths: Iterable[str]) -> None:
+        """Make sure that the folder is no part of the evidence: what is written would be read the next time.
+
+        Raises:
+            UnusableOutput: it lies in one of the paths.
+        """
+        here = self.folder.resolve()
+        for path in paths:
+            if not remote.is_remote(path) and here.is_relative_to(Path(path).resolve()):
+                raise UnusableOutput(
+                    f"{self.folder}: lies in the archive {path}, and evidence is never written to; name a folder "
+                    "outside of it"
+                )
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Make the folder where it is missing, and keep other batches out of it; a lock goes when its process does.
+
+        Raises:
+            UnusableOutput: another batch is at work in it.
+            UnwritableOutput: it cannot be written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            held = (self.folder / _LOCK).open("ab")
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
+        with held:
+            try:
+                if fcntl is not None:
+                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno in (errno.EAGAIN, errno.EACCES):
+                    raise UnusableOutput(
+                        f"{self.folder}: another batch is at work in it; wait for its end, or name another folder"
+                    ) from None
+                # a file system without locks: nothing can be said of others
+            yield
 
     def manifest(self) -> dict[str, Any] | None:
         """What the last run that came to its end left; None before the first.
@@ -91,7 +139,7 @@ class Output:
             key: what read, and how.
             files: table, name below the folder of the run, and rows of each file.
         """
-        self._write(self.folder / _READS / f"{run:06}.json", json.dumps({"key": key, "files": files}))
+        self._write(self.folder / _READS / f"{run:06}.json", [json.dumps({"key": key, "files": files}).encode()])
 
     def files(self, run: int, table: str) -> list[tuple[str, int]]:
         """Path and rows of each file that a run wrote of a table."""
@@ -111,19 +159,28 @@ class Output:
                 "workers share; mount one, and name it"
             )
 
-    def write(self, generation: int, name: str, text: str) -> None:
-        """Write a text beside the tables of a generation that does not count yet."""
-        self._write(self.tables(generation) / name, text)
+    def write_all(self, generation: int, name: str, pieces: Iterable[bytes]) -> None:
+        """Write a text piece by piece."""
+        self._write(self.tables(generation) / name, pieces)
 
-    def write_table(self, generation: int, name: str, frame: pl.DataFrame) -> None:
-        """Write a small table of a generation that does not count yet."""
+    def write_table(self, generation: int, name: str, frame: pl.DataFrame, number: int = 0) -> None:
+        """Write a file of a small table of a generation that does not count yet."""
         folder = self.tables(generation) / name
-        folder.mkdir(parents=True, exist_ok=True)
-        frame.write_parquet(folder / "part-00000.parquet", compression="zstd")
+        path = folder / f"part-{number:05}.parquet"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            frame.write_parquet(path, compression="zstd")
+        except OSError as error:
+            raise _unwritable(path, error) from None
+
+    def files_of(self, generation: int, name: str) -> list[Path]:
+        """Files of a small table, in order."""
+        return sorted((self.tables(generation) / name).glob("*.parquet"))
 
     def read_table(self, generation: int, name: str) -> pl.DataFrame:
         """A small table."""
-        return pl.read_parquet(self.tables(generation) / name / "*.parquet", hive_partitioning=False)
+        files = self.files_of(generation, name)
+        return pl.read_parquet(files, hive_partitioning=False, glob=False)
 
     def clear(self, generation: int) -> None:
         """Remove what a killed run left of a generation."""
@@ -136,7 +193,8 @@ class Output:
             manifest: what the next run and reports have to know.
             live: runs whose rows are still used.
         """
-        self._write(self.folder / MANIFEST, json.dumps({"format": FORMAT, **manifest}, indent=1) + "\n")
+        said = json.dumps({"format": FORMAT, **manifest}, indent=1) + "\n"
+        self._write(self.folder / MANIFEST, [said.encode()])
         kept = self.tables(manifest["generation"]).name
         for path in self.folder.glob("tables-*"):
             if path.name != kept:
@@ -160,14 +218,19 @@ class Output:
             raise UnusableOutput(f"{self.folder}: no batch came to its end here; run forensics batch -o {self.folder}")
         return said
 
-    def _write(self, path: Path, text: str) -> None:
+    def _write(self, path: Path, pieces: Iterable[bytes]) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             beside = path.with_name(f".{path.name}.{os.getpid()}")
-            beside.write_text(text, "utf-8")
+            with beside.open("wb") as out:
+                out.writelines(pieces)
             beside.replace(path)
         except OSError as error:
-            raise UnwritableOutput(f"{path}: {error.strerror}; name a folder that can be written") from None
+            raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> UnwritableOutput:
+    return UnwritableOutput(f"{path}: {error.strerror or error}; name a folder that can be written, with room in it")
 
 
 def parser_version() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import polars as pl
 import pyarrow as pa
@@ -143,10 +143,10 @@ def frame(found: list[Any]) -> pl.DataFrame:
     return made
 
 
-def packed(table: pl.DataFrame) -> bytes:
-    """A small frame as bytes."""
+def packed(table: pl.DataFrame, compression: Literal["zstd", "lz4"] = "zstd") -> bytes:
+    """A frame as bytes."""
     out = io.BytesIO()
-    table.write_ipc(out, compression="zstd")
+    table.write_ipc(out, compression=compression)
     return out.getvalue()
 
 

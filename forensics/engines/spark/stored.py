@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from forensics import __version__
 from forensics.case import Case, Reading
 from forensics.case.case import SOURCES
 from forensics.engines import codec, local
@@ -21,9 +23,10 @@ from forensics.engines.spark.output import FORMAT, MANIFEST, Output
 from forensics.engines.spark.plan import Unit
 from forensics.engines.spark.reading import opened
 from forensics.errors import UnusableOutput
+from forensics.replay.history import History
 from forensics.replay.partitions import PROGRESS
 from forensics.result import Result, ordered
-from forensics.rules.finding import Finding
+from forensics.rules.finding import Finding, Judgement
 from parsers.schema import BATCHES, Kind
 from parsers.sources import Source
 
@@ -39,6 +42,13 @@ def holds(folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(said, dict) and said.get("format") == FORMAT
+
+
+def answers_of(output: Output, generation: int) -> list[tuple[History, list[Judgement]]]:
+    """What replay and rules came to for every partition."""
+    rows = output.read_table(generation, "partitions").select("history", "judgements")
+    with local.no_cycles():
+        return [(codec.decode_history(one), codec.decode_judgements(two)) for one, two in rows.iter_rows()]
 
 
 class Stored:
@@ -59,6 +69,11 @@ class Stored:
             raise UnusableOutput(
                 f"{folder}: its tables are {self.manifest['tables']}; read them with Spark, or write Parquet"
             )
+        if self.manifest.get("shape") != codec.shape():
+            raise UnusableOutput(
+                f"{folder}: was written by another version of forensics ({self.manifest.get('judge')}), this is "
+                f"{__version__}; run the batch into it again: what was read and is still valid is not read again"
+            )
         self.generation: int = self.manifest["generation"]
         skew = {int(broker): shift for broker, shift in self.manifest["skew"]}
         window = (self.manifest.get("since"), self.manifest.get("until"))
@@ -71,12 +86,7 @@ class Stored:
             whole: with all observations and batches, for reports that replay partitions again; else only with what all
                 reports need, which is small.
         """
-        rows = self.output.read_table(self.generation, "partitions")
-        with local.no_cycles():
-            judged = [
-                (codec.decode_history(history), codec.decode_judgements(judgements))
-                for history, judgements in rows.select("history", "judgements").iter_rows()
-            ]
+        judged = answers_of(self.output, self.generation)
         if not whole:
             return ordered(self.manifest["inputs"], self.summary(), judged)
         # Rows have numbers of their own here, so replay is run again; evidence is what was read then.
@@ -122,13 +132,27 @@ class Stored:
             notices=self.scan("notices").collect(),
         )
 
-    def case(self) -> Case:
-        """The whole case, as a scan has it."""
+    def names(self) -> list[str]:
+        """Partitions that were judged."""
+        rows = self.output.read_table(self.generation, "partitions").select("topic", "partition").unique()
+        return sorted(f"{topic}-{partition}" for topic, partition in rows.iter_rows())
+
+    def case(self, name: str | None = None) -> Case:
+        """The case as a scan has it.
+
+        Args:
+            name: a partition, as ``orders-0``: only its rows, and those that are about whole brokers; None for all.
+        """
+        wanted = pl.lit(True)
+        if name is not None:
+            topic, _, partition = name.rpartition("-")
+            wanted = (pl.col("topic") == topic) & (pl.col("partition").cast(pl.String) == partition)
+            wanted |= pl.col("topic").is_null()
         brokers = [codec.decode_broker(text) for text in self.manifest["brokers"]]
         return Case(
             self.sources(),
-            observations_of(self.scan("observations").collect()),
-            table_of(self.scan("batches").collect(), "batches", BATCHES),
+            observations_of(self.scan("observations").filter(wanted).collect(engine="streaming")),
+            table_of(self.scan("batches").filter(wanted).collect(engine="streaming"), "batches", BATCHES),
             answers.notices_of(self.scan("notices").collect()),
             {broker.id: broker for broker in brokers},
             self.reading,
@@ -148,9 +172,10 @@ class Stored:
         """Rows of a table in plain types."""
         folder = self.output.tables(self.generation) / name
         schema = TABLES[name]
-        if not any(folder.rglob("*.parquet")):
+        files = sorted(folder.rglob("*.parquet"))
+        if not files:
             return pl.DataFrame(schema=schema).lazy()
-        rows = pl.scan_parquet(folder / "**/*.parquet", hive_partitioning=False)
+        rows = pl.scan_parquet(files, hive_partitioning=False, glob=False)
         found = rows.collect_schema()
         return rows.select(
             pl.col(column).dt.epoch("us") if isinstance(found[column], pl.Datetime) else pl.col(column).cast(dtype)
@@ -164,6 +189,6 @@ class Stored:
         for path, real, size, changed, problem, looks in rows.select(
             "path", "real", "size", "changed", "problem", "looks"
         ).iter_rows():
-            file = File(path, real, size, changed, problem)
+            file = File(path, os.fsdecode(real), size, changed, problem)
             found += [opened(Unit(0, file, Look.of(row))) for row in json.loads(looks)]
         return found

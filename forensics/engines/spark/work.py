@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
@@ -14,10 +15,10 @@ from forensics.engines.spark import reading
 from forensics.engines.spark.context import SURVEY
 from forensics.engines.spark.deriving import TABLES, Derive, columns, digested, folders, in_folders
 from forensics.engines.spark.files import Sink, frames, named_after
-from forensics.engines.spark.judging import CARRIED, KEY, PLACED, Judge, carried
+from forensics.engines.spark.judging import BROUGHT, CARRIED, KEY, PLACED, Judge, arrived, brought, carried
 from forensics.engines.spark.listing import File, hashed, looked
 from forensics.engines.spark.plan import Piece
-from forensics.engines.spark.rows import RAW, batches, narrowed, unpacked
+from forensics.engines.spark.rows import RAW, batches, narrowed, packed, unpacked
 
 LOOKED: Final = {"order": pl.Int64(), "sha256": pl.String(), "looks": pl.String()}
 WRITTEN: Final = {"table": pl.String(), "name": pl.String(), "rows": pl.Int64()}
@@ -38,15 +39,17 @@ class LookInto:
     """Hash files and say what is in them.
 
     Attributes:
-        known: files whose hash is at hand need not be hashed again, by path.
+        hashes: whether to hash them.
     """
+
+    hashes: bool = True
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
         """Rows of ``LOOKED`` for files as JSON: position, path, place, size, time and problem."""
         for text in _pieces(incoming):
             order, *fields = json.loads(text)
             file = File(*fields)
-            digest = hashed(file)
+            digest = hashed(file) if self.hashes else None
             looks = json.dumps([look.row() for look in looked(file, digest)])
             yield from batches(
                 pl.DataFrame({"order": [order], "sha256": [digest], "looks": [looks]}, schema=LOOKED), LOOKED
@@ -64,6 +67,11 @@ class Read:
 
     zone: str
     folder: str
+
+    @staticmethod
+    def facts_of(folder: Path, pieces: list[str]) -> Path:
+        """What is there once the pieces of a task are read."""
+        return folder / "facts" / f"{named_after(pieces)}-000.parquet"
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
         """Rows of ``WRITTEN`` for pieces."""
@@ -119,24 +127,48 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """Bring rows about partitions to where they are judged.
+    """Bring rows about large partitions to where they are judged, row by row: Spark puts them in order.
 
     Attributes:
-        keys: the partitions that are wanted, packed; None for all.
+        keys: the partitions that are wanted, packed.
     """
 
-    keys: bytes | None = None
+    keys: bytes
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
         """Rows of ``CARRIED`` for names of tables, each with files of its rows."""
-        keys = None if self.keys is None else unpacked(self.keys)
-        for piece in _pieces(incoming):
-            table, paths = json.loads(piece)
-            for rows in frames(paths, list(TABLES[table])):
-                found = narrowed(rows, TABLES[table])
-                if keys is not None:
-                    found = found.join(keys, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
-                yield from batches(carried(table, found), CARRIED)
+        keys = unpacked(self.keys)
+        for table, rows in _of_tables(incoming):
+            found = rows.join(keys, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
+            yield from batches(carried(table, found), CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Bring:
+    """Bring rows about small partitions to where they are judged, many together.
+
+    Attributes:
+        buckets: the partitions that are wanted, each with its bucket, packed.
+    """
+
+    buckets: bytes
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        """Rows of ``BROUGHT`` for names of tables, each with files of its rows."""
+        buckets = unpacked(self.buckets)
+        held: dict[int, list[pl.DataFrame]] = {}
+        for table, rows in _of_tables(incoming):
+            for bucket, part in brought(carried(table, rows), buckets):
+                held.setdefault(bucket, []).append(part)
+        yield from bundled(held)
+
+
+def bundled(held: dict[int, list[pl.DataFrame]]) -> Iterator[Any]:
+    """Rows of buckets as Arrow batches of ``BROUGHT``; what is given is taken apart."""
+    while held:
+        bucket, parts = held.popitem()
+        data = packed(pl.concat(parts), "lz4")
+        yield from batches(pl.DataFrame({"bucket": [bucket], "rows": [data]}, schema=BROUGHT), BROUGHT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +178,17 @@ class JudgeInto:
     Attributes:
         judge: judges them.
         folder: where it is written.
+        together: rows come as ``Bring`` gives them, not as ``Carry`` does.
     """
 
     judge: Judge
     folder: str
+    together: bool
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
         """Rows of ``WRITTEN`` for rows of whole partitions."""
-        for rows in self.judge.frames(incoming):
+        rows_ = self.judge.of_frames(arrived(incoming)) if self.together else self.judge.frames(incoming)
+        for rows in rows_:
             sink = Sink(self.folder, named_after(map(repr, rows.select(KEY).iter_rows())))
             sink.add(rows)
             found = [("judged", name, height) for name, height in sink.close()]
@@ -176,6 +211,13 @@ class Quote:
             texts = line_texts(source, set(wanted)) if wanted else {}
             rows = [(source.path, 0, "", digest), *[(source.path, line, said, digest) for line, said in texts.items()]]
             yield from batches(pl.DataFrame(rows, schema=QUOTED, orient="row"), QUOTED)
+
+
+def _of_tables(incoming: Iterable[Any]) -> Iterator[tuple[str, pl.DataFrame]]:
+    for piece in _pieces(incoming):
+        table, paths = json.loads(piece)
+        for rows in frames(paths, list(TABLES[table])):
+            yield table, narrowed(rows, TABLES[table])
 
 
 def _pieces(incoming: Iterable[Any]) -> Iterator[str]:
