@@ -11,6 +11,7 @@ from forensics.result import Result
 from forensics.rules.finding import brokers_text
 
 APART = 1_000_000  # microseconds between clocks that are worth a sentence
+DATED = 20  # sentences on epochs, the last ones
 ZONE = 15 * 60 * 1_000_000  # time zones differ by multiples of it,
 FARTHEST = 26 * 3_600 * 1_000_000  # and by no more than this: from UTC-12 to UTC+14
 
@@ -99,7 +100,10 @@ def dated(dates: Mapping[int, Sequence[EpochDate]]) -> list[str]:
                 text = f"epoch {date.epoch} from {date.start:,}: {'; '.join(parts)}{source}"
                 said.setdefault((date.epoch, text), []).append(broker)
             bound = date.not_before
-    return [f"{brokers_text(brokers)}: {text}" for (_, text), brokers in sorted(said.items())]
+    ordered = sorted(said.items(), key=lambda item: (item[0][0], item[1]))
+    told = [f"{brokers_text(brokers)}: {text}" for (_, text), brokers in ordered]
+    rest = len(told) - DATED
+    return [f"{rest:,} more of earlier epochs: compare --format json has them", *told[-DATED:]] if rest > 0 else told
 
 
 def _moment(time: int) -> str:
