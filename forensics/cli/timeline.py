@@ -39,7 +39,7 @@ def timeline(
         raise click.UsageError("--tz and --skew have no effect on tables, whose times are UTC: give them to the batch")
     case = local.take_in(paths, reading=Reading(zone, skews)) if tables is None else tables.case(name)
     every = [history for part in case.parts for history in histories(part)]
-    chosen = sorted((h for h in every if h.name == name), key=lambda history: (history.cluster or "", -history.incarnation))
+    chosen = sorted((h for h in every if h.name == name), key=lambda h: (h.cluster or "", -h.incarnation))
     if not chosen:
         names = sorted({history.name for history in every}) if tables is None else tables.names()
         near = difflib.get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
