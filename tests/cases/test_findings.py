@@ -180,8 +180,9 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
     "hwback-4.1.1": (
         Expected("hw-regression", (1,), (), "error", "proven", "manual-edit", None, ((HW, 25),), ((HW, 10),)),
     ),
-    # ZooKeeper was put back: which of the two logs the partition lost cannot be told by epochs
+    # ZooKeeper was put back: epochs do not tell which log the partition lost, but broker 2 followed broker 1 later
     "zkback-2.8.2": (
+        Expected("committed-data-lost", (2,), ((10, 15),), "critical", "proven", "unknown", 2, ((HW, 15),)),
         Expected("two-leaders-one-epoch", (1, 2), (), "critical", "proven", "unknown", 1),
         Expected("replica-divergence", (1, 2), ((10, 15),), "critical", "proven", "unknown", 1),
         Expected("replica-divergence", (2, 3), ((10, 14),), "critical", "proven", "unknown", 2),
