@@ -21,7 +21,7 @@ import polars as pl
 from forensics.case import Case, assemble
 from forensics.model.evidence import files
 from forensics.model.protocol import Protocol, named
-from forensics.model.random_runs import Op, Setting, schedule, setting, tell_schedule
+from forensics.model.random_runs import CRUEL, Op, Setting, schedule, setting, tell_schedule
 from forensics.model.run import Logging, Run, Scenario
 from forensics.model.wording.words import uuid_of
 from forensics.replay.history import History
@@ -64,10 +64,10 @@ class Schedule:
         )
 
 
-def drawn(seed: int, steps: int = 40) -> Schedule:
-    """The schedule of a seed: that of the scenario ``random``."""
+def drawn(seed: int, steps: int = 40, weights: dict[str, int] = CRUEL) -> Schedule:
+    """The schedule of a seed: that of the scenario ``random``, unless other weights are given."""
     cast = setting(seed)
-    return Schedule(cast, tuple(schedule(seed, steps, cast.brokers)), seed)
+    return Schedule(cast, tuple(schedule(seed, steps, cast.brokers, weights)), seed)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------

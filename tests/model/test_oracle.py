@@ -19,7 +19,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.model import PROTOCOLS, SCENARIOS, VARIANTS, scenario
 from forensics.model.evidence import files
-from forensics.model.random_runs import Op, Setting
+from forensics.model.random_runs import RUINOUS, Op, Setting
 from forensics.model.run import Logging
 from forensics.rules.finding import Judgement
 from tests.model import batches
@@ -95,25 +95,65 @@ def chunks() -> list[Any]:
     return found
 
 
+# How many answers to the first 125 schedules are unknown: truncation below what was committed, and loss. Most are so
+# for a reason: a leader that did not stop cleanly may have lost its page cache, and without epochs every follower cuts
+# its log at each change of leader; stock logging tells of neither how much that was. They may only become fewer.
+UNKNOWN: dict[tuple[str, str], tuple[int, int]] = {
+    ("hw", "default"): (91, 58),
+    ("hw", "replication"): (57, 24),
+    ("epoch", "default"): (21, 47),
+    ("epoch", "replication"): (9, 17),
+    ("epoch-279", "default"): (22, 48),
+    ("epoch-279", "replication"): (6, 13),
+    ("fetch", "default"): (16, 44),
+    ("fetch", "replication"): (7, 15),
+}
+
+
 @pytest.mark.parametrize(("protocol", "logging", "seeds"), chunks())
 def test_random_runs(protocol: str, logging: Logging, seeds: range) -> None:
-    given = answers([drawn(seed) for seed in seeds], protocol, logging)
+    given = right([drawn(seed) for seed in seeds], protocol, logging)
+    if seeds.start % 100_000 == 0 and len(seeds) == TOGETHER:
+        unknown = [sum(a.verdict == "unknown" for three in given for a in three if a.rule == r) for r in QUESTIONS]
+        most = UNKNOWN[protocol, logging]
+        assert all(n <= ceiling for n, ceiling in zip(unknown, most, strict=False)), f"{unknown}, was {most}"
+
+
+def right(schedules: list[Schedule], protocol: str, logging: Logging) -> list[list[Answer]]:
+    """Answers none of which is wrong; fails with the first wrong one, shrunk."""
+    given = answers(schedules, protocol, logging)
     wrong = [
-        (seed, answer)
-        for seed, three in zip(seeds, given, strict=True)
+        (each, answer)
+        for each, three in zip(schedules, given, strict=True)
         for answer in three
-        if answer.wrong and (protocol, logging, seed, answer.rule) not in OPEN_RUNS
+        if answer.wrong and (protocol, logging, each.seed, answer.rule) not in OPEN_RUNS
     ]
     if wrong:
-        seed, first = wrong[0]
+        schedule, first = wrong[0]
         shown = batches.shrunk(
-            drawn(seed),
+            schedule,
             protocol,
             logging,
             lambda three: any(a.rule == first.rule and a.kind == first.kind for a in three),
         )
-        every = "\n".join(f"({protocol!r}, {logging!r}, {seed}, {a.rule!r}): {a.wrong}" for seed, a in wrong)
+        every = "\n".join(f"({protocol!r}, {logging!r}, {each.seed}, {a.rule!r}): {a.wrong}" for each, a in wrong)
         pytest.fail(f"{every}\nthe first, shrunk: {batches.told(shown)}", pytrace=False)
+    return given
+
+
+@pytest.mark.parametrize("logging", LOGGINGS)
+@pytest.mark.parametrize("number", range(len(VARIANTS)), ids=[variant.name for variant in VARIANTS])
+def test_random_runs_of_variants(number: int, logging: Logging) -> None:
+    first = 900_000 + 1_000 * number
+    right([drawn(seed) for seed in range(first, first + RUNS // 5)], VARIANTS[number].name, logging)
+
+
+@pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
+def test_random_runs_with_damaged_checkpoints(number: int) -> None:
+    """Files may be lost, unreadable or older copies when a broker starts, and disks replaced."""
+    first = 910_000 + 10_000 * number
+    schedules = [drawn(seed, weights=RUINOUS) for seed in range(first, first + RUNS // 4)]
+    right(schedules, PROTOCOLS[number].name, "default")
 
 
 def test_ci_asks_for_as_many_as_promised(repository: Path) -> None:
