@@ -75,7 +75,10 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
     if file is not None and file.what == "snapshot" and not file.mark:
         return _dumped_snapshot(found.path, file.base_offset, parts)
     if name and (file is None or file.what != "log"):
-        return FileReading("irrelevant" if file is not None else "dump-log", lines=sum(part.len() for part, _ in parts))
+        reading = FileReading("irrelevant" if file is not None else "dump-log", lines=sum(p.len() for p, _ in parts))
+        if file is None:
+            reading.notices = note(f"the dump of {name} is not read, only those of segments: give the file itself")
+        return reading
     reading = FileReading("dump-log", batches=found.batches)
     reading.notices = pl.concat([*[notices for _, notices in parts], found.notices])
     reading.lines = reading.events = reading.relevant = sum(part.len() for part, _ in parts)

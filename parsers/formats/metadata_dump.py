@@ -19,6 +19,7 @@ from parsers.kraft_records import LAYOUTS, NOT_READ, MetadataRecord
 from parsers.schema import Kind
 
 _RECORD: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? payload: (?P<payload>\{\"type\":.*)$")
+_BATCH: Final = re.compile(r"^baseOffset: (?P<offset>[0-9]+) ")
 _LEADER: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? LeaderChange: (?P<payload>\{.*)$")
 _CONTROL: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? (?:controlType|SnapshotHeader|SnapshotFooter|\w+): ?")
 
@@ -33,7 +34,7 @@ _OTHERS: Final = {"last_known_elr": "lastKnownELR"}  # as 3.7 printed it
 
 def has_records(lines: pl.Series) -> bool:
     """Whether records of the metadata log were decoded."""
-    return bool(lines.str.contains(r'^\| offset: [0-9]+ .* payload: \{"type":"[A-Z_]+","version":').any())
+    return bool(lines.str.contains(r'^(?:\| offset: [0-9]+ .*)? payload: \{"type":"[A-Z_]+","version":').any())
 
 
 def read_metadata_dump(lines: pl.Series, dump: Dump) -> MetadataScan:
@@ -53,8 +54,17 @@ def read_metadata_dump(lines: pl.Series, dump: Dump) -> MetadataScan:
 
 def _records(lines: pl.Series) -> Iterator[tuple[int, str | None, bool]]:
     """Offset of each record, its JSON, and whether it is a change of the quorum's leader."""
-    for line in lines.filter(lines.str.starts_with("| offset: ")).to_list():
-        if found := _RECORD.match(line):
+    follows = 0
+    for line in lines.to_list():
+        if begun := _BATCH.match(line):
+            follows = int(begun["offset"])
+        elif line.startswith(" payload: {"):  # --skip-record-metadata: records in the order of their batch
+            yield follows, line.removeprefix(" payload: "), False
+            follows += 1
+        elif not line:
+            yield follows, None, False
+            follows += 1
+        elif found := _RECORD.match(line):
             yield int(found["offset"]), found["payload"], False
         elif found := _LEADER.match(line):
             yield int(found["offset"]), found["payload"], True

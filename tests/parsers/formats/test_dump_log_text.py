@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -180,6 +181,24 @@ def test_a_decoded_dump_says_what_the_metadata_log_says(sample_traces: Path) -> 
     assert "unclean_election" in dumped.observations.get_column("kind").to_list()
     assert dumped.zone == plain.zone == "UTC"
     assert dumped.notices.is_empty()
+
+
+def test_a_decoded_dump_without_what_belongs_to_a_record() -> None:
+    """``--skip-record-metadata`` prints a control record as an empty line."""
+    bare = re.sub(rb"(?m)^\| offset: .*?(?: (payload: .*)|LeaderChange: .*)?$", rb" \1", decoded())
+    found, whole = of_dump(re.sub(rb"(?m)^ $", b"", bare)), of_dump(decoded())
+    kind = pl.col("kind") != Kind.CONTROLLER_ACTIVE.value
+    assert found.format == "metadata-log"
+    assert found.observations.filter(kind).equals(whole.observations.filter(kind))
+    assert found.notices.is_empty()
+
+
+def test_a_dumped_snapshot_of_the_metadata_log_is_a_notice() -> None:
+    name = b"Dumping /d/__cluster_metadata-0/00000000000000000071-0000000003.checkpoint\n"
+    _, _, rest = decoded().partition(b"\n")
+    found = of_dump(name + rest)
+    assert found.observations.is_empty()
+    assert "give the file itself" in found.notices.get_column("reason")[0]
 
 
 def test_a_decoded_dump_alone_is_judged(sample_traces: Path, tmp_path: Path) -> None:
