@@ -10,15 +10,20 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from forensics.case import Reading
 from forensics.engines import codec, local
+from forensics.engines.spark.batch import Batch
+from forensics.engines.spark.deriving import TABLES
 from forensics.engines.spark.files import Sink, frames, put
 from forensics.engines.spark.finishing import Waiting
-from forensics.engines.spark.judging import whole_partitions
+from forensics.engines.spark.judging import Judge, whole_partitions
 from forensics.engines.spark.output import Output
 from forensics.engines.spark.progress import Judged, watched
+from forensics.engines.spark.rows import narrowed, packed
 from forensics.engines.spark.shuffling import by_size
 from forensics.engines.spark.stored import Stored
 from forensics.engines.spark.thinning import thinned
+from forensics.engines.spark.work import DIGESTS
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.replay.partitions import histories
 from parsers.schema import Kind
@@ -86,6 +91,23 @@ def test_partitions_come_whole(together: int) -> None:
     assert pl.concat(parts).equals(rows)
     seen = [set(part.select("cluster", "topic", "partition").iter_rows()) for part in parts]
     assert sum(map(len, seen)) == len(set.union(*seen)) == len(keys), "no partition in two parts"
+
+
+def test_where_brokers_stop_is_what_answers_of_their_cluster_depend_on() -> None:
+    def digests(*stops: tuple[str, int, int]) -> dict[str, str]:
+        """Digests of two partitions, one of each cluster, by cluster; a stop is cluster, source and line."""
+        lines = pl.DataFrame(list(stops), schema=["cluster", "source", "line"], orient="row")
+        with_data = dict.fromkeys(("east", "west"), frozenset[int]())
+        judge = Judge(Reading(), b"", packed(narrowed(lines, TABLES["observations"])), (), 2, with_data)
+        rows = [(None, name, "t", 0, 5, 1, 2) for name in with_data]
+        found = Batch._digests(None, pl.DataFrame(rows, schema=DIGESTS, orient="row"), judge)  # type: ignore[arg-type]
+        return dict(found.select("cluster", "digest").iter_rows())
+
+    one, other = digests(("east", 0, 7)), digests(("east", 0, 7), ("west", 1, 9))
+    assert one["east"] == other["east"]
+    assert one["west"] != other["west"]
+    assert digests(("east", 3, 7)) == one, "the number of a source may be another in each run"
+    assert digests(("east", 0, 8))["east"] != one["east"]
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
