@@ -8,7 +8,7 @@ greatest values can matter.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import polars as pl
 
@@ -124,22 +124,33 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             backwards=twice.get((topic, partition, incarnation), []),
             compared=compared.get((topic, partition), frozenset()) if live else frozenset(),
         )
-        events = {
-            broker: found
-            for broker in case.brokers
-            if (found := own_events.get((topic, partition, incarnation, broker)))
-        }
-        for broker in events.keys() & stops.keys():
-            events[broker] = list(heapq.merge(events[broker], stops[broker]))
         told = [
             event
             for broker in case.brokers
             for event in cluster_events.get((topic, partition, incarnation, broker), ())
         ]
+        members = _members(told)
+        events = {
+            broker: found
+            for broker in case.brokers
+            if (found := own_events.get((topic, partition, incarnation, broker)))
+            # Brokers cache metadata of partitions of which they hold no replica.
+            and (broker in members or broker in replicas or any(event.kind != Kind.METADATA_CACHED for event in found))
+        }
+        for broker in events.keys() & stops.keys():
+            events[broker] = list(heapq.merge(events[broker], stops[broker]))
         facts = {broker: _facts(case.brokers.get(broker), replicas) for broker in {*events, *replicas}}
         fold(history, events, told, replicas, forked.get((topic, partition), []) if live else [], facts)
         result.append(history)
     return result
+
+
+def _members(told: Iterable[Event]) -> set[int]:
+    """Brokers that are named as leader or member of the ISR."""
+    isrs = {event.isr for event in told if event.isr}
+    return {int(broker) for isr in isrs for broker in isr.split(",")} | {
+        event.leader for event in told if event.leader is not None
+    }
 
 
 def _cluster(case: Case) -> str | None:
