@@ -91,16 +91,19 @@ def extract(block: Block, frame: Frame, *, inside_config: bool = False) -> Extra
         frame: its layout.
         inside_config: the block before ended inside a dump of ``KafkaConfig``.
     """
-    return _extracts(block.frame(), [block.notices], frame, inside_config)[0]
+    return _extracts(block.frame(), [block.notices], [block.unended], frame, inside_config)[0]
 
 
 def extracts(blocks: Sequence[Block], frame: Frame) -> list[Extract]:
     """Read the observations of several short texts of one layout, one block each: far cheaper than one by one."""
     lines = [block.frame().with_columns(pl.col("line") + number * _PER_TEXT) for number, block in enumerate(blocks)]
-    return _extracts(pl.concat(lines), [block.notices for block in blocks], frame, False)
+    unended = [block.unended for block in blocks]
+    return _extracts(pl.concat(lines), [block.notices for block in blocks], unended, frame, False)
 
 
-def _extracts(lines: pl.DataFrame, noticed: Sequence[pl.DataFrame], frame: Frame, inside_config: bool) -> list[Extract]:
+def _extracts(
+    lines: pl.DataFrame, noticed: Sequence[pl.DataFrame], unended: Sequence[bool], frame: Frame, inside_config: bool
+) -> list[Extract]:
     literals, _ = _table()
     heads = lines.get_column("text").str.contains(frame.head)
     hits = (
@@ -108,7 +111,12 @@ def _extracts(lines: pl.DataFrame, noticed: Sequence[pl.DataFrame], frame: Frame
         .with_columns(pl.col("text").str.extract_many(literals, overlapping=True).alias("literal"))
         .filter(pl.col("literal").list.len() > 0)
     )
-    rows = frames.split(hits, frame).with_columns(pl.col("literal").list.unique(maintain_order=True))
+    torn = _torn(lines, heads, unended, frame)
+    # The last number of a line that is cut may lack digits.
+    sound = hits.join(torn, on="line", how="anti", maintain_order="left") if torn.height else hits
+    sound, run_on = _run_on(sound, frame)
+    torn = pl.concat([torn, run_on])
+    rows = frames.split(sound, frame).with_columns(pl.col("literal").list.unique(maintain_order=True))
     pairs = rows.explode("literal", empty_as_null=True, keep_nulls=True)
     parts: list[pl.DataFrame] = []
     fitted: list[pl.Series] = []
@@ -117,13 +125,14 @@ def _extracts(lines: pl.DataFrame, noticed: Sequence[pl.DataFrame], frame: Frame
     found = pl.concat(parts, how="diagonal") if parts else pl.DataFrame(schema={"line": pl.Int64})
     lines_read = pl.concat(fitted).unique() if fitted else pl.Series("line", [], dtype=pl.Int64)
     strays = _strays(lines.filter(~heads), frame)
-    missed = pl.concat([strays, _torn(lines, heads, frame)]).sort("line", maintain_order=True)
-    if lines_read.len() < hits.height:
+    missed = pl.concat([strays, torn]).sort("line", maintain_order=True)
+    if lines_read.len() < sound.height:
         unread = _unread(rows.join(lines_read.to_frame("line"), on="line", how="anti"))
         missed = pl.concat([missed, unread]).sort("line", maintain_order=True)
     config, inside = _config(lines, heads, frame, inside_config)
     observations = conform(found, OBSERVATIONS) if found.height else empty(OBSERVATIONS)
-    observations = pl.concat([observations, config]).sort("line", maintain_order=True)
+    order = ["line", "time"] if run_on.height else ["line"]
+    observations = pl.concat([observations, config]).sort(order, maintain_order=True)
     events = lines.filter(heads)
     return [
         Extract(
@@ -301,23 +310,67 @@ def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
 _MOST_TORN = 10
 
 
-def _torn(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> pl.DataFrame:
-    """Notices for events of one line that end before their logger: the rest was never written, or overwritten."""
-    if frame is not frames.STOCK:
+def _torn(lines: pl.DataFrame, heads: pl.Series, unended: Sequence[bool], frame: Frame) -> pl.DataFrame:
+    """Notices for events of one line that end before their logger: the rest was never written, or overwritten.
+
+    The last line of a text goes on in no other; without a line end, it is whole only if its logger is there.
+    """
+    if frame is not frames.STOCK or lines.is_empty():
         return empty(NOTICES)
     text = lines.get_column("line") // _PER_TEXT
-    alone = heads & heads.shift(-1, fill_value=False) & (text == text.shift(-1)).fill_null(False)
+    last = (text != text.shift(-1)).fill_null(True)
+    alone = heads & heads.shift(-1, fill_value=False) & ~last
+    if any(unended):
+        alone |= heads & last & text.is_in([number for number, cut in enumerate(unended) if cut])
     ended = lines.get_column("text").str.contains(r" \([A-Za-z_][A-Za-z0-9_.$]*\)$")
     torn = lines.filter(alone & ~ended)
-    if torn.height > _MOST_TORN + int(heads.sum()) // 20:
-        return empty(NOTICES)  # its layout prints no logger
+    if torn.is_empty():
+        return empty(NOTICES)
+    of_text = text.filter(heads).value_counts().rename({"line": "_text"})
+    torn = torn.with_columns((pl.col("line") // _PER_TEXT).alias("_text")).join(
+        of_text, on="_text", how="left", maintain_order="left"
+    )
+    few = torn.filter(pl.len().over("_text") <= _MOST_TORN + pl.col("count") // 20)  # else its layout prints no logger
     return conform(
-        torn.with_columns(
+        few.with_columns(
             pl.lit("a line whose end is cut or overwritten").alias("reason"),
             pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
         ),
         NOTICES,
     )
+
+
+_RUN_ON = (
+    r"(.)(\[[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}\] +(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) )"
+)
+
+
+def _run_on(hits: pl.DataFrame, frame: Frame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The events of lines that hold several, each by itself, and notices for these lines.
+
+    A process that dies within a line leaves it without an end, and the next one goes on there.
+    """
+    if frame is not frames.STOCK and frame is not frames.MUTE:
+        return hits, empty(NOTICES)
+    several = hits.get_column("text").str.contains(_RUN_ON)
+    if not several.any():
+        return hits, empty(NOTICES)
+    literals, _ = _table()
+    text = pl.col("text")
+    events = (
+        hits.filter(several)
+        .with_columns(text.str.replace_all(_RUN_ON, "$1\n$2").str.split("\n"))
+        .explode("text", empty_as_null=True, keep_nulls=True)
+        .filter(text.str.contains(r" \([A-Za-z_][A-Za-z0-9_.$]*\)$"))
+        .with_columns(text.str.extract_many(literals, overlapping=True).alias("literal"))
+        .filter(pl.col("literal").list.len() > 0)
+    )
+    noticed = hits.filter(several).with_columns(
+        pl.lit("another event begins within the line; what is cut of it is left out").alias("reason"),
+        text.str.slice(0, EXCERPT).alias("excerpt"),
+    )
+    sound = pl.concat([hits.filter(~several), events]).sort("line", maintain_order=True)
+    return sound, conform(noticed, NOTICES)
 
 
 def _unread(missed: pl.DataFrame) -> pl.DataFrame:

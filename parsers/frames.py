@@ -8,7 +8,7 @@ arrangements; each turns the rest of a line into the stock arrangement, so that 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
@@ -78,6 +78,8 @@ STOCK: Final = Frame(
     time=_TEXT.str.slice(1, 23).str.to_datetime("%Y-%m-%d %H:%M:%S,%3f", time_unit="us", strict=False),
     rest=_TEXT.str.slice(25).str.strip_chars_start(" "),
 )
+MUTE: Final = replace(STOCK)
+"""The same where few events end with their logger: a missing one does not tell that a line is cut."""
 _THREADED: Final = rf"^\[[^\]]*\] +{_LEVEL} +{_THREAD} [^ ]"
 """The stock layout with the thread behind the level. A message may begin with a bracket too, but rarely all do, and
 those of Kafka name their replica with a "=" in it."""
@@ -214,7 +216,7 @@ def fit(lines: pl.Series) -> tuple[Frame | None, int]:
             if fits > 2 * count:  # a wide arrangement also fits what a narrow one tells apart
                 best, count = frame, fits
     # The stock head without its end takes any message: messages that were cut, or all of more than one line.
-    return (best, count) if threaded or count > stock.len() or not stock.len() else (STOCK, stock.len())
+    return (best, count) if threaded or count > stock.len() or not stock.len() else (MUTE, stock.len())
 
 
 _LAST: Final = r" \(([A-Za-z_][A-Za-z0-9_.$]*)(?::[0-9]+)?\)$"

@@ -33,6 +33,7 @@ class Block:
         numbers: 1-based number of each, where one physical line gave several or none; else None.
         outer: time that a collector gave each, naive UTC; None where there is none.
         sizes: bytes of each with its line end, as they stand in the source; None unless asked for.
+        unended: the text ends with its last line, and that has no line end: it may be cut.
     """
 
     lines: pl.Series
@@ -41,6 +42,7 @@ class Block:
     numbers: pl.Series | None = None
     outer: pl.Series | None = None
     sizes: pl.Series | None = None
+    unended: bool = False
 
     def frame(self) -> pl.DataFrame:
         """Columns ``line``, ``text`` and, where there is one, ``outer``."""
@@ -103,7 +105,7 @@ def blocks(
             number += block.lines.len()
             yield block
     if rest and ends:
-        block = _block(rest, number)
+        block = replace(_block(rest, number), unended=True)
         yield replace(block, sizes=_sizes(rest, mark if number == 1 else 0)) if sized else block
 
 

@@ -190,7 +190,7 @@ def together(sources: Sequence[Source]) -> list[FileReading | None]:
         OSError: one of them cannot be read.
     """
     found: list[FileReading | None] = [None] * len(sources)
-    by_frame: dict[str, tuple[Frame, list[int], list[lines.Block]]] = {}
+    by_frame: dict[tuple[str, bool], tuple[Frame, list[int], list[lines.Block]]] = {}
     for number, source in enumerate(sources):
         with source.open() as stream:
             data = stream.read(SHORT + 1)
@@ -199,10 +199,11 @@ def together(sources: Sequence[Source]) -> list[FileReading | None]:
         found_lines = list(lines.blocks(io.BytesIO(data), block_bytes=SHORT))
         around, frame = wrappings.choose(found_lines[0].lines)
         if frame is not None and not around:
-            _, numbers, blocks = by_frame.setdefault(frame.name, (frame, [], []))
+            _, numbers, blocks = by_frame.setdefault((frame.name, frame is frames.MUTE), (frame, [], []))
             numbers.append(number)
             noticed = pl.concat([block.notices for block in found_lines])
-            blocks.append(lines.Block(pl.concat([block.lines for block in found_lines]), 1, noticed))
+            text = pl.concat([block.lines for block in found_lines])
+            blocks.append(lines.Block(text, 1, noticed, unended=found_lines[-1].unended))
     for frame, numbers, blocks in by_frame.values():
         for number, block, one in zip(numbers, blocks, extract.extracts(blocks, frame), strict=True):
             reading = _reading(block.lines.len(), (), frame, one)

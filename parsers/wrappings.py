@@ -147,7 +147,7 @@ PREFIXES: Final[tuple[Prefix, ...]] = (
 def choose(lines: pl.Series) -> tuple[tuple[Wrapping, ...], Frame | None]:
     """The wrappings around a source's lines, outermost first, and the layout inside; from its first lines."""
     frame, count = frames.fit(lines)
-    if frame is frames.STOCK:
+    if frame is frames.STOCK or frame is frames.MUTE:
         return (), frame
     best: tuple[tuple[Wrapping, ...], Frame | None] = ((), frame)
     sample = lines.head(_SAMPLE)
@@ -164,12 +164,12 @@ def whole(blocks: Iterable[Block], wrappings: tuple[Wrapping, ...]) -> Iterator[
     for block in blocks:
         if kept is not None:
             lines = pl.concat([kept.lines, block.lines])
-            block = Block(lines, kept.first_line, pl.concat([kept.notices, block.notices]))
+            block = Block(lines, kept.first_line, pl.concat([kept.notices, block.notices]), unended=block.unended)
             kept = None
         count = wrappings[0].unfinished(block) if wrappings else 0
         if count and count < MOST_PIECES:
             at = block.lines.len() - count
-            kept = Block(block.lines.slice(at), block.first_line + at, block.notices.clear())
+            kept = Block(block.lines.slice(at), block.first_line + at, block.notices.clear(), unended=block.unended)
             block = replace(block, lines=block.lines.slice(0, at))
         if block.lines.len():
             yield block
@@ -180,8 +180,8 @@ def whole(blocks: Iterable[Block], wrappings: tuple[Wrapping, ...]) -> Iterator[
 def unwrap(block: Block, wrappings: tuple[Wrapping, ...]) -> Block:
     """The lines inside all wrappings."""
     for wrapping in wrappings:
-        outer = block.outer
-        block = wrapping.open(block)
+        outer, unended = block.outer, block.unended
+        block = replace(wrapping.open(block), unended=unended)
         if block.outer is None and outer is not None and outer.len() == block.lines.len():
             block = replace(block, outer=outer)
     return block

@@ -6,8 +6,9 @@ from dataclasses import fields
 from pathlib import Path
 
 import polars as pl
+import pytest
 
-from parsers import read
+from parsers import read, text_log
 from parsers.sources import Source
 from parsers.walk import walk
 from tests.parsers.formats.building import DATA
@@ -77,3 +78,37 @@ def test_a_layout_that_prints_no_logger_is_not_called_cut(tmp_path: Path) -> Non
     cut, server = (read.read(found).notices.get_column("reason").to_list() for found in walk([str(tmp_path)]))
     assert server == []
     assert cut == ["a line whose end is cut or overwritten"]
+
+
+LINE = "[2026-11-21 04:11:{:02},000] INFO [UnifiedLog partition=orders-0, dir=/d] Truncating to offset {}{}"
+END = " (kafka.log.UnifiedLog)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "offsets", "reasons"),
+    [
+        (LINE.format(1, 11, END) + LINE.format(2, 14, ""), [11], ["a line whose end is cut or overwritten"]),
+        (
+            LINE.format(1, 14, "\n") + LINE.format(2, 22, END),
+            [22],
+            ["a line whose end is cut or overwritten"],
+        ),
+        (
+            LINE.format(1, 14, "") + LINE.format(2, 22, END),
+            [22],
+            ["another event begins within the line; what is cut of it is left out"],
+        ),
+        (LINE.format(1, 11, END) + LINE.format(2, 140, END).rstrip("\n"), [11, 140], []),
+    ],
+    ids=["at the end", "within", "run on", "whole without a line end"],
+)
+def test_a_number_that_may_lack_digits_is_not_read(
+    text: str, offsets: list[int], reasons: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "server.log").write_text(text)
+    (tmp_path / "large.log").write_text("".join(LINE.format(0, 11, END) for _ in range(2000)) + text)
+    large, short = list(walk([str(tmp_path)]))
+    for found in (read.read(large), read.read(short), *text_log.together([short])):
+        assert found is not None
+        assert found.observations.get_column("offset").to_list()[-len(offsets) :] == offsets
+        assert found.notices.get_column("reason").to_list() == reasons
