@@ -68,7 +68,12 @@ def is_dump(_source: Source, head: bytes) -> bool:
 def dump_log(source: Source, _head: bytes) -> FileReading:
     """Batch headers as ``kafka-dump-log`` printed them."""
     with source.open() as stream:
-        parts = [(block.lines, block.notices) for block in lines.blocks(stream)]
+        blocks = list(lines.blocks(stream))
+    parts = [(block.lines, block.notices) for block in blocks]
+    cut = bool(blocks) and blocks[-1].unended and not dump_log_text.WHOLE.search(blocks[-1].lines[-1])
+    if cut:
+        # Its last numbers may lack digits.
+        parts[-1] = (blocks[-1].lines.head(-1), blocks[-1].notices)
     found = dump_log_text.read_dump_log(pl.concat([part for part, _ in parts]))
     file = found.file
     name = found.path.rpartition("/")[2]
@@ -85,6 +90,10 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
     reading.understood = reading.relevant - reading.notices.height
     reading.base_offset = file.base_offset if file is not None else None
     reading.log_end = found.log_end if found.log_end is not None else reading.base_offset
+    if cut:
+        reading.log_end = None
+        why = "the dump ends within a line: it may be cut, and does not tell where the log ends"
+        reading.notices = pl.concat([reading.notices, note(why)])
     magic = found.batches.get_column("magic").max()
     reading.magic = magic if isinstance(magic, int) else None
     directory = split_directory(PurePosixPath(found.path).parent.name)

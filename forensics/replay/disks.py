@@ -9,6 +9,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.replay.history import Damage, Disk, Ref, Stale
 from forensics.replay.lineage import Lineage
+from parsers.formats.dump_log_text import SAYS_SO
 from parsers.schema import Kind
 
 Key = tuple[str, int]
@@ -197,8 +198,11 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
 
     Compaction may leave a segment that ends before the next one begins, so a gap counts only where nothing was cleaned.
     """
-    noticed = case.notices.join(segments.select(pl.col("id").alias("source"), *PLACE), on="source", how="inner").select(
-        *PLACE, "reason", "source", "byte"
+    noticed = (
+        case.notices.join(segments.select(pl.col("id").alias("source"), *PLACE, "format"), on="source", how="inner")
+        # What is wrong with the text of a dump is not wrong with the segment.
+        .filter((pl.col("format") == "segment") | pl.col("reason").str.ends_with(SAYS_SO))
+        .select(*PLACE, "reason", "source", "byte")
     )
     cleaned = case.observations.filter(pl.col("kind") == Kind.CLEANER_CHECKPOINT.value).select("topic", "partition")
     ordered = segments.sort(*PLACE, "base_offset", "id").with_columns(

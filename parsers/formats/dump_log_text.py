@@ -22,6 +22,12 @@ from parsers.schema import BATCHES, NOTICES, conform, empty
 NAME: Final = "dump-log"
 HEAD: Final = re.compile(rb"(?:^|\n)(?:Dumping \S|baseOffset: [0-9]|offset: [0-9]+ position: [0-9])")
 
+WHOLE: Final = re.compile(r"^baseOffset: .* isvalid: (?:true|false)$")
+"""A batch's line to its end; no other line tells by itself that it is not cut."""
+
+SAYS_SO: Final = "the dump says so"
+"""Ends the notices that are about the segment, not about the text of its dump."""
+
 DUMPING: Final = re.compile(r"^Dumping (?P<path>.*?)\r?$")
 _ENTRY: Final = r"^(?:baseOffset|offset): [0-9]+ "
 _INVALID: Final = r"^Found (?P<bytes>[0-9]+) invalid bytes at the end of "
@@ -114,7 +120,8 @@ def read_dump_log(lines: pl.Series) -> Dump:
             rows.filter(~text.str.contains(_ENTRY) & ~text.str.contains(_OTHER)).head(20),
             "no line of kafka-dump-log",
         ),
-        _notes(rows.filter(text.str.contains(_INVALID)), "torn tail: the dump says so"),
+        _notes(rows.filter(text.str.contains(_INVALID)), f"torn tail: {SAYS_SO}"),
+        _notes(good.filter(~pl.col("crc_ok")), f"batch checksum does not match: {SAYS_SO}"),
     ]
     last = good.get_column("last_offset").max() if good.height else None
     return Dump(
@@ -134,4 +141,4 @@ def _notes(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
     )
 
 
-__all__ = ["DUMPING", "HEAD", "NAME", "Dump", "read_dump_log"]
+__all__ = ["DUMPING", "HEAD", "NAME", "SAYS_SO", "WHOLE", "Dump", "read_dump_log"]

@@ -222,3 +222,36 @@ def test_a_decoded_dump_with_a_hole_derives_no_epochs_behind_it() -> None:
         assert found.notices.height == 1
         behind = found.observations.filter(pl.col("kind") == "partition_changed").get_column("leader_epoch")
         assert behind.null_count() == behind.len() < whole.filter(pl.col("kind") == "partition_changed").height
+
+
+def judged(folder: Path, text: str) -> dict[str, str]:
+    """What the rules say of a broker's directory of which there is a dump and the checkpoint of its high watermark."""
+    data = folder / "broker-1"
+    data.mkdir()
+    end = read_dump_log(pl.Series(lines("3.9.1"))).log_end
+    (data / "meta.properties").write_text("version=1\nnode.id=1\n")
+    (data / "replication-offset-checkpoint").write_text(f"0\n1\norders 0 {end}\n")
+    (data / "dump.txt").write_text(text)
+    (partition,) = scan([str(folder)]).partitions
+    return {rule: judgement.verdict.value for rule, judgement in partition.judgements.items()}
+
+
+@pytest.mark.parametrize("around", ["{}", "{}```\n", "$ kafka-dump-log.sh --files x\n{}[root@kafka-1 ~]$ \n"])
+def test_what_was_pasted_with_a_dump_is_no_damage(around: str, tmp_path: Path) -> None:
+    told = judged(tmp_path, around.format("\n".join([*lines("3.9.1"), ""])))
+    assert told["hw-above-leo"] == "clean"
+    assert told["segment-damage"] == "clean"
+
+
+@pytest.mark.parametrize("behind", ["lastOffset: ", "crc: 2", "isvalid: t"])
+def test_a_dump_that_is_cut_does_not_tell_where_the_log_ends(behind: str, tmp_path: Path) -> None:
+    text = "\n".join(lines("3.9.1"))
+    cut = text[: text.rindex(behind) + len(behind)]
+    told = judged(tmp_path, cut)
+    assert told["hw-above-leo"] == "unknown"
+    assert told["segment-damage"] == "unknown"
+
+
+def test_a_batch_that_the_dump_calls_invalid_is_damage(tmp_path: Path) -> None:
+    told = judged(tmp_path, "\n".join([*lines("3.9.1"), ""]).replace("isvalid: true", "isvalid: false", 1))
+    assert told["segment-damage"] == "violated"
