@@ -327,10 +327,11 @@ class _TarListing:
         if archive.place is not None:
             file, offset, length = archive.place
             place = Place(file, offset + begin, min(size, max(length - begin, 0)))
-            problem = ""
+            notes: tuple[str, ...] = ()
             if place.size < size:
                 self.broken.append(f"it ends inside {path}: {place.size:,} of {size:,} bytes are there")
-            return Source(path, place.size, place.open, problem, stored=stored, place=place)
+                notes = (f"the archive ends {size - place.size:,} bytes before the end of this file",)
+            return Source(path, place.size, place.open, notes=notes, stored=stored, place=place)
         head = self._take(min(size, HEAD_BYTES))
         body = [head]
         keep = size <= min(_SMALL, self.memory.left)

@@ -183,6 +183,7 @@ class _Watch:
         cuts = dict.fromkeys(problem for stream in self._streams if (problem := problem_of(stream)))
         if cuts or self._notes:
             reading.notices = pl.concat([reading.notices, note(*self._notes, *cuts)])
+            reading.log_end = None  # what is not there may be the end of the log
         return reading
 
 

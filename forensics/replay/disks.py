@@ -12,6 +12,8 @@ from forensics.replay.lineage import Lineage
 from parsers.formats.dump_log_text import SAYS_SO
 from parsers.schema import Kind
 
+_END = pl.when(pl.col("log_end").last().is_not_null()).then(pl.col("log_end").max()).alias("log_end")
+"""Where a log of several segments ends; None where the last one is not there to its end."""
 Key = tuple[str, int]
 """(topic, partition)."""
 
@@ -60,7 +62,7 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     ends = (
         segments.sort(*PLACE, "base_offset", "id")
         .group_by(*PLACE, maintain_order=True)
-        .agg(pl.col("log_end").max(), pl.col("base_offset").min(), pl.col("magic").max(), pl.col("path").first())
+        .agg(_END, pl.col("base_offset").min(), pl.col("magic").max(), pl.col("path").first())
     )
     for topic, partition, broker, end, first, magic, path in ends.iter_rows():
         one = at(topic, partition, broker)
@@ -200,8 +202,12 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
     """
     noticed = (
         case.notices.join(segments.select(pl.col("id").alias("source"), *PLACE, "format"), on="source", how="inner")
-        # What is wrong with the text of a dump is not wrong with the segment.
-        .filter((pl.col("format") == "segment") | pl.col("reason").str.ends_with(SAYS_SO))
+        # What is wrong with a copy, or with the text of a dump, is not wrong with the segment.
+        .filter(
+            pl.when(pl.col("format") == "segment")
+            .then(pl.col("byte").is_not_null())
+            .otherwise(pl.col("reason").str.ends_with(SAYS_SO))
+        )
         .select(*PLACE, "reason", "source", "byte")
     )
     cleaned = case.observations.filter(pl.col("kind") == Kind.CLEANER_CHECKPOINT.value).select("topic", "partition")

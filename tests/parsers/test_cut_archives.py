@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import random
+import shutil
 import struct
+import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from forensics.engines.local import scan
 from parsers import read, streams
 from parsers.containers import expand
 from parsers.sources import Source
@@ -193,3 +197,34 @@ def test_a_bomb_does_not_expand_while_its_end_is_looked_for(monkeypatch: pytest.
     archive, found = expand(source(piped({"server.log": b"\0" * (8 << 20)})[:-40], "a.zip"))
     assert found.size < 6 << 20
     assert archive.notes
+
+
+@pytest.mark.parametrize("stored", ["tar", "tar.gz", "log.gz"])
+def test_a_segment_that_is_cut_does_not_tell_where_the_log_ends(
+    stored: str, sample_traces: Path, tmp_path: Path
+) -> None:
+    whole = sample_traces / "unclean-3.9.1"
+    segment = whole / "broker-1" / "data" / "orders-0" / "00000000000000000000.log"
+    if stored == "log.gz":
+        shutil.copytree(whole, tmp_path / "case")
+        copy = tmp_path / "case" / segment.relative_to(whole)
+        packed = gzip.compress(copy.read_bytes())
+        copy.unlink()
+        copy.with_name(f"{copy.name}.gz").write_bytes(packed[: len(packed) // 2])
+    else:
+        packed_to = io.BytesIO()
+        with tarfile.open(fileobj=packed_to, mode="w") as archive:
+            for path in sorted(whole.rglob("*")):
+                if path.is_file() and path != segment:
+                    archive.add(path, path.relative_to(whole))
+            archive.add(segment, segment.relative_to(whole))
+        data = packed_to.getvalue()
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            begin = archive.getmember(str(segment.relative_to(whole))).offset_data
+        data = data[: begin + 1000]
+        (tmp_path / f"case.{stored}").write_bytes(gzip.compress(data) if stored == "tar.gz" else data)
+    (partition,) = scan([str(tmp_path)]).partitions
+    told = {rule: judgement.verdict.value for rule, judgement in partition.judgements.items()}
+    assert told["hw-above-leo"] == "unknown"
+    assert told["segment-damage"] == "unknown"
+    assert told["checkpoint-contradiction"] == "unknown"
