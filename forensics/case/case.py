@@ -113,6 +113,11 @@ class Case:
         return frozenset(told.get_column("broker").drop_nulls().unique().to_list())
 
     @functools.cached_property
+    def checkpointed(self) -> frozenset[str]:
+        """Log directories of which the whole ``replication-offset-checkpoint`` was handed in."""
+        return checkpointed(self.sources)
+
+    @functools.cached_property
     def skew(self) -> pl.DataFrame:
         """How far the brokers' clocks are apart; schema ``skew.SKEW``. Nothing but presentation may use it."""
         found = []
@@ -381,6 +386,13 @@ def _in_window(rows: pl.DataFrame, reading: Reading, files: Sequence[tuple[Sourc
         found = files[number][1]
         found.notices = pl.concat([found.notices, left_out(count)])
     return rows.filter(keep)
+
+
+def checkpointed(sources: pl.DataFrame) -> frozenset[str]:
+    """Log directories of which the ``replication-offset-checkpoint`` is there and whole; sources as of the case."""
+    name = "/replication-offset-checkpoint"
+    whole = (pl.col("format") == "offset-checkpoint") & pl.col("path").str.ends_with(name) & (pl.col("notices") == 0)
+    return frozenset(sources.filter(whole).get_column("path").str.strip_suffix(name).to_list())
 
 
 def in_window(reading: Reading) -> pl.Expr | None:

@@ -10,7 +10,8 @@ come back without its tail. If it leads next, committed records are gone; seen b
 another replica can still be chosen.
 
 ## Evidence
-``replication-offset-checkpoint`` of the directory and the record batches of the same directory.
+``replication-offset-checkpoint`` of the directory and the record batches of the same directory. Where
+that file is absent or torn, the answer is unknown.
 
 ## Not a finding when
 Up to 2.3 a high watermark stays in memory after a truncation until the next fetch. The checkpoint
@@ -40,15 +41,19 @@ def judge(history: History, case: Case) -> Judgement:
     """Compare checkpoint and segments of each replica."""
     findings = []
     compared = 0
+    unread = []
     for broker, replica in sorted(history.replicas.items()):
         if replica.checkpoint is None or replica.end is None:
+            # A file that is whole and lacks the partition was written before it had a high watermark.
+            if replica.end is not None and (replica.directory or "").rpartition("/")[0] not in case.checkpointed:
+                unread.append(f"broker {broker}'s replication-offset-checkpoint from the directory of {history.name}")
             continue
         compared += 1
         high_watermark, ref = replica.checkpoint
         if high_watermark <= replica.end:
             continue
         findings.append(_finding(history, case, broker, high_watermark, ref))
-    missing = missing_data(history, case)
+    missing = [*missing_data(history, case), *unread]
     if not compared and not missing:
         missing.append(f"replication-offset-checkpoint and segments of {history.name} from one directory")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN

@@ -205,3 +205,18 @@ def test_who_trails_its_leader_by_a_fetch_holds_the_fork_too(sample_traces: Path
     (tmp_path / "evidence" / "broker-2" / "data" / "replication-offset-checkpoint").write_text("0\n1\norders 0 50\n")
     (finding,) = partition(scan([str(tmp_path)])).judgements["replica-divergence"].findings
     assert (finding.replicas, finding.offsets) == ((1, 2, 3), ((50, 80),))
+
+
+@pytest.mark.parametrize("torn", [False, True], ids=["absent", "torn"])
+def test_without_a_checkpoint_nobody_knows_what_was_committed(torn: bool, sample_traces: Path, tmp_path: Path) -> None:
+    """What would show the loss is not there: neither a hit nor clean."""
+    shutil.copytree(sample_traces / HITS["hw-above-leo"], tmp_path, dirs_exist_ok=True)
+    file = tmp_path / "broker-2" / "data" / "replication-offset-checkpoint"
+    if torn:
+        file.write_bytes(file.read_bytes()[:-3])
+    else:
+        file.unlink()
+    (partition,) = scan([str(tmp_path)]).partitions
+    judged = partition.judgements["hw-above-leo"]
+    assert judged.verdict is Verdict.UNKNOWN
+    assert judged.missing == ("broker 2's replication-offset-checkpoint from the directory of orders-0",)

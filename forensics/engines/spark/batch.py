@@ -16,7 +16,7 @@ import polars as pl
 
 from forensics import tables
 from forensics.case import Case, Reading
-from forensics.case.case import SOURCES, in_window
+from forensics.case.case import SOURCES, checkpointed, in_window
 from forensics.engines import codec
 from forensics.engines.spark import answers
 from forensics.engines.spark import context as contexts
@@ -385,7 +385,8 @@ class Batch:
             ]
             data = sorted(judge.with_data.get(name if judge.clusters > 1 else None, ()))
             stops = judge.stops_of(name).drop("source").rows()  # the number of a source may be another in each run
-            said = repr((judge_version(), mine, stops, data, judge.clusters > 1, judge.topics, judge.reading))
+            kept = sorted(checkpointed(judge.sources_of(name)))
+            said = repr((judge_version(), mine, stops, data, kept, judge.clusters > 1, judge.topics, judge.reading))
             common[name] = sha256(said.encode()).hexdigest()
         shared = pl.DataFrame(
             {"cluster": list(common), "common": list(common.values())},

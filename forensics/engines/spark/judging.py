@@ -179,10 +179,9 @@ class Judge:
     def case(self, rows: pl.DataFrame, cluster: str | None) -> Case:
         """A case of some partitions of one cluster, with what concerns all of them."""
         part = cluster if self.clusters > 1 else None
-        wide, stops = unpacked(self.sources), self.stops_of(cluster)
+        wide, stops = self.sources_of(cluster), self.stops_of(cluster)
         everyone = self.everyone
         if self.clusters > 1:
-            wide = wide.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String)))
             everyone = tuple(broker for broker in everyone if broker.cluster == cluster)
         own = restored(_of(rows, SOURCE).select(*SOURCES), SOURCES)
         case = Case(
@@ -196,6 +195,11 @@ class Judge:
         )
         case.__dict__["with_data"] = self.with_data[part]
         return case
+
+    def sources_of(self, cluster: str | None) -> pl.DataFrame:
+        """The sources of a cluster that belong to no one partition."""
+        wide = unpacked(self.sources)
+        return wide.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String))) if self.clusters > 1 else wide
 
     def stops_of(self, cluster: str | None) -> pl.DataFrame:
         """Where brokers of a cluster begin to shut down, as rows of the table ``observations``."""
