@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from forensics.case import Reading
+from forensics.case.case import SOURCES
 from forensics.engines import codec, local
 from forensics.engines.spark.batch import Batch
 from forensics.engines.spark.deriving import TABLES
@@ -93,12 +94,14 @@ def test_partitions_come_whole(together: int) -> None:
     assert sum(map(len, seen)) == len(set.union(*seen)) == len(keys), "no partition in two parts"
 
 
-def test_where_brokers_stop_is_what_answers_of_their_cluster_depend_on() -> None:
-    def digests(*stops: tuple[str, int, int]) -> dict[str, str]:
+def test_what_concerns_a_whole_cluster_is_what_its_answers_depend_on() -> None:
+    def digests(*stops: tuple[str, int, int], path: str = "east/replication-offset-checkpoint") -> dict[str, str]:
         """Digests of two partitions, one of each cluster, by cluster; a stop is cluster, source and line."""
+        told = {"cluster": "east", "format": "offset-checkpoint", "path": path, "notices": 0}
+        sources = pl.DataFrame([told], schema={name: dtype for name, dtype in SOURCES.items() if name in told})
         lines = pl.DataFrame(list(stops), schema=["cluster", "source", "line"], orient="row")
         with_data = dict.fromkeys(("east", "west"), frozenset[int]())
-        judge = Judge(Reading(), b"", packed(narrowed(lines, TABLES["observations"])), (), 2, with_data)
+        judge = Judge(Reading(), packed(sources), packed(narrowed(lines, TABLES["observations"])), (), 2, with_data)
         rows = [(None, name, "t", 0, 5, 1, 2) for name in with_data]
         found = Batch._digests(None, pl.DataFrame(rows, schema=DIGESTS, orient="row"), judge)  # type: ignore[arg-type]
         return dict(found.select("cluster", "digest").iter_rows())
@@ -108,6 +111,8 @@ def test_where_brokers_stop_is_what_answers_of_their_cluster_depend_on() -> None
     assert one["west"] != other["west"]
     assert digests(("east", 3, 7)) == one, "the number of a source may be another in each run"
     assert digests(("east", 0, 8))["east"] != one["east"]
+    moved = digests(("east", 0, 7), path="east/other")
+    assert (moved["east"] == one["east"], moved["west"] == one["west"]) == (False, True), "high watermarks at hand"
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
