@@ -69,15 +69,11 @@ def parts(source: Source) -> Iterator[FileReading]:
         OSError: it cannot be read.
     """
     with source.open() as stream:
-        blocks = lines.blocks(stream)
-        first = next(blocks, None)
-        around, frame = wrappings.choose(first.lines) if first is not None else ((), None)
-        if first is None or frame is None:
-            raise NotThisFormat("no line begins as a broker's log does")
+        around, frame, blocks = _opened(lines.blocks(stream))
         requests = RequestLog()
         held: list[FileReading] = []
         inside = False
-        for block in wrappings.whole(itertools.chain([first], blocks), around):
+        for block in blocks:
             part, inside = _part(block, around, frame, requests, inside)
             if block.first_line == 1:
                 _remark(part, frame)
@@ -91,6 +87,19 @@ def parts(source: Source) -> Iterator[FileReading]:
             rest.relevant += requests.relevant
             rest.understood += requests.understood
             yield rest
+
+
+def _opened(blocks: Iterator[lines.Block]) -> tuple[tuple[Wrapping, ...], Frame, Iterator[lines.Block]]:
+    """What is around the lines, their layout, and the blocks themselves.
+
+    Raises:
+        NotThisFormat: no line begins as a broker's log does.
+    """
+    first = next(blocks, None)
+    around, frame = wrappings.choose(first.lines) if first is not None else ((), None)
+    if first is None or frame is None:
+        raise NotThisFormat("no line begins as a broker's log does")
+    return around, frame, wrappings.whole(itertools.chain([first], blocks), around)
 
 
 def classes(source: Source) -> pl.DataFrame:
@@ -115,14 +124,10 @@ def classes(source: Source) -> pl.DataFrame:
             yield block
 
     with source.open() as stream:
-        blocks = sized(stream)
-        first = next(blocks, None)
-        around, frame = wrappings.choose(first.lines) if first is not None else ((), None)
-        if first is None or frame is None:
-            raise NotThisFormat("no line begins as a broker's log does")
+        around, frame, blocks = _opened(sized(stream))
         requests = RequestLog()
         inside = False
-        for block in wrappings.whole(itertools.chain([first], blocks), around):
+        for block in blocks:
             inner = wrappings.unwrap(block, around)
             found = extract.extract(inner, frame, inside_config=inside)
             inside = found.inside_config

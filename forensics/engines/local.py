@@ -11,14 +11,14 @@ from fnmatch import fnmatchcase
 
 from forensics.case import Case, Reading, assemble
 from forensics.case.twins import as_copy, copies
-from forensics.errors import NothingUnderstood, UnreadableInput
+from forensics.engines.inputs import named_by_user
+from forensics.errors import NothingUnderstood
 from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.result import Result, finish
 from forensics.rules import RULES
 from forensics.rules.finding import Judgement
 from parsers import read
-from parsers.errors import RemotePath
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 from parsers.walk import walk
@@ -101,14 +101,8 @@ def read_files(paths: Sequence[str], *, progress: Progress | None = None) -> lis
     Raises:
         UnreadableInput: a path does not exist.
     """
-    try:
+    with named_by_user():
         sources = list(walk(paths))
-    except RemotePath as error:
-        raise UnreadableInput(str(error)) from None
-    except FileNotFoundError as error:
-        raise UnreadableInput(
-            f"{error}: no such file or directory; give a folder with logs or data of brokers"
-        ) from None
     twins = copies(sources)
     found = {number: as_copy(sources[original]) for number, original in twins.items()}
     units = [unit for group in read.units(sources) if (unit := [number for number in group if number not in twins])]

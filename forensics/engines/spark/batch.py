@@ -18,6 +18,7 @@ from forensics import tables
 from forensics.case import Case, Reading
 from forensics.case.case import SOURCES, checkpointed, in_window
 from forensics.engines import codec
+from forensics.engines.inputs import named_by_user
 from forensics.engines.spark import answers
 from forensics.engines.spark import context as contexts
 from forensics.engines.spark.context import FACTS, NO_UNIT, SURVEY, Context, Facts
@@ -46,10 +47,9 @@ from forensics.engines.spark.work import (
     Survey,
     Write,
 )
-from forensics.errors import NothingUnderstood, UnreadableInput, UnusableOutput, UnwritableOutput
+from forensics.errors import NothingUnderstood, UnusableOutput, UnwritableOutput
 from forensics.result import Result, ordered
 from parsers import read
-from parsers.errors import RemotePath
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -531,14 +531,8 @@ def archived(paths: Sequence[str]) -> list[File]:
     Raises:
         UnreadableInput: a path does not exist, or cannot be reached.
     """
-    try:
+    with named_by_user():
         return listed(paths)
-    except RemotePath as error:
-        raise UnreadableInput(str(error)) from None
-    except FileNotFoundError as error:
-        raise UnreadableInput(
-            f"{error}: no such file or directory; give a folder with logs or data of brokers"
-        ) from None
 
 
 def opener_of(listing: Listing) -> Callable[[int], Any]:
