@@ -274,19 +274,22 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     """Leave out progress that cannot matter, and repeats of one and the same truncation."""
     place = ["topic", "partition", "incarnation", "broker"]
     progress = pl.col("kind").is_in([k.value for k in PROGRESS])
+    rows = rows.sort(*place, "row").with_columns((~progress).cast(pl.UInt32).cum_sum().alias("_stretch"))
     moving = rows.filter(progress)
     if moving.is_empty():
-        return rows
-    stretch = (~progress).cast(pl.UInt32).cum_sum().over(place)
-    rows = rows.sort(*place, "row").with_columns(stretch.alias("_stretch"), progress.alias("_moves"))
+        return rows.drop("_stretch")
     span = [*place, "_stretch", "kind"]
+    moving = moving.with_columns(
+        (pl.col("hw") == pl.col("hw").max().over(span)).alias("_peak"),
+        (pl.col("hw") < pl.col("hw").cum_max().over(span)).alias("_lower"),
+    )
     last = pl.col("row") == pl.col("row").max().over(span)
-    peak = pl.col("hw") == pl.col("hw").max().over(span)
-    first_peak = peak & (pl.col("row") == pl.col("row").filter(peak).min().over(span))
-    lower = (pl.col("hw") < pl.col("hw").cum_max().over(span)).fill_null(False)
-    first_lower = lower & (pl.col("row") == pl.col("row").filter(lower).min().over(span))
-    keep = ~pl.col("_moves") | last | first_peak.fill_null(False) | first_lower.fill_null(False)
-    return rows.filter(keep).drop("_stretch", "_moves")
+    # Not `filter(...).min().over(span)`: that asks each of half a million stretches by itself.
+    first_peak, first_lower = (
+        pl.col("row") == pl.when(pl.col(what)).then(pl.col("row")).min().over(span) for what in ("_peak", "_lower")
+    )
+    kept = moving.filter(last | first_peak.fill_null(False) | first_lower.fill_null(False))
+    return pl.concat([rows.filter(~progress), kept.drop("_peak", "_lower")]).sort(*place, "row").drop("_stretch")
 
 
 def _telling(own: pl.DataFrame) -> pl.DataFrame:
