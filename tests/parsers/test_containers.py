@@ -6,6 +6,7 @@ import os
 import tarfile
 import zipfile
 import zlib
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -34,6 +35,12 @@ def readings(sources: list[Source]) -> dict[str, FileReading]:
     return found
 
 
+@cache
+def plain_readings(root: Path) -> dict[str, FileReading]:
+    """What each file of a folder says."""
+    return readings(list(walk([str(root)])))
+
+
 def same(one: FileReading, other: FileReading) -> bool:
     """Whether two files say the same."""
     tables = ("observations", "batches", "notices")
@@ -49,7 +56,7 @@ def test_an_archive_says_what_its_folder_says(
     container: str, on_disk: bool, sample_traces: Path, tmp_path: Path
 ) -> None:
     root = sample_traces / TRACE
-    plain = readings(list(walk([str(root)])))
+    plain = plain_readings(root)
     files = {f"{TRACE}/{name}": data for name, data in reversed(folder(root).items())}
     data = CONTAINERS[container](files)
     path = tmp_path / "bundle.bin"  # told by content, not by name
