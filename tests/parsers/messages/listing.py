@@ -57,6 +57,7 @@ def seen_in(folder: Path) -> Iterator[tuple[str, str, str]]:
     if found is None:
         return
     literals = sorted({literal for message in MESSAGES for literal in message.literals})
+    kinds: list[pl.DataFrame] = []
     for path in sorted(folder.glob("broker-*/logs/*.log")):
         if not LOGS.match(path.name):
             continue
@@ -64,14 +65,20 @@ def seen_in(folder: Path) -> Iterator[tuple[str, str, str]]:
             for block in lines.blocks(stream):
                 rows = block.frame().filter(pl.col("text").str.contains(frames.STOCK.head))
                 rows = rows.filter(pl.col("text").str.contains_any(literals))
-                for wording, logger in wordings(frames.split(rows, frames.STOCK)):
-                    yield wording, found[1], logger
+                kinds.append(distinct(frames.split(rows, frames.STOCK)))
+    for wording, logger in wordings(distinct(pl.concat(kinds))) if kinds else ():
+        yield wording, found[1], logger
+
+
+def distinct(rows: pl.DataFrame) -> pl.DataFrame:
+    """Lines that differ in numbers alone are one to the catalogue: the first of them stands for all."""
+    shape = pl.col("message").str.replace_all(r"[0-9]+", "#")
+    rows = rows.select("message", "logger", shape.alias("shape"))
+    return rows.unique(["shape", "logger"], maintain_order=True).drop("shape")
 
 
 def wordings(rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
-    """Lines that differ in numbers alone are one to the catalogue: the first of them stands for all."""
-    shape = pl.col("message").str.replace_all(r"[0-9]+", "#")
-    rows = rows.select("message", "logger", shape.alias("shape")).unique(["shape", "logger"], maintain_order=True)
+    """Which wording each line has, and which logger printed it."""
     for message in MESSAGES:
         rest = rows.filter(pl.col("message").str.contains_any(list(message.literals)))
         for number, variant in enumerate(message.variants, start=1):
