@@ -59,11 +59,13 @@ class Engine:
     """One way to run a batch."""
 
     run: Callable[[Path, Path], None]
+    waves: int = 1
 
 
 @pytest.fixture(params=["local", "local[1]", "local[2] in 3 parts", "cluster"])
-def engine(request: pytest.FixtureRequest, sessions: Sessions) -> Engine:
+def engine(request: pytest.FixtureRequest, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """Runs a batch over an archive into a folder."""
+    from forensics.engines.spark import batch as engine
     from forensics.engines.spark.batch import Options, batch
 
     if request.param == "local":
@@ -71,8 +73,11 @@ def engine(request: pytest.FixtureRequest, sessions: Sessions) -> Engine:
     if request.param == "cluster":
         return Engine(lambda archive, out: _on_cluster(request, sessions, archive, out))
     master, _, more = request.param.partition(" ")
+    if more:
+        monkeypatch.setattr(engine, "_WAVE", 1)  # what was read is kept task by task
     options = Options(texts=TEXTS, partitions=3 if more else None, split=32 << 20)
-    return Engine(lambda archive, out: batch(sessions(master), [str(archive)], str(out), options) and None)
+    run = lambda archive, out: batch(sessions(master), [str(archive)], str(out), options) and None  # noqa: E731
+    return Engine(run, waves=2 if more else 1)
 
 
 def _saved(result: Result, out: Path) -> None:
@@ -140,6 +145,7 @@ def test_every_engine_gives_the_same(engine: Engine, archive: Path, expected: Re
         assert (folder / name).read_text("utf-8") == render(expected)
     if folder == out:
         return
+    assert len(list((out / "reads").glob("*.json"))) == engine.waves
     stored = Stored(out)
     assert json_report.render(stored.result()) == json_report.render(expected)
     assert text.render(stored.result(), width=100) == text.render(expected, width=100)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import os
 import random
+import tarfile
 import threading
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,12 +22,15 @@ from forensics.engines.spark.deriving import TABLES
 from forensics.engines.spark.files import Sink, frames, put
 from forensics.engines.spark.finishing import Waiting
 from forensics.engines.spark.judging import Judge, whole_partitions
+from forensics.engines.spark.listing import listed, looked
 from forensics.engines.spark.output import Output
+from forensics.engines.spark.plan import Piece, Unit
 from forensics.engines.spark.progress import Judged, watched
+from forensics.engines.spark.reading import opened
 from forensics.engines.spark.rows import narrowed, packed
 from forensics.engines.spark.shuffling import by_size
 from forensics.engines.spark.stored import Stored
-from forensics.engines.spark.thinning import thinned
+from forensics.engines.spark.thinning import headers, thinned
 from forensics.engines.spark.work import DIGESTS
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.replay.partitions import histories
@@ -80,6 +87,61 @@ def test_thinning_leaves_as_much_whatever_the_traffic() -> None:
     assert thinned(rows(100)).height == thinned(rows(20_000)).height < 10
 
 
+@pytest.mark.parametrize(("name", "size"), [("kip101-0.10.2.2", 30), ("unclean-3.9.1", 7), ("oldcopies-3.9.1", 5000)])
+def test_headers_of_batches_that_cannot_matter(sample_traces: Path, name: str, size: int) -> None:
+    """Headers thinned as they come give what all headers give, whatever differs between replicas."""
+    case = local.take_in([str(sample_traces / name)])
+    chance = random.Random(size)
+
+    def sometimes(values: pl.Series) -> pl.Series:
+        return pl.Series([value if value is None or chance.random() < 0.97 else value + 1 for value in values])
+
+    for column in (None, "crc", "leader_epoch", "last_offset", "base_offset", "crc_ok"):
+        batches = case.batches
+        if column == "crc_ok":
+            cut = pl.Series("crc_ok", [chance.random() < 0.97 for _ in range(batches.height)])
+            batches = batches.with_columns(cut)
+        elif column is not None:
+            changed = sometimes(batches.get_column(column)).cast(batches.schema[column]).alias(column)
+            batches = batches.with_columns(changed)
+        left = []
+        rows = batches.sort("base_offset", "source", "byte", nulls_last=True, maintain_order=True)
+        for part in rows.partition_by("topic", "partition"):
+            held = part.clear()
+            for begin in range(0, part.height, size):
+                held = pl.concat([held, part.slice(begin, size)])
+                held = held.filter(headers(held))
+            left.append(held)
+        less = pl.concat(left)
+        assert histories(replace(case, batches=less)) == histories(replace(case, batches=batches)), column
+
+
+def test_what_is_left_of_headers_does_not_grow_with_a_log() -> None:
+    def rows(first: int, count: int) -> pl.DataFrame:
+        return pl.DataFrame(
+            [
+                ("c", "t", 0, n, broker, broker, n * 100, n, n + 1, n // 5000, n * 7, 2, 2, None)
+                for n in range(2 * first, 2 * (first + count), 2)
+                for broker in (1, 2, 3)
+            ],
+            schema={
+                **dict.fromkeys(("cluster", "topic"), pl.String),
+                **dict.fromkeys(("partition", "ordered", "broker", "source", "byte", "base_offset"), pl.Int64),
+                **dict.fromkeys(("last_offset", "leader_epoch", "crc", "records", "magic"), pl.Int64),
+                "crc_ok": pl.Boolean,
+            },
+            orient="row",
+        )
+
+    left = rows(0, 0)
+    most = 0
+    for begin in range(0, 10_000, 500):
+        left = pl.concat([left, rows(begin, 500)])
+        left = left.filter(headers(left))
+        most = max(most, left.height)
+    assert most == 15, "of each replica the first and the last, and where an epoch begins"
+
+
 @pytest.mark.parametrize("together", [1, 10, 1000])
 def test_partitions_come_whole(together: int) -> None:
     keys = [("c", f"t{topic}", partition) for topic in range(5) for partition in range(3)]
@@ -115,6 +177,32 @@ def test_what_concerns_a_whole_cluster_is_what_its_answers_depend_on() -> None:
     assert (moved["east"] == one["east"], moved["west"] == one["west"]) == (False, True), "high watermarks at hand"
 
 
+def test_a_worker_that_knows_an_archive_sees_that_it_was_replaced(tmp_path: Path) -> None:
+    def said() -> list[bytes]:
+        (file,) = listed([str(tmp_path)])
+        units = [Unit(n, file, look) for n, look in enumerate(looked(file, None)) if not look.container]
+        texts = []
+        for unit in units:
+            with opened(Piece.of(Piece((unit,)).row()).units[0]).open() as stream:
+                texts.append(stream.read())
+        return texts
+
+    for kind in ("tar.gz", "zip"):
+        path = tmp_path / f"all.{kind}"
+        for text in (b"one\n", b"two\n"):
+            if kind == "zip":
+                with zipfile.ZipFile(path, "w") as archive:
+                    archive.writestr("a/server.log", text)
+            else:
+                with tarfile.open(path, "w:gz") as tar:
+                    member = tarfile.TarInfo("a/server.log")
+                    member.size = len(text)
+                    tar.addfile(member, io.BytesIO(text))
+            os.utime(path, (1_700_000_000, 1_700_000_000))
+            assert said() == [text]
+        path.unlink()
+
+
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(UnusableOutput, match=r"holds thesis\.txt, which no batch wrote"):
@@ -137,7 +225,10 @@ def test_only_a_whole_run_counts(tmp_path: Path) -> None:
     assert output.files(2, "batches") == [(str(output.reads(2) / "a.parquet"), 3)]
     assert output.next_run() == 4
     output.commit({"generation": 1}, live={2})
-    assert sorted(path.name for path in (tmp_path / "reads").iterdir()) == ["000002", "000002.json"]
+    assert sorted(path.name for path in (tmp_path / "reads").iterdir()) == ["000002", "000002.00000.json"]
+    output.keep_run(2, "parser 2", [("batches", "c.parquet", 5)], 1)
+    assert [rows for _, rows in output.files(2, "batches")] == [3, 5], "wave after wave"
+    assert output.runs("parser 2") == [2]
 
 
 def test_a_folder_has_one_batch_at_a_time(tmp_path: Path) -> None:

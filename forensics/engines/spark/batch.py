@@ -218,21 +218,21 @@ class Batch:
     def read(self, plan: Plan) -> None:
         """Carry a plan out, and keep what was read."""
         zone = self.options.reading.assumed
-        run = self.output.next_run()
+        # The run that the units are numbered after: whose rows are kept is told by their numbers.
+        run = plan.pieces[0].units[0].number >> 32
+        folder = self.output.reads(run)
         done, total = 0, sum(piece.weight for piece in plan.pieces)
         rows = 0
-        for start in range(0, len(plan.tasks), _WAVE):
+        for wave, start in enumerate(range(0, len(plan.tasks), _WAVE)):
             tasks = [[piece.row() for piece in task] for task in plan.tasks[start : start + _WAVE]]
-            folder = self.output.reads(run)
             with watched(partial(self._read_by_now, plan.tasks[start : start + _WAVE], folder), self.say):
                 found = collected(mapped(in_tasks(self.spark, tasks), Read(zone, str(folder)), WRITTEN))
             files = [(table, name, count) for table, name, count in found.sort("table", "name").iter_rows()]
             self.output.seen(folder / name for _, name, _ in files)
-            self.output.keep_run(run, self.key, files)
+            self.output.keep_run(run, self.key, files, wave)
             done += sum(piece.weight for task in plan.tasks[start : start + _WAVE] for piece in task)
             rows += sum(count for table, _, count in files if table == "observations")
             self.say(f"read {done / 1e6:,.1f} of {total / 1e6:,.1f} MB, {rows:,} observations so far")
-            run += 1
 
     def _read_by_now(self, tasks: Sequence[Sequence[Piece]], folder: Path) -> str:
         """How far a wave is: a task writes its facts last."""

@@ -21,7 +21,7 @@ from forensics.engines import codec, local
 from forensics.engines.spark.context import Context
 from forensics.engines.spark.deriving import TABLES, about_partitions
 from forensics.engines.spark.rows import batches, chunks, narrowed, packed, plain, restored, unpacked
-from forensics.engines.spark.thinning import thinned
+from forensics.engines.spark.thinning import headers, thinned
 from forensics.replay.history import History, Ref
 from forensics.result import located
 from forensics.rules.finding import Evidence, Finding, Judgement
@@ -31,7 +31,7 @@ SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
 """Values of the column ``tag``: which table a row is of."""
 
 KEY: Final = ("cluster", "topic", "partition")
-SORTED: Final = (*KEY, "tag", "broker", "ordered", "rank", "source", "line", "byte", "split", "seq")
+SORTED: Final = (*KEY, "tag", "by", "ordered", "rank", "source", "line", "byte", "split", "seq")
 
 PLACED: Final[dict[str, pl.DataType]] = {
     "tag": pl.Int32(),
@@ -39,7 +39,8 @@ PLACED: Final[dict[str, pl.DataType]] = {
     "topic": pl.String(),
     "partition": pl.Int32(),
     "broker": pl.Int32(),
-    "ordered": pl.Int64(),
+    "by": pl.Int32(),  # the broker, whose rows follow one another; of batches none: those of one offset do
+    "ordered": pl.Int64(),  # of batches the base offset
     "rank": pl.Int32(),
     "source": pl.Int32(),
     "line": pl.Int64(),
@@ -219,6 +220,10 @@ def carried(table: str, rows: pl.DataFrame) -> pl.DataFrame:
     wanted = about_partitions()
     if table == "observations":
         wanted &= pl.col("broker").is_not_null()
+    if table == "batches":
+        rows = rows.with_columns(pl.col("base_offset").alias("ordered"))
+    else:
+        rows = rows.with_columns(pl.col("broker").alias("by"))
     tag = pl.lit(list(PAYLOAD).index(table), pl.Int32).alias("tag")
     there = [name for name in PLACED if name in rows.columns]
     return narrowed(rows.filter(wanted).select(*there, pl.struct(PAYLOAD[table]).alias(table), tag), CARRIED)
@@ -258,12 +263,13 @@ def _of(rows: pl.DataFrame, tag: int) -> pl.DataFrame:
 
 
 def _thinned(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of one partition without observations that cannot matter."""
+    """Rows of one partition without observations and headers of batches that cannot matter."""
     kept = thinned(_of(rows, OBSERVATION)).with_columns(
         pl.struct(PAYLOAD["observations"]).cast(rows.schema["observations"]).alias("observations")
     )
     tag = pl.col("tag")
-    parts = [rows.filter(tag < OBSERVATION), kept.select(*PLACED, "observations"), rows.filter(tag > OBSERVATION)]
+    held = rows.filter(tag == BATCH).filter(headers(_of(rows, BATCH)))
+    parts = [rows.filter(tag < OBSERVATION), kept.select(*PLACED, "observations"), held, rows.filter(tag > BATCH)]
     return pl.concat(parts, how="diagonal").select(rows.columns)
 
 
@@ -286,25 +292,33 @@ def table_of(rows: pl.DataFrame, table: str, schema: Mapping[str, pl.DataType]) 
 def whole_partitions(incoming: Iterable[pl.DataFrame], *, together: int, most: int) -> Iterator[pl.DataFrame]:
     """Rows of partitions that are complete, many small ones at a time.
 
-    A partition of more rows than ``most`` is thinned while it comes; it is given by itself.
+    A partition of more rows than ``most`` is thinned while it comes, and again once what was left has doubled: each row
+    is looked at a few times, however many there are.
     """
-    held: list[pl.DataFrame] = []
-    count = 0
+    done: list[pl.DataFrame] = []
+    going_on: list[pl.DataFrame] = []  # rows of one partition that may not be complete
+    limit = most
     for rows in incoming:
-        held.append(rows)
-        count += rows.height
-        if count < together:
+        if rows.is_empty():
             continue
-        everything = pl.concat(held)
         last = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).last()) for name in KEY])
-        done, going_on = everything.filter(~last), everything.filter(last)
-        if done.height:
-            yield done
-        if going_on.height > most:
-            going_on = _thinned(going_on)
-        held, count = [going_on], min(going_on.height, together // 2)
-    if held:
-        yield pl.concat(held)
+        others = rows.filter(~last)
+        if others.height or (going_on and going_on[-1].select(KEY).row(-1) != rows.select(KEY).row(-1)):
+            done += [*going_on, others]
+            going_on, limit = [], most
+        going_on.append(rows.filter(last) if others.height else rows)
+        if _height(done) + _height(going_on) >= together and done:
+            yield pl.concat(done)
+            done = []
+        if _height(going_on) > limit:
+            going_on = [_thinned(pl.concat(going_on))]
+            limit = max(most, 2 * going_on[0].height)
+    if done or going_on:
+        yield pl.concat([*done, *going_on])
+
+
+def _height(frames: Iterable[pl.DataFrame]) -> int:
+    return sum(frame.height for frame in frames)
 
 
 def _lasting(history: History) -> History:

@@ -132,9 +132,12 @@ def opener(real: str) -> Callable[[], BinaryIO]:
     return remote.opener(real) if remote.is_remote(real) else lambda: Path(real).open("rb")
 
 
-def size_of(real: str) -> int:
-    """Bytes of a file by its path or URL."""
-    return remote.state(real)[0] if remote.is_remote(real) else Path(real).stat().st_size
+def state_of(file: File) -> tuple[int, ...]:
+    """What tells a file from another that is put in its place, the bytes in it first; at a URL as it was listed."""
+    if remote.is_remote(file.real):
+        return file.size, file.changed
+    found = Path(file.real).stat()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def listed(paths: Sequence[str]) -> list[File]:

@@ -119,32 +119,36 @@ class Output:
         return self.folder / _READS / f"{run:06}"
 
     def runs(self, key: str) -> list[int]:
-        """Runs whose rows are whole and were read by the same parser in the same way."""
-        found = []
-        for path in sorted((self.folder / _READS).glob("*.json")):
-            if path.stem.isdigit() and json.loads(path.read_text("utf-8")).get("key") == key:
-                found.append(int(path.stem))
-        return found
+        """Runs of which some rows are whole, and were read by the same parser in the same way."""
+        found = set()
+        for path in (self.folder / _READS).glob("[0-9]*.json"):
+            if json.loads(path.read_text("utf-8")).get("key") == key:
+                found.add(int(path.name.partition(".")[0]))
+        return sorted(found)
 
     def next_run(self) -> int:
         """A number that no run has had."""
         names = [path.name.partition(".")[0] for path in (self.folder / _READS).glob("*")]
         return max((int(name) for name in names if name.isdigit()), default=0) + 1
 
-    def keep_run(self, run: int, key: str, files: Sequence[tuple[str, str, int]]) -> None:
-        """Say that all rows of a run are there.
+    def keep_run(self, run: int, key: str, files: Sequence[tuple[str, str, int]], wave: int = 0) -> None:
+        """Say that all rows of a wave of a run are there.
 
         Args:
             run: its number.
             key: what read, and how.
             files: table, name below the folder of the run, and rows of each file.
+            wave: its number.
         """
-        self._write(self.folder / _READS / f"{run:06}.json", [json.dumps({"key": key, "files": files}).encode()])
+        self._write(
+            self.folder / _READS / f"{run:06}.{wave:05}.json", [json.dumps({"key": key, "files": files}).encode()]
+        )
 
     def files(self, run: int, table: str) -> list[tuple[str, int]]:
         """Path and rows of each file that a run wrote of a table."""
-        said = json.loads((self.folder / _READS / f"{run:06}.json").read_text("utf-8"))
-        return [(str(self.reads(run) / name), rows) for of, name, rows in said["files"] if of == table]
+        waves = sorted((self.folder / _READS).glob(f"{run:06}.*.json"))
+        files = [file for wave in waves for file in json.loads(wave.read_text("utf-8"))["files"]]
+        return [(str(self.reads(run) / name), rows) for of, name, rows in files if of == table]
 
     def seen(self, paths: Iterable[Path]) -> None:
         """Make sure that what workers wrote is here.

@@ -76,7 +76,10 @@ class Piece:
         """As text, for a task."""
         return json.dumps(
             {
-                "units": [[u.number, u.file.path, u.file.real, u.look.row(), u.identity] for u in self.units],
+                "units": [
+                    [u.number, [u.file.path, u.file.real, u.file.size, u.file.changed], u.look.row(), u.identity]
+                    for u in self.units
+                ],
                 "split": self.split,
                 "range": None if self.range is None else [self.range.begin, self.range.end],
                 "held": self.held,
@@ -88,8 +91,8 @@ class Piece:
         """From the text of ``row``."""
         said: dict[str, Any] = json.loads(text)
         units = []
-        for number, path, real, look, identity in said["units"]:
-            units.append(Unit(number, File(path, real, 0, 0), Look.of(look), identity))
+        for number, file, look, identity in said["units"]:
+            units.append(Unit(number, File(*file), Look.of(look), identity))
         span = said["range"]
         return Piece(tuple(units), said["split"], None if span is None else Range(*span), said["held"])
 

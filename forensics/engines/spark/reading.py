@@ -14,7 +14,7 @@ import polars as pl
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from forensics.case.order import METADATA_TOPIC, latest, repeated, to_utc
 from forensics.case.printers import printer, several, told_apart
-from forensics.engines.spark.listing import File, size_of
+from forensics.engines.spark.listing import File, state_of
 from forensics.engines.spark.plan import Piece, Unit
 from forensics.engines.spark.rows import RAW, narrowed, packed
 from parsers import read, text_log
@@ -87,7 +87,7 @@ def opened(unit: Unit) -> Source:
     look = unit.look
     if look.place is not None or look.problem or look.container:
         return look.source()
-    return look.source(_Member(unit.file.path, unit.file.real, look.path))
+    return look.source(_Member(unit.file, look.path))
 
 
 def _of_several(whole: FileReading) -> FileReading:
@@ -102,21 +102,20 @@ def _of_several(whole: FileReading) -> FileReading:
 class _Member:
     """Opens a source that lies in another file."""
 
-    path: str
-    real: str
+    file: File
     member: str
 
     def __call__(self) -> BinaryIO:
-        found = _members(self.path, self.real).get(self.member)
+        # A worker outlives its tasks, and the archive that it knows may have been replaced since.
+        found = _members(self.file.path, self.file.real, state_of(self.file)).get(self.member)
         if found is None:
             raise FileNotFoundError(2, "no longer in its archive")
         return found.open()
 
 
 @lru_cache(maxsize=2)
-def _members(path: str, real: str) -> dict[str, Source]:
-    file = File(path, real, size_of(real), 0)
-    return {source.path: source for source in expand(file.source())}
+def _members(path: str, real: str, state: tuple[int, ...]) -> dict[str, Source]:
+    return {source.path: source for source in expand(File(path, real, state[0], 0).source())}
 
 
 def _of_range(piece: Piece, zone: str) -> Iterator[Told]:

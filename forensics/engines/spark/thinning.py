@@ -6,7 +6,9 @@ allows, and what is left gives the same history. Left out is only
 
 * progress between two other rows of its broker, but for the first, the last and the greatest of its kind, the first
   that falls below one before it, and the one before that;
-* what a broker says of another's progress, where it names no topic id that was not the last one anyway.
+* what a broker says of another's progress, where it names no topic id that was not the last one anyway;
+* headers of batches within a file and an epoch, where all replicas that have the offsets have the same batch
+  (``forensics.replay.disks`` and ``forks`` ask where epochs begin, where logs end, and what differs).
 
 Everything else is kept, so what is left grows with events that change a role or a log, not with traffic.
 """
@@ -17,6 +19,9 @@ import polars as pl
 
 from forensics.replay.partitions import PROGRESS
 from parsers.schema import Kind
+
+_SAME = ("leader_epoch", "crc", "records", "magic")
+"""Where these are equal, two batches of the same offsets are one."""
 
 _PLACE = ("cluster", "topic", "partition", "broker")
 
@@ -59,22 +64,58 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
     hw = pl.when(known).then(pl.col("hw"))
     lower = (hw < hw.cum_max().over(span)).fill_null(False)
     rows = rows.with_columns(lower.alias("_lower"))
-    first_lower = pl.col("_at") == pl.col("_at").filter("_lower").min().over(span)
     rows = rows.with_columns(
-        first_lower.fill_null(False).alias("_first_lower"),
-        pl.col("_at").filter("_lower").min().over(span).alias("_falls_at"),
+        _at("_lower").min().over(span).alias("_falls_at"),
+        (pl.col("hw") == pl.col("hw").max().over(span)).alias("_peak"),
     )
-    keep = (
-        breaks
-        | (pl.col("_at") == pl.col("_at").max().over(span))
-        | (pl.col("_at") == pl.col("_at").filter(known).min().over(span)).fill_null(False)
-        | (pl.col("_at") == pl.col("_at").filter(pl.col("hw") == pl.col("hw").max()).min().over(span)).fill_null(False)
-        | pl.col("_first_lower")
-        | (
-            pl.col("_at") == pl.col("_at").filter(known & (pl.col("_at") < pl.col("_falls_at"))).max().over(span)
-        ).fill_null(False)
+    chosen = (
+        pl.col("_at").max(),
+        _at(known).min(),
+        _at("_peak").min(),
+        pl.col("_falls_at").min(),
+        _at(known & (pl.col("_at") < pl.col("_falls_at"))).max(),
     )
-    return rows.filter(keep).drop(
-        "_progress", "_hearsay", "_id", "_at", "_open", "_shrinks", "_tells", "_stretch", "_lower", "_first_lower",
-        "_falls_at",
-    )  # fmt: skip
+    keep = [breaks, *((pl.col("_at") == one.over(span)).fill_null(False) for one in chosen)]
+    return rows.filter(pl.any_horizontal(keep)).drop(
+        "_progress", "_hearsay", "_id", "_at", "_open", "_shrinks", "_tells", "_stretch", "_lower", "_falls_at", "_peak"
+    )
+
+
+def _at(which: str | pl.Expr) -> pl.Expr:
+    """Positions of rows, null for others: to filter in a window asks each of half a million windows by itself."""
+    return pl.when(pl.col(which) if isinstance(which, str) else which).then(pl.col("_at"))
+
+
+def headers(rows: pl.DataFrame) -> pl.Series:
+    """Which headers of batches can matter.
+
+    Args:
+        rows: headers of one partition, of all its replicas, in the order of base offsets, then sources and bytes. May
+            be what is left of rows before, followed by those that come next.
+
+    Returns:
+        True for each that is to be kept.
+    """
+    span = ["base_offset", "last_offset"]
+    sound = pl.col("crc_ok").fill_null(True)
+    columns = (
+        rows.group_by(span)
+        .agg(sound.all().alias("_one"), *(pl.col(name).n_unique().alias(f"_{name}") for name in _SAME))
+        .sort(span, nulls_last=True)
+        .with_columns(pl.col("last_offset").cum_max().shift(1).alias("_reached"))
+    )
+    # A batch that shares offsets with no other, but for the same one on other replicas; of the last none knows yet.
+    apart = (pl.col("_reached") < pl.col("base_offset")) | pl.col("_reached").is_null()
+    apart &= pl.col("last_offset") < pl.col("base_offset").shift(-1)
+    same = pl.all_horizontal("_one", *(pl.col(f"_{name}") == 1 for name in _SAME))
+    columns = columns.select(*span, (apart & same).fill_null(False).alias("_plain"))
+    found = rows.join(columns, on=span, how="left", maintain_order="left").with_columns(sound.alias("_sound"))
+
+    def as_its(neighbour: int, *names: str) -> pl.Expr:
+        return pl.all_horizontal(
+            pl.col("_sound").shift(neighbour).over("broker").fill_null(False),
+            *(pl.col(name).eq_missing(pl.col(name).shift(neighbour).over("broker")) for name in names),
+        )
+
+    needless = pl.col("_plain").fill_null(False) & as_its(1, "source", "leader_epoch") & as_its(-1, "source")
+    return found.select(~needless).to_series()
