@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Ran, Run
 from tests.conftest import evidence_root
 from tests.incident import Incident, batch
 
@@ -97,7 +97,10 @@ CONTRACT = thing(
 
 
 def compared(run: Run, folder: Path, *options: object, code: int) -> dict[str, Any]:
-    ran = run("compare", folder, "--format", "json", *options)
+    return contracted(run("compare", folder, "--format", "json", *options), code)
+
+
+def contracted(ran: Ran, code: int) -> dict[str, Any]:
     assert (ran.code, ran.err) == (code, "")
     assert [error.message for error in Draft202012Validator(CONTRACT).iter_errors(ran.document)] == []
     return ran.document
@@ -164,7 +167,7 @@ def test_every_recorded_case_keeps_the_contract(trace: Path, run: Run) -> None:
     if ran.code == 2:
         assert "compare needs segments" in ran.err
         return
-    compared(run, trace, code=ran.code)
+    contracted(ran, ran.code)
     assert evidence_root() is not None or trace.parent.name == "sample_traces"
 
 
