@@ -121,6 +121,9 @@ class Node:
         """One of the offset checkpoints of the data directory."""
         text = f"0\n1\n{self.topic} 0 {value}\n"
         (self.data / f"{name}-offset-checkpoint").write_text(text)
+        beside = self.data / "recovery-point-offset-checkpoint"
+        if not beside.exists():
+            beside.write_text("0\n0\n")  # every broker keeps one, whatever it says
         return self
 
     def epochs(self, *entries: tuple[int, int]) -> Node:

@@ -114,7 +114,7 @@ class Case:
 
     @functools.cached_property
     def checkpointed(self) -> frozenset[str]:
-        """Log directories of which the whole ``replication-offset-checkpoint`` was handed in."""
+        """Paths of the offset checkpoint files that were handed in whole."""
         return checkpointed(self.sources)
 
     @functools.cached_property
@@ -389,10 +389,9 @@ def _in_window(rows: pl.DataFrame, reading: Reading, files: Sequence[tuple[Sourc
 
 
 def checkpointed(sources: pl.DataFrame) -> frozenset[str]:
-    """Log directories of which the ``replication-offset-checkpoint`` is there and whole; sources as of the case."""
-    name = "/replication-offset-checkpoint"
-    whole = (pl.col("format") == "offset-checkpoint") & pl.col("path").str.ends_with(name) & (pl.col("notices") == 0)
-    return frozenset(sources.filter(whole).get_column("path").str.strip_suffix(name).to_list())
+    """Paths of the offset checkpoint files that are there and whole; sources as of the case."""
+    whole = (pl.col("format") == "offset-checkpoint") & (pl.col("notices") == 0)
+    return frozenset(sources.filter(whole).get_column("path").to_list())
 
 
 def in_window(reading: Reading) -> pl.Expr | None:

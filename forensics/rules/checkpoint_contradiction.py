@@ -8,7 +8,8 @@ Such files belong to another state of the log: a restored backup, a lost tail, a
 together by hand. A recovery point beyond the log's end makes the broker skip the recovery it needs.
 
 ## Evidence
-The checkpoint files of a log directory and the segments in it.
+The checkpoint files of a log directory and the segments in it. Where ``recovery-point-offset-checkpoint`` is
+absent or torn, the answer is unknown.
 
 ## Not a finding when
 The high watermark is above the log's end: ``hw-above-leo`` reports that. Up to 2.3 a high watermark
@@ -27,21 +28,26 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.history import Confidence, Disk, History, Pointer
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
-from forensics.rules.story import flushed_cause, missing_data
+from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 
 ID = "checkpoint-contradiction"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+"""Every broker keeps this file in every log directory, in all versions; the other two come and go with what is used."""
 
 
 def judge(history: History, case: Case) -> Judgement:
     """Hold each checkpoint against the segments beside it."""
     findings = []
+    unread = []
     compared = False
     for broker, disk in sorted(history.disks.items()):
         if disk.end is None:
             continue
         compared = True
         findings += [_finding(history, broker, disk, name, pointer) for name, pointer in _beyond(disk)]
-    missing = missing_data(history, case)
+        if not checkpoint_at_hand(history, case, broker, RECOVERY_POINTS):
+            unread.append(f"broker {broker}'s {RECOVERY_POINTS} from the directory of {history.name}")
+    missing = [*missing_data(history, case), *unread]
     if not compared and not missing:
         missing.append(f"checkpoint files and segments of {history.name} from one directory")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN

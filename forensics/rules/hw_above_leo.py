@@ -32,9 +32,10 @@ from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, History, Ref
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
-from forensics.rules.story import flushed_cause, missing_data
+from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 
 ID = "hw-above-leo"
+HIGH_WATERMARKS = "replication-offset-checkpoint"
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -45,8 +46,8 @@ def judge(history: History, case: Case) -> Judgement:
     for broker, replica in sorted(history.replicas.items()):
         if replica.checkpoint is None or replica.end is None:
             # A file that is whole and lacks the partition was written before it had a high watermark.
-            if replica.end is not None and (replica.directory or "").rpartition("/")[0] not in case.checkpointed:
-                unread.append(f"broker {broker}'s replication-offset-checkpoint from the directory of {history.name}")
+            if replica.end is not None and not checkpoint_at_hand(history, case, broker, HIGH_WATERMARKS):
+                unread.append(f"broker {broker}'s {HIGH_WATERMARKS} from the directory of {history.name}")
             continue
         compared += 1
         high_watermark, ref = replica.checkpoint

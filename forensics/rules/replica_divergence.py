@@ -11,7 +11,8 @@ of its log only.
 
 ## Evidence
 Record batch headers of both replicas: base and last offset, leader epoch (message format v2) and
-checksum. Followers append their leader's batches unchanged, so equal spans must be equal batches.
+checksum. Followers append their leader's batches unchanged, so equal spans must be equal batches. From
+one copy nothing follows, unless the partition is known to have had no other.
 
 ## Not a finding when
 One side has no batch there (compaction, retention, delete-records, a replica that has not caught
@@ -82,8 +83,19 @@ def judge(history: History, case: Case) -> Judgement:
     on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]
     if not on_disk and not missing:
         missing.append(f"the segments of {history.name} of two replicas or more")
+    if len(on_disk) == 1 and not missing and not _known_from_birth(history):
+        missing.append(
+            f"the segments of {history.name} of another replica; or, if it has only the one of broker {on_disk[0]}, "
+            "the state-change.log or the controller's log of its creation"
+        )
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _known_from_birth(history: History) -> bool:
+    """Whether the ISR with which the partition was made is told, so that every replica it ever had is named."""
+    first = history.epochs.get(0)
+    return first is not None and first.isr_elected and bool(first.first_isr)
 
 
 def _cut_short(history: History) -> list[str]:

@@ -10,7 +10,8 @@ directories at once make it stop.
 
 ## Evidence
 Partition directories below log directories whose ``meta.properties`` (or folder) give the same
-broker id.
+broker id. Where a partition's folder was handed in without the log directory around it, the answer is
+unknown.
 
 ## Not a finding when
 The second directory is marked (``-delete``, ``-future``, ``-stray``), or it is the same directory
@@ -29,7 +30,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
-from forensics.rules.story import missing_data
+from forensics.rules.story import log_directory_at_hand, missing_data
 
 ID = "stale-directory"
 
@@ -66,6 +67,11 @@ def judge(history: History, case: Case) -> Judgement:
             )
         )
     missing = missing_data(history, case)
+    missing += [
+        f"the log directories of broker {broker} as a whole: of {history.name} its own folder alone is at hand"
+        for broker, disk in sorted(history.disks.items())
+        if disk.directory is not None and not log_directory_at_hand(history, case, broker)
+    ]
     if not history.disks and not missing:
         missing = [f"data directories of {history.name}"]  # nobody is known to hold it, and none is at hand
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN

@@ -230,6 +230,28 @@ def missing_data(history: History, case: Case) -> list[str]:
     ]
 
 
+def checkpoint_at_hand(history: History, case: Case, broker: int, name: str) -> bool:
+    """Whether the offset checkpoint file of a name was handed in whole from the log directory of a replica."""
+    return f"{_log_directory(history, broker)}/{name}" in case.checkpointed
+
+
+def log_directory_at_hand(history: History, case: Case, broker: int) -> bool:
+    """Whether the log directory of a replica was handed in, and not the partition's own folder alone."""
+    root = _log_directory(history, broker)
+    return any(path.rpartition("/")[0] == root for path in case.checkpointed)
+
+
+def _log_directory(history: History, broker: int) -> str:
+    return (history.replicas[broker].directory or "").rpartition("/")[0]
+
+
+def unheard_roles(history: History, case: Case) -> list[int]:
+    """Replicas whose own word on their roles is not in the evidence, or not all of it."""
+    heard = history.replicas
+    partly = {*history.gaps, *history.unbegun, *history.uncovered}
+    return [b for b in sorted(members(history, case)) if b not in heard or not heard[b].state_log or b in partly]
+
+
 def _lacks_segments(history: History, broker: int) -> bool:
     """Whether a replica that was never removed from a broker has no segment among that broker's data."""
     replica, spans = history.replicas.get(broker), history.tenures.get(broker)

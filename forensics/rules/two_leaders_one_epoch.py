@@ -8,7 +8,8 @@ An epoch names one leader: the whole protection of KIP-101 rests on it. Two lead
 different records under the same epoch, and no replica will notice.
 
 ## Evidence
-Role lines of the brokers, LeaderAndIsr requests, controller lines and metadata records.
+Role lines of the brokers, LeaderAndIsr requests, controller lines and metadata records. Where the role
+lines of a replica are not all at hand, the answer is violated or unknown: a broker tells only its own.
 
 ## Not a finding when
 Two brokers lead at the same time in different epochs: an old leader that has not heard of its
@@ -27,7 +28,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
-from forensics.rules.story import members
+from forensics.rules.story import members, unheard_roles
 
 ID = "two-leaders-one-epoch"
 
@@ -74,6 +75,12 @@ def judge(history: History, case: Case) -> Judgement:
     led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
     if not led:
         doubts.append(f"any line about the leaders of {history.name}: state-change.log or the controller's log")
+    unheard = unheard_roles(history, case)
+    if led and unheard:
+        doubts.append(
+            f"the whole state-change.log of {brokers_text(unheard)}: whether a leader epoch of {history.name} that "
+            "another broker led was given out there too"
+        )
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if doubts else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(doubts))
 

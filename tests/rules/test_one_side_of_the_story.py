@@ -1,0 +1,48 @@
+"""A rule says clean only where it saw what it judges; from one copy, or one broker's word, it says unknown."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import scan
+from forensics.rules.finding import Judgement, Verdict
+
+
+def judged(*paths: Path, rule: str) -> Judgement:
+    found = scan([str(path) for path in paths]).partitions
+    return next(p for p in found if p.history.name == "orders-0" and not p.history.incarnation).judgements[rule]
+
+
+@pytest.mark.parametrize("incident", ["kip101-0.10.2.2"])
+@pytest.mark.parametrize("broker", [1, 2, 3])
+def test_one_copy_does_not_tell_whether_copies_differ(incident: str, broker: int, sample_traces: Path) -> None:
+    folder = sample_traces / incident / f"broker-{broker}" / "data"
+    judgement = judged(folder, rule="replica-divergence")
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert "another replica" in judgement.missing[0]
+    assert judged(folder, rule="checkpoint-contradiction").verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(
+    ("rule", "wish"),
+    [("checkpoint-contradiction", "recovery-point-offset-checkpoint"), ("stale-directory", "as a whole")],
+)
+def test_a_partition_folder_alone_does_not_tell_of_the_files_around_it(
+    rule: str, wish: str, sample_traces: Path
+) -> None:
+    judgement = judged(sample_traces / "unclean-3.9.1" / "broker-1" / "data" / "orders-0", rule=rule)
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert wish in judgement.missing[0]
+
+
+def test_who_led_too_is_not_known_without_the_roles_of_every_replica(sample_traces: Path, tmp_path: Path) -> None:
+    """The copy of the second leader is there, and its lines are not."""
+    shutil.copytree(sample_traces / "zkback-2.8.2", tmp_path / "evidence")
+    assert judged(tmp_path, rule="two-leaders-one-epoch").verdict is Verdict.VIOLATED
+    shutil.rmtree(tmp_path / "evidence" / "broker-2" / "logs")
+    judgement = judged(tmp_path, rule="two-leaders-one-epoch")
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert any("state-change.log" in wish and "broker 2" in wish for wish in judgement.missing)
