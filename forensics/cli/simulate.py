@@ -71,10 +71,10 @@ def simulate(
     folder = Path(output) if output is not None else None
     if folder is not None and folder.exists() and any(folder.iterdir()):
         raise click.UsageError(f"{output} is not empty; give a new folder: nothing is ever written over")
-    if trace is not None and (
-        Path(trace).exists() or (folder is not None and folder.absolute() in Path(trace).absolute().parents)
-    ):
-        raise click.UsageError(f"{trace} exists or lies in {output}; give a new file elsewhere")
+    if trace is not None and Path(trace).exists():
+        raise click.UsageError(f"{trace} exists; give a new file: nothing is ever written over")
+    if trace is not None and folder is not None and folder.absolute() in Path(trace).absolute().parents:
+        raise click.UsageError(f"{trace} lies in {output}; give a file elsewhere")
     story = scenario(name)
     if protocol is None:
         compared(story, seed, steps, logging, folder)
@@ -96,7 +96,8 @@ def compared(story: Scenario, seed: int, steps: int | None, logging: Logging, fo
     click.echo(str(outcomes))
     if story.name == "random" and outcomes.alike:
         seeds = ", ".join(map(str, telling_seeds(seed + 1, steps)))
-        click.echo(f"\nSeed {seed} comes to the same under every protocol. Seeds that do not: {seeds}")
+        others = f"Seeds that do not: {seeds}" if seeds else "So do the next 1,000; more steps may tell them apart"
+        click.echo(f"\nSeed {seed} comes to the same under every protocol. {others}")
     if folder is None:
         return
     try:

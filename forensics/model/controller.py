@@ -89,19 +89,23 @@ class Controller:
             self.emit("partition_offline")
             if self.elect_offline():
                 return
-            isr = state.isr if len(state.isr) == 1 else tuple(b for b in state.isr if b != broker)
-            self._commit(PartitionState(NO_LEADER, state.leader_epoch + 1, isr, state.partition_epoch + 1))
-            self.emit(
-                "isr_without", replica=broker, retained=len(state.isr) == 1, was_isr=list(state.isr), **self._facts()
-            )
-            self.tell([b for b in self.cluster.assigned if b in self.live])
+            self._without(broker, NO_LEADER)
         elif broker in state.isr:
-            isr = state.isr if len(state.isr) == 1 else tuple(b for b in state.isr if b != broker)
-            self._commit(PartitionState(state.leader, state.leader_epoch + 1, isr, state.partition_epoch + 1))
-            self.emit(
-                "isr_without", replica=broker, retained=len(state.isr) == 1, was_isr=list(state.isr), **self._facts()
-            )
-            self.tell([b for b in self.cluster.assigned if b in self.live])
+            self._without(broker, state.leader)
+
+    def _without(self, broker: int, leader: int) -> None:
+        """Takes a replica out of the ISR (``removeReplicaFromIsr``, ``removeReplicasFromIsr``).
+
+        The last member stays; to 1.0 only where unclean elections are off, else nobody is left.
+        """
+        state = self.state
+        assert state is not None
+        rest = tuple(b for b in state.isr if b != broker)
+        retained = not rest and broker in state.isr and not (self.cluster.protocol.empties_isr and self.cluster.unclean)
+        isr = state.isr if retained else rest
+        self._commit(PartitionState(leader, state.leader_epoch + 1, isr, state.partition_epoch + 1))
+        self.emit("isr_without", replica=broker, retained=retained, was_isr=list(state.isr), **self._facts())
+        self.tell([b for b in self.cluster.assigned if b in self.live])
 
     def _failed_kraft(self, broker: int, state: PartitionState) -> None:
         isr = tuple(b for b in state.isr if b != broker) or state.isr

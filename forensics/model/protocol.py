@@ -90,6 +90,9 @@ class Protocol:
     """KAFKA-14704: a diverging follower adopts the leader's HW first and truncates afterwards (2.7 to 3.4.0)."""
     bumps_epoch_on_death: bool
     """ZooKeeper mode: the controller raises the leader epoch when it takes a dead replica out of the ISR."""
+    empties_isr: bool
+    """Up to 1.0 the last member of the ISR leaves it too when it dies, unless unclean elections are off
+    (``KafkaController.removeReplicaFromIsr``); since 1.1 it stays."""
     lag_ms: int
     """``replica.lag.time.max.ms``: 10 s up to 2.4, 30 s since."""
     unclean_default: bool
@@ -126,6 +129,7 @@ HW = Protocol(
     caught_up_by_offset=False,
     takes_hw_before_cut=False,
     bumps_epoch_on_death=True,
+    empties_isr=True,
     lag_ms=10_000,
     unclean_default=True,
 )
@@ -141,6 +145,7 @@ EPOCH = replace(
     asks_by=0,
     epoch_entry="first-append",
     halts_on_failed_dir=True,
+    empties_isr=False,
     unclean_default=False,
 )
 

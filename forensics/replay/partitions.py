@@ -21,6 +21,7 @@ from forensics.replay.forks import forks
 from forensics.replay.gaps import JOURNAL
 from forensics.replay.history import BrokerFacts, Disk, History
 from forensics.replay.tenures import COLUMNS, Event
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 OWN = (
@@ -99,7 +100,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent)
     cluster = _first_told(cluster)
     own_events = _events(pl.concat([_telling(own), _lagging(rows)]))
-    stops = _stops(case)
+    processes = _processes(case)
     cluster_events = _events(cluster)
     ids = _topic_ids(rows)
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)}
@@ -137,8 +138,8 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             # Brokers cache metadata of partitions of which they hold no replica.
             and (broker in members or broker in replicas or any(event.kind != Kind.METADATA_CACHED for event in found))
         }
-        for broker in events.keys() & stops.keys():
-            events[broker] = list(heapq.merge(events[broker], stops[broker]))
+        for broker in events.keys() & processes.keys():
+            events[broker] = list(heapq.merge(events[broker], processes[broker]))
         facts = {broker: _facts(case.brokers.get(broker), replicas) for broker in {*events, *replicas}}
         fold(history, events, told, replicas, forked.get((topic, partition), []) if live else [], facts)
         result.append(history)
@@ -315,11 +316,20 @@ def _telling(own: pl.DataFrame) -> pl.DataFrame:
     return own.filter(~carried_out.fill_null(False) & (~cached | first)).drop("_received")
 
 
-def _stops(case: Case) -> dict[int, list[Event]]:
-    """When each broker began to shut down."""
-    rows = case.observations.filter(
-        (pl.col("kind") == Kind.SHUTDOWN_BEGIN.value) & pl.col("topic").is_null() & pl.col("broker").is_not_null()
-    )
+def of_process() -> pl.Expr:
+    """What is said of a broker's process as a whole and concerns each of its replicas: that it began to shut down, and
+    in a trace that it had not stopped cleanly. Logs tell that of a directory, and of each replica in it in the lines
+    that recover it; so does a trace that is made from them.
+    """
+    kind = pl.col("kind")
+    whole = (pl.col("message") == TRACE) & pl.col("log_dir").is_null()
+    unclean = (kind == Kind.UNCLEAN_RESTART.value) & whole
+    return ((kind == Kind.SHUTDOWN_BEGIN.value) | unclean) & pl.col("broker").is_not_null()
+
+
+def _processes(case: Case) -> dict[int, list[Event]]:
+    """What each broker's processes say of themselves."""
+    rows = case.observations.filter(of_process() & pl.col("topic").is_null())
     found: dict[int, list[Event]] = {}
     for values in rows.sort("row").select(_VALUES).iter_rows():
         event = Event._make(values)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from forensics.replay.history import ACKNOWLEDGED, Overtaken, Ref, Regression, Role
 from forensics.replay.lineage import Lineage
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 
@@ -167,6 +168,8 @@ class Reader:
         self.overtaken: list[Overtaken] = []
         self.shrinking: Event | None = None
         self.recovering = False  # the log is being recovered: its broker did not stop cleanly
+        self.unclean = -1  # last process said to have come back from an unclean stop
+        self.traced = False  # a trace states its appends, and so each of them
         self.first_time: int | None = None
 
     def read(self, events: Iterable[Event], gaps: Container[int] = ()) -> list[Tenure]:
@@ -266,8 +269,8 @@ class Reader:
 
     def _step(self, what: str, target: int, reason: str, event: Event, note: str) -> None:
         ref = Ref(row=event.row, note=note)
-        # What was exact stays so only while nothing can have been appended.
-        end = None if self.growing else self.end
+        # What was exact stays so only while nothing can have been appended unseen.
+        end = None if self.growing and not self.traced else self.end
         self.now.steps.append(Step(what, target, end, self.low, reason, event.time, (ref,)))
         self._exact(target, ref)
         self.growing = False
@@ -289,7 +292,7 @@ class Reader:
         else:
             if not self.recovering:
                 self._stopped()
-            reason = "unclean" if self.recovering else ""
+            reason = "unclean" if self.recovering or event.run == self.unclean else ""
             self._step("loaded", event.leo, reason, event, f"log end offset {event.leo} when loaded")
             self.at_rest, self.recovering = True, False
 
@@ -303,6 +306,9 @@ class Reader:
         if not self.recovering:
             self._stopped()
         self.recovering = True
+
+    def _unclean(self, event: Event) -> None:
+        self.unclean = event.run
 
     def _stopped(self) -> None:
         last = self.now.last_time
@@ -434,6 +440,7 @@ class Reader:
         self.growing = True
 
     def _appended(self, event: Event) -> None:
+        self.traced = self.traced or event.message == TRACE
         if event.leo is not None and event.leo >= 0:
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=True)
             self.growing = False  # every append is printed at this level, so the end stays exact
@@ -567,6 +574,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.ROLE_UNCHANGED: Reader._isr,
     Kind.LOG_LOADED: Reader._loaded,
     Kind.RECOVERY: Reader._recovery,
+    Kind.UNCLEAN_RESTART: Reader._unclean,
     Kind.CORRUPTION_CUT: Reader._corrupt,
     Kind.LOG_CREATED: Reader._created,
     Kind.LOG_DELETED: Reader._deleted,

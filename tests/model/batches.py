@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,6 +33,8 @@ from parsers import read
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 
+WHOLE = re.compile(rb"\[20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}\] ")
+"""How a log begins that begins with a whole event."""
 ALIKE = ("cleaner-offset-checkpoint", "log-start-offset-checkpoint", ".kafka_cleanshutdown")
 APART = 100
 """From one run's broker ids to the next one's."""
@@ -83,7 +86,8 @@ def taken(evidence: Sequence[Files]) -> Case:
     data = [data for content in evidence for _, data in sorted(content.items())]
     texts = {n: data[n] for n, source in enumerate(sources) if source.parent == "logs" and data[n]}
     # What begins or ends within a line is read by itself.
-    texts = {n: text for n, text in texts.items() if text.startswith(b"[2") and text.endswith(b"\n")}
+    texts = {n: text for n, text in texts.items() if WHOLE.match(text) and text.endswith(b"\n")}
+    texts = {n: text for n, text in texts.items() if WHOLE.match(text, text.rfind(b"\n[20") + 1)}
     found = dict(zip(texts, lines_of(list(texts.values())), strict=True))
     same: dict[tuple[str, bytes], FileReading] = {}
     for number, source in enumerate(sources):

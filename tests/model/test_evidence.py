@@ -257,6 +257,9 @@ UNSEEN: dict[str, tuple[str, ...]] = {
         "skipped the become-",  # S-30
         "Shrinking ISR for partition",  # P-30
         "There's potential data loss",  # C-20
+        "ISR:,LeaderEpoch",  # an ISR that its last member left
+        '"isr":[]',
+        "isr=[], ",
         "from OnlinePartition to OnlinePartition with leader",  # C-01
         "hut down",  # RM-9, M-15, V-06
         "hutdown",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.model import PROTOCOLS, Protocol, Run, Scenario, faults
+from forensics.model import EVERY, PROTOCOLS, Protocol, Run, Scenario, faults
 from forensics.model.cluster import Cluster
 from forensics.model.evidence import files, log_lines
 from forensics.model.run import Stage
 from forensics.model.state import CHECKPOINTS, Checkpoint
+from forensics.model.trace import Trace
 
 
 def cluster_with(protocol: Protocol, records: int = 5) -> Cluster:
@@ -267,3 +268,19 @@ def content(cluster: Cluster, broker: int, file: Checkpoint) -> bytes | None:
     found = [data for path, data in files(run, "default").items() if path.startswith(f"broker-{broker}/data/")
              and path.endswith(ending)]  # fmt: skip
     return found[0] if found else None
+
+
+@pytest.mark.parametrize("unclean", [False, True])
+@pytest.mark.parametrize("protocol", EVERY, ids=lambda p: p.name)
+def test_the_last_member_of_the_isr_stays_unless_anybody_may_lead(protocol: Protocol, unclean: bool) -> None:
+    """0.10.2.2, KafkaController.removeReplicaFromIsr: it is kept only where unclean elections are off."""
+    cluster = Cluster(protocol, (1, 2), min_isr=1, unclean=unclean, trace=Trace())
+    cluster.create_topic()
+    cluster.controller.broker_failed(2)
+    cluster.controller.broker_failed(1)
+    state = cluster.controller.state
+    assert state is not None
+    emptied = protocol.name == "hw" and unclean
+    assert (state.leader, state.isr) == (-1, () if emptied else (1,))
+    retained = [e.facts["retained"] for e in cluster.trace if e.kind == "isr_without"]
+    assert retained == ([] if protocol.mode == "kraft" else [False, not emptied])

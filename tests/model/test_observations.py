@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from forensics.engines.local import scan
 from forensics.model import PROTOCOLS, VARIANTS, Protocol, scenario
 from forensics.model.observations import STATED
 from forensics.model.random_runs import Op, Setting, as_scenario
@@ -73,3 +74,17 @@ def test_what_states_something_happens() -> None:
     told = [scenario(name) for name in STORIES] + [as_scenario("rare", Setting((1, 2), 1, True), ops) for ops in RARE]
     happened = {event.kind for protocol in PROTOCOLS for story in told for event in story.run(protocol).cluster.trace}
     assert set(STATED) <= happened
+
+
+def test_a_process_that_did_not_stop_cleanly_says_so(tmp_path: Path) -> None:
+    """The cause follows from it: what was lost had not been flushed, and nobody put back an older directory."""
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text(scenario("power-loss").run("epoch").observations())
+    assert causes(trace) == {"unflushed-tail"}
+    trace.write_text(trace.read_text().replace('"unclean_restart"', '"clean_restart"'))
+    assert causes(trace) == {"stale-directory"}
+
+
+def causes(trace: Path) -> set[str | None]:
+    (partition,) = scan([str(trace)]).partitions
+    return {finding.cause for finding in partition.judgements["committed-data-lost"].findings}

@@ -154,6 +154,21 @@ def test_what_if_writes_the_evidence_of_each(tmp_path: Path) -> None:
     assert (again.exit_code, "not empty" in again.output) == (2, True)
 
 
+def test_a_trace_is_not_written_over_nor_into_the_evidence(tmp_path: Path) -> None:
+    trace, folder = tmp_path / "trace.jsonl", tmp_path / "evidence"
+    trace.write_text("")
+    told = call("loss", "--protocol", "hw", "--trace", trace)
+    assert (told.exit_code, "trace.jsonl exists; give a new file" in told.output) == (2, True)
+    told = call("loss", "--protocol", "hw", "-o", folder, "--trace", folder / "trace.jsonl")
+    assert (told.exit_code, f"lies in {folder}" in told.output.replace("\n", "")) == (2, True)
+
+
+def test_what_if_without_seeds_that_tell_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(simulate.callback.__globals__, "telling_seeds", lambda *_: [])
+    told = call("random", "--what-if", "--steps", "1").output
+    assert told.endswith("So do the next 1,000; more steps may tell them apart\n")
+
+
 def test_what_if_of_a_random_run_names_seeds_that_tell_something() -> None:
     told = call("random", "--what-if").output
     assert "Seed 0 comes to the same under every protocol. Seeds that do not: " in told

@@ -23,9 +23,10 @@ from forensics.engines.spark.deriving import TABLES, about_partitions
 from forensics.engines.spark.rows import batches, chunks, narrowed, packed, plain, restored, unpacked
 from forensics.engines.spark.thinning import headers, thinned
 from forensics.replay.history import History, Ref
+from forensics.replay.partitions import of_process
 from forensics.result import located
 from forensics.rules.finding import Evidence, Finding, Judgement
-from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
 """Values of the column ``tag``: which table a row is of."""
@@ -209,10 +210,10 @@ class Judge:
 
 
 def _stops(context: Context) -> pl.DataFrame:
-    """Lines of brokers that begin to shut down, as rows of the table ``observations``."""
+    """Lines of brokers that begin to shut down, or did not stop cleanly, as rows of the table ``observations``."""
     run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("_cluster", "broker").alias("run")
     found = context.lines.with_columns(run, pl.col("_when").alias("ordered"), pl.col("_rank").alias("rank"))
-    return found.filter((pl.col("kind") == Kind.SHUTDOWN_BEGIN.value) & pl.col("broker").is_not_null())
+    return found.filter(of_process())
 
 
 def carried(table: str, rows: pl.DataFrame) -> pl.DataFrame:
