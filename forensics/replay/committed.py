@@ -437,11 +437,16 @@ def committed_at_most(history: History, epoch: Epoch) -> int | None:
     """The most that can have been committed when an epoch was over, as its leader knew it; None where it does not say.
 
     The high watermark with which a leader goes on in its next role is the one it led with to the last. What was
-    committed before its epoch lies below the offset at which that began.
+    committed before its epoch lies below the offset at which that began; where that is not known, the leader before
+    may tell.
     """
     leader = epoch.leader
     replica = history.replicas.get(leader) if leader is not None else None
-    if leader is None or replica is None or not (replica.server_log and replica.state_log) or epoch.start is None:
+    if leader is None or replica is None or not (replica.server_log and replica.state_log):
+        return None
+    earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.served]
+    begun = epoch.start if epoch.start is not None else committed_at_most(history, earlier[-1]) if earlier else None
+    if begun is None:
         return None
     spans = history.tenures.get(leader, [])
     here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch.epoch]
@@ -451,7 +456,7 @@ def committed_at_most(history: History, epoch: Epoch) -> int | None:
     if now.role is not Role.LEADER or now.steps or after.run != now.run or after.start_hw is None:
         return None
     known = max(after.start_hw.value, *(s.value for s in (now.hw, now.start_hw) if s is not None), 0)
-    return max(known, epoch.start)
+    return max(known, begun)
 
 
 def refetched(history: History, cut: Cut, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
+from forensics.replay.events import Event
 from forensics.replay.history import Disk, Epoch, Ref, Role
-from forensics.replay.tenures import Event, Tenure, broker_set
+from forensics.replay.tenures import Tenure, broker_set
 from parsers.schema import Kind
 
 

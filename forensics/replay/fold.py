@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again, written_before
 from forensics.replay.committed import reached
+from forensics.replay.events import Event
 from forensics.replay.gaps import Gap, Journal, untold
 from forensics.replay.history import (
     BrokerFacts,
@@ -32,7 +33,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
 from forensics.replay.lineage import UNKNOWN, Lineage
-from forensics.replay.tenures import Event, Reader, Sample, Step, Tenure
+from forensics.replay.tenures import Reader, Sample, Step, Tenure
 from forensics.replay.unheard import unbegun, uncovered
 
 

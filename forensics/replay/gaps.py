@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from forensics.replay.events import Event
 from forensics.replay.history import Epoch, Role
-from forensics.replay.tenures import Event, Tenure
+from forensics.replay.tenures import Tenure
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 

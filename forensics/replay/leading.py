@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from forensics.replay.committed import reached
 from forensics.replay.history import BrokerFacts, Confidence, Disk, Epoch, History, Ref, Role
 from forensics.replay.lineage import UNKNOWN, Lineage
-from forensics.replay.tenures import Tenure
+from forensics.replay.tenures import LEADERS_END, Tenure
 
 NO_FACTS = BrokerFacts()
 NO_DISK = Disk()
@@ -45,8 +45,12 @@ class Leading:
         if epoch.start is None and tenure is not None and not self._goes_on(leader, tenure):
             epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))
             ceiling = self._ceiling(leader)
+            said = self._said(epoch, leader, tenure)
             if ceiling is not None and ceiling <= epoch.start_low:
                 epoch.start, epoch.start_confidence = epoch.start_low, Confidence.INFERRED
+            elif said is not None and said[0] == epoch.start_low:
+                epoch.start, epoch.start_confidence = epoch.start_low, Confidence.INFERRED
+                epoch.refs.append(said[1])
         if epoch.start is not None:
             below = self._own_prefix(leader, epoch.epoch, epoch.start)
             if below is None:
@@ -140,6 +144,27 @@ class Leading:
         epoch = self.history.epochs.get(before.epoch)
         end = reached(self.history, epoch) if epoch is not None else None
         return None if end is None else max(end, before.start_end or 0, before.start_low)
+
+    def _said(self, epoch: Epoch, leader: int, tenure: Tenure) -> tuple[int, Ref] | None:
+        """The least log end offset that the epoch's leader is known to have had in it, and who says so: the leader, or
+        a follower that was above it and heard where it ended. The epoch began no later, as a leader's log only grows.
+        """
+        gaps, again = self.history.gaps, [n for n, e in self.history.epochs.items() if e.leader == leader]
+        if leader in gaps or epoch.other_leaders:
+            return None
+        found = []
+        if tenure.start_high is not None:
+            found.append((tenure.start_high.value, tenure.start_high.ref))
+        for broker in sorted({*self.tenures} - {leader, *gaps}):
+            spans = self.tenures[broker]
+            for position, one in enumerate(spans):
+                # Of a later epoch of the same leader it may not have been told.
+                told = spans[position + 1].epoch if position + 1 < len(spans) else max(self.history.epochs)
+                if one.epoch != epoch.epoch or any(epoch.epoch < number <= told for number in again):
+                    continue
+                heard = [s for s in one.steps if s.what == "cut" and s.reason == LEADERS_END]
+                found += [(step.target, step.refs[0]) for step in heard]
+        return min(found, key=lambda one: one[0], default=None)
 
     def _agreed(self, epoch: Epoch, leader: int) -> int:
         """Without epochs in the log: the least offset an epoch can have begun at.

@@ -16,11 +16,11 @@ from forensics.case import Case
 from forensics.case.brokers import Broker
 from forensics.replay.backwards import told_twice
 from forensics.replay.disks import disks
+from forensics.replay.events import COLUMNS, Event
 from forensics.replay.fold import fold
 from forensics.replay.forks import forks
 from forensics.replay.gaps import JOURNAL
 from forensics.replay.history import BrokerFacts, Disk, History
-from forensics.replay.tenures import COLUMNS, Event
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -289,7 +289,9 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     first_peak, first_lower = (
         pl.col("row") == pl.when(pl.col(what)).then(pl.col("row")).min().over(span) for what in ("_peak", "_lower")
     )
-    kept = moving.filter(last | first_peak.fill_null(False) | first_lower.fill_null(False))
+    # The first that was held back says where a leader began.
+    first = (pl.col("kind") == Kind.HW_HELD.value) & (pl.col("row") == pl.col("row").min().over(span))
+    kept = moving.filter(last | first | first_peak.fill_null(False) | first_lower.fill_null(False))
     return pl.concat([rows.filter(~progress), kept.drop("_peak", "_lower")]).sort(*place, "row").drop("_stretch")
 
 

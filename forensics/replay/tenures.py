@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from forensics.replay.events import Event
 from forensics.replay.history import ACKNOWLEDGED, Overtaken, Ref, Regression, Role
 from forensics.replay.lineage import Lineage
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
-
-
-class Event(NamedTuple):
-    """A row of the case's observations, with the values that replay reads."""
-
-    row: int
-    time: int | None
-    broker: int
-    run: int
-    kind: str
-    message: str
-    replica: int | None
-    leader: int | None
-    leader_epoch: int | None
-    previous_epoch: int | None
-    partition_epoch: int | None
-    offset: int | None
-    hw: int | None
-    hw_before: int | None
-    leader_hw: int | None
-    leo: int | None
-    log_start: int | None
-    isr: str | None
-    detail: str | None
-
-
-COLUMNS = Event._fields
-"""Columns of the observations that make an event, in order."""
 
 
 @dataclass(slots=True)
@@ -86,6 +59,7 @@ class Tenure:
         refs: lines that began it.
         start_end: log end offset when it began, before any reconciliation; None where it is not exactly known.
         start_low: the least it can have been.
+        start_high: the most it can have been, as the log end offsets say that it counted as leader.
         start_hw: high watermark it began with, which was reached earlier.
         steps: truncations, loads and the like, in order.
         entries: epochs it saw begin in its own log: (leader epoch, first offset, evidence).
@@ -110,6 +84,7 @@ class Tenure:
     start_end: int | None = None
     start_ref: Ref | None = None
     start_low: int = 0
+    start_high: Sample | None = None
     start_hw: Sample | None = None
     steps: list[Step] = field(default_factory=list)
     entries: list[tuple[int, int, Ref]] = field(default_factory=list)
@@ -123,9 +98,15 @@ class Tenure:
     log: Lineage = field(default_factory=Lineage)
 
 
+LEADERS_END = "leader's end offset"
+"""Reason of a truncation: its leader's log ended before its own."""
 _CHECKPOINTED = 10_000_000
 """Microseconds after which a living replica's high watermark is in the checkpoint file, twice the default interval
 (replica.high.watermark.checkpoint.interval.ms)."""
+
+
+_COUNTED = re.compile(r"(-?[0-9]+) \[")
+"""Offsets among those that a leader to 1.1 counted, each with its segment and position."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -421,7 +402,7 @@ class Reader:
             self._exact(event.offset, Ref(row=event.row, note=f"log end offset {event.offset}"))
         if event.leo is not None:
             ref = Ref(row=event.row, note=f"the leader's log ends at {event.leo}")
-            self.planned = Step("cut", event.leo, None, 0, "leader's end offset", event.time, (ref,))
+            self.planned = Step("cut", event.leo, None, 0, LEADERS_END, event.time, (ref,))
 
     def _fetcher(self, event: Event) -> None:
         now = self.now
@@ -538,6 +519,17 @@ class Reader:
             now.hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
             now.fetched = True
 
+    def _held(self, event: Event) -> None:
+        """A leader's high watermark stays where it is: the log end offsets that it counted, its own among them."""
+        self._hw(event)
+        now = self.now
+        if now.role is not Role.LEADER or self.at_rest or event.run != now.run or not event.detail:
+            return
+        ends = [int(end) for end in _COUNTED.findall(event.detail)]
+        if ends and max(ends) >= 0 and (now.start_high is None or max(ends) < now.start_high.value):
+            ref = Ref(row=event.row, note=f"log end offset {max(ends)} at most")
+            now.start_high = Sample(max(ends), ref, event.time)
+
     def _produced(self, event: Event) -> None:
         """What a leader answered a producer: its log reaches over the records, its high watermark with acks=all."""
         now = self.now
@@ -596,7 +588,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.HW_MISSING: Reader._hw_missing,
     Kind.HW_REGRESSED: Reader._hw_regressed,
     Kind.REMOTE_LEO: Reader._lagging,
-    Kind.HW_HELD: Reader._hw,
+    Kind.HW_HELD: Reader._held,
     Kind.ISR_SHRINK: Reader._isr,
     Kind.ISR_EXPAND: Reader._isr,
     Kind.ISR_COMMIT: Reader._isr,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from forensics.replay.events import Event
 from forensics.replay.gaps import Journal, untold
 from forensics.replay.history import Epoch, Ref, Role
-from forensics.replay.tenures import Event, Tenure
+from forensics.replay.tenures import Tenure
 from parsers.schema import Kind
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from forensics.replay.events import Event
 from forensics.replay.history import Role
-from forensics.replay.tenures import Event, Reader, Tenure, broker_set
+from forensics.replay.tenures import Reader, Tenure, broker_set
 from parsers.schema import Kind
 
 

@@ -1,0 +1,33 @@
+"""What replay reads of an observation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Event(NamedTuple):
+    """A row of the case's observations, with the values that replay reads."""
+
+    row: int
+    time: int | None
+    broker: int
+    run: int
+    kind: str
+    message: str
+    replica: int | None
+    leader: int | None
+    leader_epoch: int | None
+    previous_epoch: int | None
+    partition_epoch: int | None
+    offset: int | None
+    hw: int | None
+    hw_before: int | None
+    leader_hw: int | None
+    leo: int | None
+    log_start: int | None
+    isr: str | None
+    detail: str | None
+
+
+COLUMNS = Event._fields
+"""Columns of the observations that make an event, in order."""
