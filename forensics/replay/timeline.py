@@ -313,7 +313,9 @@ _AT_LEAST = (Kind.LEADER_HW, Kind.FOLLOWER_FETCHED, Kind.ROLLED, Kind.ISR_SHRINK
 
 
 def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.DataFrame:
-    """The high watermark as printed; a cut below it takes it along."""
+    """The high watermark as printed; a cut below it takes it along, and so may a leader that knows of less: a follower
+    takes over whatever its leader sends with the records.
+    """
     ambiguous = (pl.col("detail") == "ambiguous").fill_null(False) & (pl.col("hw") == 0)
     own_target = _is(Kind.TRUNCATE) & (pl.col("role") != Role.LEADER.value) & pl.lit(history.protocol == "hw")
     stated = (
@@ -332,18 +334,39 @@ def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.Dat
             "_first_cut"
         )
     )
-    rows = rows.with_columns(stated.alias("_hw_set"))
-    rows = rows.drop("_fresh", "_base").with_columns(pl.when(pl.col("_cuts")).then(pl.col("_cut")).alias("_took"))
-    rows = _stretches(rows, pl.col("_hw_set").is_not_null() | pl.col("starts_run"), "_hw_set", "_took")
+    sampled = _is(Kind.HW, Kind.LEADER_HW).any().over(run)
+    rows = rows.join(_first_high_watermarks(history), on=["_leader", "_epoch"], how="left", maintain_order="left")
+    follows = _is(Kind.FETCHER_ADDED) & (pl.col("role") == Role.FOLLOWER.value).fill_null(False) & ~sampled
+    open_ended = follows & pl.col("_leaders").is_null()
+    rows = rows.drop("_fresh", "_base").with_columns(
+        pl.when(~open_ended).then(stated).alias("_hw_set"),
+        pl.when(pl.col("_cuts")).then(pl.col("_cut")).when(follows).then(pl.col("_leaders")).alias("_took"),
+        open_ended.alias("_open_ended"),
+    )
+    fresh = pl.col("_hw_set").is_not_null() | pl.col("starts_run") | pl.col("_open_ended")
+    rows = _stretches(rows, fresh, "_hw_set", "_took")
     rows = rows.with_columns(pl.when(pl.col("_base").is_not_null()).then(pl.col("_value")).alias("_hw"))
     moving = pl.col("role").is_in([Role.LEADER.value, Role.FOLLOWER.value])
-    sampled = _is(Kind.HW, Kind.LEADER_HW).any().over(run)
     lowered = pl.col("_hw") < pl.col("_base")
     return rows.with_columns(
-        _carry(pl.col("_hw")).alias("high_watermark"),
-        _carry(pl.when(pl.col("_hw_set").is_not_null()).then(pl.col("row"))).alias("high_watermark_row"),
+        pl.col("_hw").alias("high_watermark"),
+        pl.when(pl.col("_hw").is_not_null())
+        .then(_carry(pl.when(pl.col("_hw_set").is_not_null()).then(pl.col("row"))))
+        .alias("high_watermark_row"),
         ((sampled | ~moving) & ~lowered.fill_null(False)).alias("high_watermark_exact"),
     )
+
+
+def _first_high_watermarks(history: History) -> pl.DataFrame:
+    """The high watermark with which each epoch's leader began, where it is known: it never falls within the epoch."""
+    found = [
+        {"_leader": broker, "_epoch": tenure.epoch, "_leaders": tenure.start_hw.value}
+        for broker, spans in history.tenures.items()
+        for tenure in spans
+        if tenure.role is Role.LEADER and tenure.start_hw is not None
+    ]
+    schema = {"_leader": pl.Int32, "_epoch": pl.Int32, "_leaders": pl.Int64}
+    return pl.DataFrame(found, schema=schema).group_by("_leader", "_epoch").agg(pl.col("_leaders").min())
 
 
 def _others(rows: pl.DataFrame) -> pl.DataFrame:
