@@ -290,6 +290,7 @@ class _Fold(Leading):
                     refs=step.refs,
                     confidence=Confidence.PROVEN,
                     cause=step.reason if step.what == "loaded" and step.reason else step.what,
+                    end_exact=step.end is not None,
                 )
                 self.pending.append(_Pending(None, shrunk, low))
                 log = log.cut(step.target)
@@ -468,7 +469,7 @@ class _Fold(Leading):
                 until = shrunk.epoch if self._ended(shrunk) else shrunk.epoch - 1
                 held = self._held(shrunk.replica, until, shrunk.refs[0].row)
                 if held > shrunk.end:
-                    shrunk = replace(shrunk, end=held, confidence=Confidence.INFERRED)
+                    shrunk = replace(shrunk, end=held, end_exact=False, confidence=Confidence.INFERRED)
                 if shrunk.end > shrunk.target and shrunk.replica not in self.history.gaps:
                     self.history.shrunk.append(shrunk)
 

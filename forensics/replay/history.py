@@ -249,7 +249,8 @@ class Shrunk:
     Attributes:
         replica: broker id.
         epoch: leader epoch in which it was so long.
-        end: log end offset it had (at least).
+        end: log end offset it had, or where it is not exact the least that it had.
+        end_exact: whether ``end`` is exact.
         target: log end offset it came back with.
         lineage: the log before.
         time: when it came back, microseconds since 1970 UTC.
@@ -268,6 +269,7 @@ class Shrunk:
     refs: tuple[Ref, ...]
     confidence: Confidence
     cause: str = "loaded"
+    end_exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -431,6 +431,8 @@ def _headline(incident: Incident) -> str:
         number = size(lead.offsets)
         records = lead.records == (number, number)
         counted = f"{number:,} record{'' if number == 1 else 's'}" if records else count_text(lead.offsets)
+        if lead.records is not None and lead.records[1] is None:
+            counted = f"at least {counted}"
         rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
         offsets = f"   offsets {span_text(lead.offsets[:RANGES])}{rest}, {counted}"
     return f"{', '.join(titles[:2])}{offsets}{_times(lead)}   {lead.severity.value}, {lead.confidence.value}"

@@ -192,6 +192,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     inferred = statement.confidence is Confidence.INFERRED or epoch.start_confidence is Confidence.INFERRED
     number = size(loss.ranges)
     uncertain = _uncertain(history, loss)
+    at_least = "at least " if uncertain else ""
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
@@ -202,7 +203,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         offsets=loss.ranges,
         records=(number, None if uncertain else number),
         summary=(
-            f"committed offsets {span_text(loss.ranges)} ({count_text(loss.ranges)}) of leader epoch "
+            f"committed offsets {span_text(loss.ranges)} ({at_least}{count_text(loss.ranges)}) of leader epoch "
             f"{', '.join(map(str, written)) or 'unknown'} are gone: {_how(loss)}"
             + (
                 f"; {_held_text(loss)}still held by {brokers_text(holders)}"

@@ -98,10 +98,10 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         replicas=(shrunk.replica,),
         epochs=(shrunk.epoch,) if shrunk.epoch >= 0 else (),
         offsets=((shrunk.target, shrunk.end),),
-        records=(shrunk.end - shrunk.target, shrunk.end - shrunk.target),
+        records=(shrunk.end - shrunk.target, shrunk.end - shrunk.target if shrunk.end_exact else None),
         summary=(
             f"broker {shrunk.replica}'s log was {how} with log end offset {shrunk.target}; it had "
-            f"reached {shrunk.end}, "
+            f"reached {shrunk.end}{'' if shrunk.end_exact else ' at least'}, "
             "and nothing explains the difference"
         ),
         facts=(shrunk_fact(shrunk),),

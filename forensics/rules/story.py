@@ -44,11 +44,12 @@ def cut_fact(cut: Cut) -> Fact:
 
 def shrunk_fact(shrunk: Shrunk) -> Fact:
     """A log that came back shorter."""
+    end = f"{shrunk.end}" if shrunk.end_exact else f"at least {shrunk.end}"
     what = {
-        "loaded": f"came back from a clean stop with log end offset {shrunk.target}, {shrunk.end} before",
-        "unclean": f"came back with log end offset {shrunk.target}, {shrunk.end} before",
-        "corrupt": f"log recovery cut the log from {shrunk.end} to {shrunk.target}",
-        "created": f"came back with an empty log, log end offset {shrunk.end} before",
+        "loaded": f"came back from a clean stop with log end offset {shrunk.target}, {end} before",
+        "unclean": f"came back with log end offset {shrunk.target}, {end} before",
+        "corrupt": f"log recovery cut the log from {end} to {shrunk.target}",
+        "created": f"came back with an empty log, log end offset {end} before",
     }[shrunk.cause]
     return Fact(what, broker=shrunk.replica, time=shrunk.time, refs=shrunk.refs)
 

@@ -236,3 +236,20 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     result = call("fork", "--protocol", "hw", "-o", tmp_path / "file" / "run")
     assert isinstance(result.exception, UnwritableOutput)
     assert "file" in str(result.exception)
+
+
+@pytest.mark.parametrize("protocol", EVERY, ids=lambda p: p.name)
+def test_of_a_disk_that_was_lost_stock_logging_tells_the_least_that_is_gone(protocol: Protocol, tmp_path: Path) -> None:
+    run = scenario("lost-disk").run(protocol)
+    assert run.truth()["lost_committed_offsets"] == [[0, 15]]
+    run.write(tmp_path / "run")
+    (tmp_path / "run" / "trace.jsonl").unlink()
+    (tmp_path / "run" / "truth.json").unlink()
+    (partition,) = scan([str(tmp_path / "run")]).partitions
+    (lost,) = partition.judgements["committed-data-lost"].findings
+    assert (lost.offsets, lost.records) == (((0, 10),), (10, None))
+    assert "[0, 10) (at least 10 offsets)" in lost.summary
+    shorter = partition.judgements["leo-regression"].findings
+    assert [(one.records, one.facts[0].text) for one in shorter] == [
+        ((10, None), "came back with an empty log, log end offset at least 10 before")
+    ] * (protocol.name != "hw")
