@@ -137,6 +137,7 @@ class _Fold(Leading):
         super().__init__(history, tenures, disks, facts)
         self.logs = {broker: self._seed(broker) for broker in history.replicas}
         self.pending: list[_Pending] = []
+        self.shortest: dict[int, list[tuple[int, bool, int]]] = {}
 
     def run(self) -> None:
         """Walk the epochs in rising order."""
@@ -276,6 +277,7 @@ class _Fold(Leading):
                     time=step.time,
                     refs=step.refs,
                     repeats=step.repeats,
+                    last=step.last,
                 )
                 self.pending.append(_Pending(cut, None, step.end_low))
                 log = log.cut(step.target)
@@ -533,7 +535,6 @@ class _Fold(Leading):
         """
         least = 0
         contested = self.history.contested
-        ends = REMOVES | {"loaded"} if since_load else REMOVES
         for statement in self.history.statements:
             number = statement.epoch
             if not 0 <= number <= until or number in contested:
@@ -550,13 +551,26 @@ class _Fold(Leading):
                 if not epoch.isr_own or not members or not all(broker in isr for isr in members):
                     continue
             shortened = any(
-                number <= tenure.epoch <= until
-                and (number < tenure.epoch or step.what == "loaded")
-                and step.what in ends
-                and step.target < statement.high_watermark
-                for tenure in self.tenures.get(broker, ())
-                for step in tenure.steps
+                number <= epoch <= until
+                and lowest < statement.high_watermark
+                and (number < epoch or loaded)
+                and (since_load or not loaded)
+                for epoch, loaded, lowest in self._shortest(broker)
             )
             if not shortened:
                 least = max(least, statement.high_watermark)
         return least
+
+    def _shortest(self, broker: int) -> list[tuple[int, bool, int]]:
+        """How short a replica's log was made in each of its tenures: epoch, whether a load says so, lowest offset.
+
+        A replica in a truncation loop has thousands of steps, and every one of them asks for this.
+        """
+        if broker not in self.shortest:
+            self.shortest[broker] = [
+                (tenure.epoch, loaded, min(targets))
+                for tenure in self.tenures.get(broker, ())
+                for loaded in (True, False)
+                if (targets := [s.target for s in tenure.steps if (s.what in REMOVES, s.what == "loaded")[loaded]])
+            ]
+        return self.shortest[broker]

@@ -196,6 +196,7 @@ class Cut:
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
         repeats: identical cuts that followed.
+        last: when, and by which line, the last of them; None where none followed.
     """
 
     replica: int
@@ -209,6 +210,7 @@ class Cut:
     time: int | None
     refs: tuple[Ref, ...]
     repeats: int = 0
+    last: tuple[int | None, Ref] | None = None
 
 
 ACKNOWLEDGED = "as it answered a producer with acks=all"

@@ -33,6 +33,8 @@ class Step:
             (lines are missing: what became of the log is not known).
         target: log end offset afterwards.
         end: log end offset before, where it is exactly known; ``end_low`` otherwise.
+        repeats: how often the same was told again, with nothing in between that moved the replica.
+        last: when, and by which line, the last time; None where it was told once.
     """
 
     what: str
@@ -43,6 +45,7 @@ class Step:
     time: int | None
     refs: tuple[Ref, ...]
     repeats: int = 0
+    last: tuple[int | None, Ref] | None = None
 
 
 @dataclass(slots=True)
@@ -144,6 +147,7 @@ class Reader:
         self.lived = 0  # how long it had lived when its last process ended, microseconds
         self.moved = False  # between two directories; the log it leaves is about to be renamed
         self.planned: Step | None = None
+        self.moved_by: tuple[object, ...] = ()  # how far the replica had come when its log was last cut
         self.starts_empty = False
         self.regressions: list[Regression] = []
         self.overtaken: list[Overtaken] = []
@@ -240,7 +244,8 @@ class Reader:
 
     def _gap(self, event: Event) -> None:
         ref = Ref(row=event.row, note="lines are missing here")
-        self.now.steps.append(Step("gap", 0, None, 0, "", event.time, (ref,)))
+        if not (self.now.steps and self.now.steps[-1].what == "gap"):
+            self.now.steps.append(Step("gap", 0, None, 0, "", event.time, (ref,)))
         self.end, self.low, self.growing, self.sampled = None, 0, True, False
         self.loaded_hw, self.planned, self.at_rest = None, None, False
 
@@ -349,6 +354,9 @@ class Reader:
         last = now.steps[-1] if now.steps else None
         if last is not None and last.what == "cut" and last.target == target and self.end == target:
             last.repeats += 1  # a follower in a truncation loop says the same thousands of times
+            last.last = event.time, ref
+            return
+        if self._told_before(target, reason, (event.time, ref)):
             return
         if self.end is not None and target >= self.end:
             return  # before 0.11 the line is printed although nothing is cut
@@ -356,6 +364,28 @@ class Reader:
         least = target if self.hw_protocol else target + 1
         now.steps.append(Step("cut", target, self.end, max(self.low, least), reason, event.time, refs))
         self._exact(target, ref)
+        self.moved_by = self._progress()
+
+    def _told_before(self, target: int, reason: str, now: tuple[int | None, Ref]) -> bool:
+        """Whether a truncation after missing lines is the one before over again, which stood between missing lines too.
+
+        A loop of such truncations says nothing new, however often it is told.
+        """
+        steps = self.now.steps
+        if [step.what for step in steps[-3:]] != ["gap", "cut", "gap"] or self._progress() != self.moved_by:
+            return False
+        before = steps[-2]
+        if (before.target, before.reason, before.end) != (target, reason, None) or self.end is not None:
+            return False
+        before.repeats += 1
+        before.last = now
+        self._exact(target, now[1])
+        return True
+
+    def _progress(self) -> tuple[object, ...]:
+        """What would differ if anything but a truncation had been told meanwhile."""
+        now = self.now
+        return now.hw, now.start_hw, now.end_low, len(now.entries), len(now.isr), len(self.tenures)
 
     def _noop(self, event: Event) -> None:
         if event.leo is None or event.leo < 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from forensics.case import Case
 from forensics.replay.committed import doubts, outside_isr, refetched
 from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
@@ -40,6 +42,29 @@ def cut_fact(cut: Cut) -> Fact:
         time=cut.time,
         refs=cut.refs,
     )
+
+
+def repeats_facts(history: History, cut: Cut) -> list[Fact]:
+    """How often a truncation was told again, and when the last time: a replica may be caught in a loop of them."""
+    row = cut.refs[0].row or 0
+    again = [other for other in _alike(history)[cut.replica, cut.epoch, cut.target] if (other.refs[0].row or 0) > row]
+    times = cut.repeats + sum(1 + other.repeats for other in again)
+    if not times:
+        return []
+    last = max((cut, *again), key=lambda other: other.refs[0].row or 0)
+    time, ref = last.last if last.last is not None else (last.time, last.refs[0])
+    text = f"the last of {times + 1:,} truncations to {cut.target} in leader epoch {cut.epoch}"
+    return [Fact(text, broker=cut.replica, time=time, refs=(ref,))]
+
+
+def _alike(history: History) -> dict[tuple[int, int, int], list[Cut]]:
+    """Truncations of one replica in one epoch to one offset; asked once for each of them, so answered once."""
+    if _alike.__name__ not in history.answers:
+        found: dict[tuple[int, int, int], list[Cut]] = {}
+        for cut in (*history.cuts, *history.unmeasured):
+            found.setdefault((cut.replica, cut.epoch, cut.target), []).append(cut)
+        history.answers[_alike.__name__] = found
+    return cast("dict[tuple[int, int, int], list[Cut]]", history.answers[_alike.__name__])
 
 
 def shrunk_fact(shrunk: Shrunk) -> Fact:

@@ -50,7 +50,15 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import cut_fact, doubt_of, loss_cause, missing_logs, statement_fact, unmeasured
+from forensics.rules.story import (
+    cut_fact,
+    doubt_of,
+    loss_cause,
+    missing_logs,
+    repeats_facts,
+    statement_fact,
+    unmeasured,
+)
 
 ID = "truncation-below-committed"
 
@@ -113,7 +121,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
             f"broker {cut.replica} cut committed offsets {span_text(ranges)} ({count_text(ranges)}) from its log in "
             f"leader epoch {cut.epoch}; {outcome}"
         ),
-        facts=(statement_fact(statement), cut_fact(cut)),
+        facts=(statement_fact(statement), cut_fact(cut), *repeats_facts(history, cut)),
         before={"log_end_offset": cut.end},
         after={"log_end_offset": cut.target},
         inferences=inferences,

@@ -28,7 +28,7 @@ from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, Cut, History
 from forensics.replay.lineage import Range, size, subtract
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, place, span_text
-from forensics.rules.story import cut_fact, doubt_of, missing_logs, unmeasured
+from forensics.rules.story import cut_fact, doubt_of, missing_logs, repeats_facts, unmeasured
 
 ID = "uncommitted-truncation"
 
@@ -71,7 +71,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...]) -> Finding:
             f"broker {cut.replica} cut {what} from its log in leader epoch {cut.epoch}; nothing shows that they were "
             "committed"
         ),
-        facts=(cut_fact(cut),),
+        facts=(cut_fact(cut), *repeats_facts(history, cut)),
         before={"log_end_offset": cut.end} if cut.end_exact else {},
         after={"log_end_offset": cut.target},
         uncertain=uncertain,
