@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again, written_before
 from forensics.replay.committed import reached
+from forensics.replay.elections import states
 from forensics.replay.events import Event
 from forensics.replay.gaps import Gap, Journal, untold
 from forensics.replay.history import (
@@ -33,7 +34,8 @@ from forensics.replay.history import (
 )
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
 from forensics.replay.lineage import UNKNOWN, Lineage
-from forensics.replay.tenures import Reader, Sample, Step, Tenure
+from forensics.replay.steps import Sample, Step
+from forensics.replay.tenures import Reader, Tenure
 from forensics.replay.unheard import unbegun, uncovered
 
 
@@ -101,6 +103,7 @@ def fold(
         history.replicas[broker].server_log = history.replicas[broker].state_log = False
     facts = {b: replace(f, server_log=False, state_log=False) if b in history.gaps else f for b, f in facts.items()}
     history.backwards = [*served_again(tenures), *history.backwards]
+    history.states = states([*cluster_events, *itertools.chain.from_iterable(events.values())])
     history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
     history.tenures = tenures
     history.disks = disks

@@ -426,6 +426,9 @@ class History:
     elections_told: bool = False  # whoever elects the leaders speaks of the partition
     uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
     backwards: list[Backwards] = field(default_factory=list)  # signs that the order of epochs is not that of leaders
+    states: dict[int, tuple[int | None, frozenset[int] | None]] = field(
+        default_factory=dict
+    )  # leader epoch and ISR as far as anybody tells them, by partition epoch (zkVersion)
     unbegun: dict[int, str] = field(default_factory=dict)  # replicas whose lines begin after others tell of them
     gaps: dict[int, Damage] = field(default_factory=dict)  # replicas of whose lines some are missing, and what shows it
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already

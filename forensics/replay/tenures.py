@@ -10,42 +10,9 @@ from dataclasses import dataclass, field
 from forensics.replay.events import Event
 from forensics.replay.history import ACKNOWLEDGED, Overtaken, Ref, Regression, Role
 from forensics.replay.lineage import Lineage
+from forensics.replay.steps import Sample, Step, told_before
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
-
-
-@dataclass(slots=True)
-class Sample:
-    """A value and the evidence for it; ``how`` is set where that is not a line that prints it."""
-
-    value: int
-    ref: Ref
-    time: int | None
-    how: str = ""
-
-
-@dataclass(slots=True)
-class Step:
-    """Something that happened to the log within a tenure, in order.
-
-    Attributes:
-        what: "cut", "full" (all removed, log starts anew at ``target``), "loaded", "deleted", "created", "gap"
-            (lines are missing: what became of the log is not known).
-        target: log end offset afterwards.
-        end: log end offset before, where it is exactly known; ``end_low`` otherwise.
-        repeats: how often the same was told again, with nothing in between that moved the replica.
-        last: when, and by which line, the last time; None where it was told once.
-    """
-
-    what: str
-    target: int
-    end: int | None
-    end_low: int
-    reason: str
-    time: int | None
-    refs: tuple[Ref, ...]
-    repeats: int = 0
-    last: tuple[int | None, Ref] | None = None
 
 
 @dataclass(slots=True)
@@ -356,7 +323,9 @@ class Reader:
             last.repeats += 1  # a follower in a truncation loop says the same thousands of times
             last.last = event.time, ref
             return
-        if self._told_before(target, reason, (event.time, ref)):
+        still = self.end is None and self.moved_by == self._progress()
+        if still and told_before(now.steps, target, reason, (event.time, ref)):
+            self._exact(target, ref)
             return
         if self.end is not None and target >= self.end:
             return  # before 0.11 the line is printed although nothing is cut
@@ -365,22 +334,6 @@ class Reader:
         now.steps.append(Step("cut", target, self.end, max(self.low, least), reason, event.time, refs))
         self._exact(target, ref)
         self.moved_by = self._progress()
-
-    def _told_before(self, target: int, reason: str, now: tuple[int | None, Ref]) -> bool:
-        """Whether a truncation after missing lines is the one before over again, which stood between missing lines too.
-
-        A loop of such truncations says nothing new, however often it is told.
-        """
-        steps = self.now.steps
-        if [step.what for step in steps[-3:]] != ["gap", "cut", "gap"] or self._progress() != self.moved_by:
-            return False
-        before = steps[-2]
-        if (before.target, before.reason, before.end) != (target, reason, None) or self.end is not None:
-            return False
-        before.repeats += 1
-        before.last = now
-        self._exact(target, now[1])
-        return True
 
     def _progress(self) -> tuple[object, ...]:
         """What would differ if anything but a truncation had been told meanwhile."""

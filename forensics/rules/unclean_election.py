@@ -10,7 +10,8 @@ Such a leader may lack committed records. Whether it did is the business of the 
 ## Evidence
 Controller lines (``No broker in ISR is alive``, ``using an unclean election``, ``UNCLEAN partition
 change``), the line ``was marked as RECOVERING``, metadata records, ISR lines of the leader before
-and the ISR the new leader started with.
+and the ISR the new leader started with. An election whose ISR nobody tells (by partition epoch, by a
+leader before whose lines are all there, or by every replica) is neither clean nor a hit: unknown.
 
 ## Not a finding when
 The leader came from the eligible leader replicas of KIP-966, which the controller prints as UNCLEAN
@@ -29,9 +30,10 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.committed import from_nowhere, outside_isr
+from forensics.replay.elections import isr_before, kept_company
 from forensics.replay.history import Confidence, Epoch, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
-from forensics.rules.story import leader_fact, went_back
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
+from forensics.rules.story import leader_fact, unheard_roles, went_back
 
 ID = "unclean-election"
 
@@ -41,11 +43,17 @@ def judge(history: History, case: Case) -> Judgement:
     led = [e for _, e in sorted(history.epochs.items()) if e.leader is not None and e.leader >= 0]
     findings = []
     missing: list[str] = []
+    unheard = unheard_roles(history, case)
     for position, epoch in enumerate(led):
         if history.backwards and not epoch.unclean:
             missing.append(went_back(history))
             continue
-        if outside_isr(history, epoch):
+        if not _seen(history, epoch, led[position - 1] if position else None, unheard):
+            missing.append(_wish(history, epoch, unheard))
+            continue
+        before_it = isr_before(history, epoch)
+        in_sync = before_it is not None and epoch.leader in before_it and not epoch.unclean
+        if not in_sync and outside_isr(history, epoch):
             findings.append(_finding(history, epoch))
             continue
         if position == 0:
@@ -62,10 +70,48 @@ def judge(history: History, case: Case) -> Judgement:
                 f"{before.leader}'s server.log or the "
                 "controller's log"
             )
+    missing += _unnamed(history, led, unheard)
     if not led:
         missing.append(f"any line about the leaders of {history.name}: state-change.log or the controller's log")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+
+
+def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[int]) -> bool:
+    """Whether the election of an epoch's leader can be judged: somebody tells the ISR it was elected from."""
+    if epoch.epoch == 0 or epoch.unclean or kept_company(epoch):
+        return True
+    last = isr_before(history, epoch)
+    if last is not None:
+        return True
+    if before is None:
+        return False
+    if not unheard:
+        return True  # every replica tells of all its roles, and each leader of every ISR
+    return before.epoch == epoch.epoch - 1 and before.isr_own and before.leader not in unheard
+
+
+def _wish(history: History, epoch: Epoch, unheard: list[int]) -> str:
+    whose = f"the whole state-change.log and server.log of {brokers_text(unheard)}, or " if unheard else ""
+    return (
+        f"the ISR of {history.name} just before leader {epoch.leader} began epoch {epoch.epoch}: {whose}"
+        "the controller's log of then"
+    )
+
+
+def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[str]:
+    """Leader epochs that must have been, and of whose leader nobody tells whose lines are all at hand."""
+    numbers = [epoch.epoch for epoch in led]
+    if not numbers or not unheard or history.backwards:
+        return []
+    told = {number for number, _ in history.states.values() if number is not None} | {*numbers}
+    named = {*history.epochs, *range(min(numbers), max(numbers))}
+    silent = sorted(named - told - {n for n, e in history.epochs.items() if e.leader is not None})
+    if not silent:
+        return []
+    spans = ", ".join(map(str, silent[:5])) + (" and more" if len(silent) > 5 else "")
+    whose = f"the whole state-change.log of {brokers_text(unheard)}, or the controller's log of then"
+    return [f"who led {history.name} in leader epoch {spans}: {whose}"]
 
 
 def _company(epoch: Epoch) -> bool:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
+from forensics.replay.history import Epoch, History, Ref
+from forensics.rules import unclean_election
 from forensics.rules.finding import Judgement, Verdict
 
 
@@ -46,3 +48,28 @@ def test_who_led_too_is_not_known_without_the_roles_of_every_replica(sample_trac
     judgement = judged(tmp_path, rule="two-leaders-one-epoch")
     assert judgement.verdict is Verdict.UNKNOWN
     assert any("state-change.log" in wish and "broker 2" in wish for wish in judgement.missing)
+
+
+def test_an_election_that_nobody_tells_of_is_not_clean(sample_traces: Path) -> None:
+    """Broker 1 led alone, then followed in a later epoch: who was elected meanwhile, it does not say."""
+    whole = judged(sample_traces / "unclean-3.9.1", rule="unclean-election")
+    assert whole.verdict is Verdict.VIOLATED
+    judgement = judged(sample_traces / "unclean-0.10.2.2" / "broker-1" / "logs", rule="unclean-election")
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert any("the controller's log" in wish for wish in judgement.missing)
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_an_isr_that_may_have_changed_unseen_makes_no_election_unclean(seen: bool, sample_traces: Path) -> None:
+    """Broker 1 was not in the last ISR that is told; had it come back by then, nobody whose lines are there says so."""
+    history = History("orders", 0)
+    refs = [Ref(row=n) for n in range(4)]
+    history.epochs = {
+        1: Epoch(1, leader=2, isr=[(frozenset({2, 3}), refs[0])], isr_told=True, isr_elected=True, served=True),
+        2: Epoch(2, leader=1, isr=[(frozenset({1}), refs[1])], isr_told=True, isr_elected=True, served=True),
+    }
+    history.states = {4: (1, frozenset({2, 3})), 6: (2, frozenset({1}))}
+    if seen:
+        history.states[5] = (1, frozenset({2}))
+    verdict = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case).verdict
+    assert verdict is (Verdict.VIOLATED if seen else Verdict.UNKNOWN)
