@@ -13,7 +13,6 @@ PySpark is imported when a function is called. All of them work with a session t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,9 +33,13 @@ def read(
         topics: patterns; rows of other topics are left out.
         tz: zone of printed times that name none. Without it what a collector's times tell of the same file counts,
             else UTC; the table ``notices`` says where they tell no zone. A scan also knows a broker's other files.
-    """
-    from forensics.engines.spark.datasource import NAME, KafkaForensics
 
+    Raises:
+        UnreadableInput: there is no such table, or no such zone.
+    """
+    from forensics.engines.spark.datasource import NAME, KafkaForensics, check
+
+    check(table, tz)
     spark.dataSource.register(KafkaForensics)
     options = {"table": table, "topics": ",".join(topics), "tz": tz or ""}
     return spark.read.format(NAME).options(**options).load(path)
@@ -77,17 +80,20 @@ def batch(
     return engine.batch(spark, paths, folder, options, say)
 
 
-def table(spark: SparkSession, folder: str, name: str) -> DataFrame:
+def table(spark: SparkSession, folder: str, name: str, *, cluster: str | None = None) -> DataFrame:
     """A table that a batch wrote: observations, batches, notices, sources, findings or verdicts.
 
+    Args:
+        spark: a session.
+        folder: of the batch.
+        name: of the table.
+        cluster: rows of this cluster alone; of the three large tables only its folders are read. Their names are the
+            column ``in_cluster``, those of days the column ``date``.
+
     Raises:
-        UnreadableInput: there is no such folder.
+        UnreadableInput: there is no such folder, or no such table.
         UnusableOutput: no batch came to its end there.
     """
-    from forensics.engines.spark.output import Output
+    from forensics.engines.spark.written import table as written
 
-    output = Output(Path(folder).absolute())
-    manifest = output.open()
-    small = name in ("sources", "findings", "verdicts")
-    kind = "parquet" if small else manifest["tables"]
-    return spark.read.format(kind).load(str(output.tables(manifest["generation"]) / name))
+    return written(spark, folder, name, cluster)

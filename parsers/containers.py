@@ -115,6 +115,11 @@ def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Itera
             yield from _expand(member, memory, archives + 1, 0)
 
 
+def is_packed(head: bytes) -> bool:
+    """Whether a file that begins so is compressed, or an archive."""
+    return codec_of(head) is not None or _archive_of(head) is not None
+
+
 def _recoded(source: Source) -> Source:
     """A text in UTF-16 as one in UTF-8."""
     outer = source.open

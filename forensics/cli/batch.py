@@ -62,6 +62,7 @@ def _conf(_context: click.Context, _parameter: click.Parameter, values: tuple[st
 )
 @click.option("--split", type=click.IntRange(32), metavar="MB", help="Megabytes of a read task.  [default: 64]")
 @click.option("--partitions", type=click.IntRange(1), help="Tasks of the replay; by the number of rows unless given.")
+@click.option("--check-content", "check", is_flag=True, help="Hash all files again, also those of known size and time.")
 @click.option("--explain", "explained", is_flag=True, help="Say what would be read, in which tasks, and stop.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not say how far it is.")
 def batch(
@@ -78,6 +79,7 @@ def batch(
     table_format: str,
     split: int | None,
     partitions: int | None,
+    check: bool,
     explained: bool,
     quiet: bool,
 ) -> None:
@@ -99,6 +101,7 @@ def batch(
         split=SPLIT if split is None else split << 20,
         partitions=partitions,
         format=table_format,
+        check=check,
         texts={
             "findings.jsonl": lambda result: _findings(tune(result, tuning)),
             "verdicts.jsonl": lambda result: _verdicts(tune(result, tuning)),

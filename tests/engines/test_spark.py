@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,6 +20,7 @@ from polars.testing import assert_frame_equal
 from forensics import tables
 from forensics.case import Case
 from forensics.engines import local
+from forensics.engines.spark.output import Output
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline as replay
 from forensics.reports import html, json_report, jsonl, text, timeline_text
@@ -56,10 +60,17 @@ def expected(archive: Path) -> Result:
 
 @dataclass(frozen=True)
 class Engine:
-    """One way to run a batch."""
+    """One way to run a batch.
+
+    Attributes:
+        run: runs it over an archive into a folder.
+        waves: in how many what it read is kept.
+        told: whether all that is told from its tables is compared too; the tables of all ways are the same.
+    """
 
     run: Callable[[Path, Path], None]
     waves: int = 1
+    told: bool = False
 
 
 @pytest.fixture(params=["local", "local[1]", "local[2] in 3 parts", "cluster"])
@@ -77,7 +88,7 @@ def engine(request: pytest.FixtureRequest, sessions: Sessions, monkeypatch: pyte
         monkeypatch.setattr(engine, "_WAVE", 1)  # what was read is kept task by task
     options = Options(texts=TEXTS, partitions=3 if more else None, split=32 << 20)
     run = lambda archive, out: batch(sessions(master), [str(archive)], str(out), options) and None  # noqa: E731
-    return Engine(run, waves=2 if more else 1)
+    return Engine(run, waves=2 if more else 1, told=bool(more))
 
 
 def _saved(result: Result, out: Path) -> None:
@@ -103,7 +114,7 @@ def _on_cluster(request: pytest.FixtureRequest, sessions: Sessions, archive: Pat
             killed.set()
             threading.Timer(0.3, cluster.kill, [0]).start()
 
-    batch(spark, [str(archive)], str(out), Options(texts=TEXTS), say)
+    batch(spark, [str(archive)], str(out), Options(texts=TEXTS, partitions=5), say)
     assert cluster.workers[0].poll() is not None
     assert cluster.workers[1].poll() is None
 
@@ -128,6 +139,16 @@ def generation(out: Path) -> Path:
     return out / f"tables-{json.loads((out / 'manifest.json').read_text())['generation']:06}"
 
 
+def same_tables(output: Output, expected: Result, folder: Path) -> None:
+    """Findings and verdicts have the bytes that those of a scan would have."""
+    for table in tables.TABLES:
+        if table.name in ("findings", "verdicts"):
+            rows = table.rows(expected).select(pl.col(name).cast(dtype) for name, dtype in table.schema.items())
+            Output(folder / "same").write_table(1, table.name, rows)
+            written, wanted = (whose.files_of(1, table.name) for whose in (output, Output(folder / "same")))
+            assert [path.read_bytes() for path in written] == [path.read_bytes() for path in wanted]
+
+
 def same_case(one: Case, two: Case) -> None:
     """Both have the same tables."""
     for name in ("sources", "observations", "batches", "notices"):
@@ -146,10 +167,13 @@ def test_every_engine_gives_the_same(engine: Engine, archive: Path, expected: Re
     if folder == out:
         return
     assert len(list((out / "reads").glob("*.json"))) == engine.waves
+    same_tables(Output(out), expected, tmp_path)
     stored = Stored(out)
+    same_case(stored.case(), expected.case)
+    if not engine.told:
+        return
     assert json_report.render(stored.result()) == json_report.render(expected)
     assert text.render(stored.result(), width=100) == text.render(expected, width=100)
-    same_case(stored.case(), expected.case)
     for history in (history for part in expected.case.parts for history in histories(part)):
         case = stored.case(history.name)
         (mine,) = (one for part in case.parts for one in histories(part) if place(one) == place(history))
@@ -181,16 +205,36 @@ def run(sessions: Sessions, tmp_path: Path) -> Callable[..., tuple[Result, list[
     return runs
 
 
+KILLED = """
+import os, signal, sys, threading
+from forensics.engines.spark.batch import batch
+from forensics.engines.spark.session import session
+def say(said):
+    if said.startswith("judging"):
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGKILL)).start()
+spark = session(master="local[2]", conf={"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "3"})
+batch(spark, [sys.argv[1]], sys.argv[2], None, say)
+"""
+"""A batch that is killed while it replays."""
+
+
 def test_a_second_run_reads_and_judges_only_what_is_new(
-    run: Callable[..., tuple[Result, list[str]]], sample_traces: Path, tmp_path: Path
+    run: Callable[..., tuple[Result, list[str]]], sample_traces: Path, tmp_path: Path, repository: Path
 ) -> None:
     from forensics.engines.spark.stored import Stored
 
     archive, out = tmp_path / "archive", tmp_path / "out"
     shutil.copytree(sample_traces / "traps-0.10.2.2", archive)
-    with pytest.raises(KeyboardInterrupt):
-        run(archive, killed_at="judging")
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(archive), str(out)],
+        env={**os.environ, "PYTHONPATH": str(repository)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
     assert not (out / "manifest.json").exists()
+    assert list((out / "tables-000001" / "observations").rglob("*.parquet")), "in the middle of it"
     (out / "reads" / "000007" / "table=facts").mkdir(parents=True)
     (out / "reads" / "000007" / "table=facts" / "part-0.parquet").write_bytes(b"PAR1 half")
 

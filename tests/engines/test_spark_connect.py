@@ -22,7 +22,8 @@ CLIENT = ("grpc", "grpc_status", "google.protobuf", "google.rpc", "zstandard")
 SCRIPT = """
 import json, sys
 from pyspark.sql import SparkSession
-spark = SparkSession.builder.remote("local[1]").getOrCreate()  # a server in this process, a client beside it
+builder = SparkSession.builder.remote("local[1]").config("spark.sql.shuffle.partitions", "2")
+spark = builder.config("spark.ui.enabled", "false").getOrCreate()  # a server in this process, a client beside it
 from forensics import spark as forensics
 from forensics.reports import json_report
 sample, out = sys.argv[1:]

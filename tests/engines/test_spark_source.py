@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from forensics import spark as forensics
 from forensics.case import Reading
 from forensics.engines import local
+from forensics.engines.spark.deriving import TABLES
+from forensics.errors import UnreadableInput
 from parsers.schema import Kind
 from tests.engines.conftest import Sessions
 from tests.parsers.handing_over import stamped
@@ -35,8 +38,22 @@ def test_the_tables_of_the_source(sessions: Sessions, sample_traces: Path) -> No
     assert sorted(row.hw for row in found) == sorted(wanted.get_column("hw").to_list())
     assert forensics.read(spark, sample, table="batches").count() == case.batches.height
     assert forensics.read(spark, sample, table="notices").count() >= 0
-    with pytest.raises(Exception, match="there is no table 'truths'"):
-        forensics.read(spark, sample, table="truths").count()
+    with pytest.raises(UnreadableInput, match="there is no table 'truths'"):
+        forensics.read(spark, sample, table="truths")
+    with pytest.raises(UnreadableInput, match="'Europe/Nowhere' is no time zone"):
+        forensics.read(spark, sample, tz="Europe/Nowhere")
+    with pytest.raises(Exception, match="there is no option 'tabel'; did you mean table"):
+        spark.read.format("kafka-forensics").option("tabel", "batches").load(sample).count()
+
+
+def test_an_archive_that_was_replaced(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
+    """Workers outlive their tasks: what they know of an archive must not be what it was."""
+    spark, path = sessions("local[2]"), tmp_path / "all.tar.gz"
+    for name in ("kip101-0.10.2.2", "bitflip-1.1.1"):
+        with tarfile.open(path, "w:gz") as archive:
+            archive.add(sample_traces / name, name)
+        wanted = local.take_in([str(path)]).observations.height
+        assert forensics.read(spark, str(path)).count() == wanted
 
 
 def test_what_a_collector_tells_of_a_zone(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
@@ -74,7 +91,9 @@ def test_lines_that_are_in_a_table_already(sessions: Sessions, sample_traces: Pa
     assert got == sorted(known.select("line", "kind", "hw", "leo").iter_rows())
 
 
-def test_the_tables_of_a_batch(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
+def test_the_tables_of_a_batch(
+    sessions: Sessions, sample_traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     spark, sample = sessions("local[2]"), str(sample_traces / "kip101-0.10.2.2")
     result = forensics.batch(spark, [sample], str(tmp_path / "out"))
     for name, count in (
@@ -83,3 +102,13 @@ def test_the_tables_of_a_batch(sessions: Sessions, sample_traces: Path, tmp_path
         ("observations", local.take_in([sample]).observations.height),
     ):
         assert forensics.table(spark, str(tmp_path / "out"), name).count() == count
+    assert result.case.notices.is_empty()
+    notices = forensics.table(spark, str(tmp_path / "out"), "notices")
+    assert (notices.count(), "reason" in notices.columns) == (0, True)
+    (cluster,) = result.case.sources.get_column("cluster").drop_nulls().unique() or ["none"]
+    rows = forensics.table(spark, str(tmp_path / "out"), "observations", cluster=cluster)
+    rows.explain()
+    assert "PartitionFilters: []" not in capsys.readouterr().out, "folders of other clusters are not read"
+    for name in TABLES:  # for whoever reads the files themselves
+        (folder,) = (tmp_path / "out").glob(f"tables-*/{name}")
+        assert set(TABLES[name]) < set(pl.scan_parquet(folder, hive_partitioning=True).collect_schema())

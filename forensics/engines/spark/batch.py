@@ -22,8 +22,16 @@ from forensics.engines.inputs import named_by_user
 from forensics.engines.spark import answers
 from forensics.engines.spark import context as contexts
 from forensics.engines.spark.context import FACTS, NO_UNIT, SURVEY, Context, Facts
-from forensics.engines.spark.deriving import TABLES, Derive, digested, folders, in_folders, survey_columns
-from forensics.engines.spark.files import Sink, grouped
+from forensics.engines.spark.deriving import (
+    TABLES,
+    Derive,
+    digested,
+    folders,
+    in_folders,
+    survey_columns,
+    written_schema,
+)
+from forensics.engines.spark.files import NO_VALUE, Sink, grouped, put
 from forensics.engines.spark.finishing import Finish, Lines, Part, cited
 from forensics.engines.spark.frames import collected, in_tasks, mapped
 from forensics.engines.spark.judging import JUDGED, KEY, Judge
@@ -32,7 +40,7 @@ from forensics.engines.spark.output import Output, judge_version, parser_version
 from forensics.engines.spark.plan import Piece, Plan, Unit, planned
 from forensics.engines.spark.progress import Judged, watched
 from forensics.engines.spark.reading import opened
-from forensics.engines.spark.rows import ddl, narrowed, plain
+from forensics.engines.spark.rows import narrowed, plain
 from forensics.engines.spark.shuffling import Shuffle
 from forensics.engines.spark.stored import Stored, answers_of
 from forensics.engines.spark.work import (
@@ -75,6 +83,7 @@ class Options:
         partitions: tasks of the replay; as many as the rows call for without it.
         format: of the tables observations, batches and notices, as Spark names it.
         texts: further files to write beside the tables, by name.
+        check: hash every file again, also those whose path, size and time are as they were.
         each: told of some partitions after others, with the names alone of what replay found.
         told: give the whole result, with the case that all reports speak of; without it, sources alone, so that what
             the driver holds does not grow with what was printed and found.
@@ -86,6 +95,7 @@ class Options:
     partitions: int | None = None
     format: str = PARQUET
     texts: Mapping[str, Lines] = field(default_factory=dict)
+    check: bool = False
     each: Callable[[Result], None] = lambda _: None
     told: bool = True
 
@@ -153,7 +163,7 @@ class Batch:
         return Listing(files, digests, looks)
 
     def _known(self) -> dict[tuple[str, str, int, int, str], tuple[str | None, str]]:
-        if self.manifest is None or self.manifest["parser"] != parser_version():
+        if self.manifest is None or self.manifest["parser"] != parser_version() or self.options.check:
             return {}
         rows = self.output.read_table(self.manifest["generation"], "files")
         names = ("path", "real", "size", "changed", "problem")
@@ -292,8 +302,18 @@ class Batch:
             )
             parts += [narrowed(files, DIGESTS), narrowed(digested(notices, KEY), DIGESTS)]
         told = pl.concat(parts)
+        for name in TABLES:
+            if not told.get_column("name").str.starts_with(f"{name}/").any():
+                self._write_nothing(name)
         self.output.seen(self.plain / name for name in told.get_column("name").drop_nulls())
         return told
+
+    def _write_nothing(self, name: str) -> None:
+        """A file without rows, so that a table without any has its columns."""
+        rows = in_folders(name, pl.DataFrame(schema=TABLES[name]))
+        names = {"in_cluster": "none", "date": NO_VALUE}
+        place = [f"{by}={names[by]}" for by in folders(name)]
+        put(self.plain.joinpath(name, *place, "part-none.parquet"), rows.drop(folders(name)))
 
     def more_notices(self, context: Context) -> pl.DataFrame:
         """What putting together had to say, as rows of the table ``notices``."""
@@ -330,7 +350,7 @@ class Batch:
         if self.options.format == PARQUET:
             return
         for name in TABLES:
-            rows = self.spark.read.schema(_written_schema(name)).parquet(str(self.plain / name))
+            rows = self.spark.read.schema(written_schema(name)).parquet(str(self.plain / name))
             target = str(self.output.tables(self.generation) / name)
             rows.write.format(self.options.format).partitionBy(*folders(name)).save(target)
         shutil.rmtree(self.plain)
@@ -447,15 +467,6 @@ class Batch:
 
 
 _LAST_SPLIT: Final = (1 << 31) - 1
-
-
-def _written_schema(name: str) -> str:
-    """Columns of a table as they are written, those that folders are named after last."""
-    columns_ = ddl(TABLES[name])
-    if name == "observations":
-        for time in ("time", "ordered"):
-            columns_ = columns_.replace(f"`{time}` bigint", f"`{time}` timestamp")
-    return ", ".join([columns_, *(f"`{by}` {'date' if by == 'date' else 'string'}" for by in folders(name))])
 
 
 def batch(

@@ -10,10 +10,13 @@ pushed down: where ``spark.sql.python.filterPushdown.enabled`` is off, as by def
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import polars as pl
 import pyarrow as pa
@@ -22,18 +25,20 @@ from pyspark.sql.types import StructType
 
 from forensics.case.order import utc
 from forensics.case.zones import ASSUMED, settle
-from forensics.engines.spark.listing import listed, looked
+from forensics.engines.spark.listing import File, listed, looked
 from forensics.engines.spark.plan import Piece, Unit, planned
 from forensics.engines.spark.reading import opened
 from forensics.engines.spark.rows import arrow_schema, ddl, narrowed, plain
 from forensics.errors import UnreadableInput
 from parsers import read
+from parsers.containers import is_packed
 from parsers.distances import together
 from parsers.file_reading import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
 from parsers.text_log import NAME as LOG
 
 NAME: Final = "kafka-forensics"
+OPTIONS: Final = ("table", "topics", "tz")
 CHECKPOINTS: Final = (
     Kind.HW_CHECKPOINT,
     Kind.RECOVERY_POINT,
@@ -55,9 +60,28 @@ TABLES: Final[Mapping[str, Mapping[str, pl.DataType]]] = {
 
 @dataclass
 class Pieces(InputPartition):  # type: ignore[misc, unused-ignore]
-    """What one task reads, as text."""
+    """What one task reads, as text: pieces, or all that is in an archive."""
 
     pieces: tuple[str, ...]
+    archive: str = ""
+
+
+def _is_packed(file: File) -> bool:
+    """Whether other files, or another, are packed in it: that may take as long to find out as to read it."""
+    try:
+        return not file.problem and is_packed(file.source().head())
+    except OSError:
+        return False  # said when it is read
+
+
+def _tasks(files: Iterable[File]) -> list[list[Piece]]:
+    """Tasks that read what is in files."""
+    units: list[Unit] = []
+    for file in files:
+        for look in looked(file, None):
+            if not look.problem and not look.container:
+                units.append(Unit(len(units), file, look))
+    return planned(units, split=_TOGETHER, whole=[unit.number for unit in units]).tasks
 
 
 class Reader(DataSourceReader):
@@ -70,20 +94,23 @@ class Reader(DataSourceReader):
         self.zone = zone  # as the user gave it; None leaves it to what a collector's times tell of each log
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Tasks: files listed, archives looked into, nothing parsed."""
-        units: list[Unit] = []
+        """Tasks: files listed and their first bytes read; what is in an archive is found by the task that reads it."""
+        plain, tasks = [], []
         for file in listed([self.path]):
-            for look in looked(file, None):
-                if not look.problem and not look.container:
-                    units.append(Unit(len(units), file, look))
-        whole = [unit.number for unit in units]
-        tasks = planned(units, split=_TOGETHER, whole=whole).tasks
-        return [Pieces(tuple(piece.row() for piece in task)) for task in tasks]
+            if _is_packed(file):
+                tasks.append(Pieces((), json.dumps([file.path, file.real, file.size, file.changed])))
+            else:
+                plain.append(file)
+        tasks += [Pieces(tuple(piece.row() for piece in task)) for task in _tasks(plain)]
+        return tasks
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Arrow batches of one task."""
         assert isinstance(partition, Pieces)
-        for text in partition.pieces:
+        pieces = partition.pieces
+        if partition.archive:
+            pieces = tuple(piece.row() for task in _tasks([File(*json.loads(partition.archive))]) for piece in task)
+        for text in pieces:
             units = Piece.of(text).units
             if len(units) > 1:
                 sources = [opened(unit) for unit in units]
@@ -154,6 +181,7 @@ class KafkaForensics(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A reader of the table that was asked for."""
+        check(self._table(), self.options.get("tz") or None)
         path = self.options.get("path")
         if not path:
             raise UnreadableInput(f"{NAME}: no path; use .load(PATH)")
@@ -161,10 +189,28 @@ class KafkaForensics(DataSource):
         return Reader(path, self._table(), topics, self.options.get("tz") or None)
 
     def _table(self) -> str:
+        for name in self.options:
+            if name.lower() not in (*OPTIONS, "path"):
+                near = get_close_matches(name.lower(), OPTIONS, n=1)
+                hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(OPTIONS)}"
+                raise UnreadableInput(f"{NAME}: there is no option {name!r}{hint}")
         table = str(self.options.get("table", "observations"))
-        if table not in TABLES:
-            raise UnreadableInput(f"{NAME}: there is no table {table!r}; use one of {', '.join(TABLES)}")
+        check(table)
         return table
+
+
+def check(table: str, zone: str | None = None) -> None:
+    """Make sure that there is such a table and such a zone.
+
+    Raises:
+        UnreadableInput: there is none.
+    """
+    if table not in TABLES:
+        raise UnreadableInput(f"{NAME}: there is no table {table!r}; use one of {', '.join(TABLES)}")
+    try:
+        ZoneInfo(zone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        raise UnreadableInput(f"{NAME}: {zone!r} is no time zone; use a name like Europe/Berlin or UTC") from None
 
 
 def _arrow(schema: Mapping[str, pl.DataType]) -> Any:

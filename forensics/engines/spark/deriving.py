@@ -12,7 +12,7 @@ from forensics.case import Reading
 from forensics.case.case import in_window
 from forensics.case.order import METADATA_TOPIC
 from forensics.engines.spark.context import SURVEY, Context, Draft, busy, gaps, placed
-from forensics.engines.spark.rows import narrowed, packed, plain, restored, unpacked
+from forensics.engines.spark.rows import ddl, narrowed, packed, plain, restored, unpacked
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 _PLACES: Final = {"source": pl.Int32(), "path": pl.String(), "split": pl.Int32(), "seq": pl.Int64()}
@@ -169,6 +169,15 @@ def in_folders(name: str, rows: pl.DataFrame) -> pl.DataFrame:
 def folders(name: str) -> tuple[str, ...]:
     """Columns that the folders of a table are named after."""
     return ("in_cluster", "date") if name == "observations" else ("in_cluster",)
+
+
+def written_schema(name: str) -> str:
+    """Columns of a table as they are written, those that folders are named after last."""
+    columns_ = ddl(TABLES[name])
+    if name == "observations":
+        for time in ("time", "ordered"):
+            columns_ = columns_.replace(f"`{time}` bigint", f"`{time}` timestamp")
+    return ", ".join([columns_, *(f"`{by}` {'date' if by == 'date' else 'string'}" for by in folders(name))])
 
 
 def digested(rows: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:

@@ -102,6 +102,12 @@ def _escaped(value: object) -> str:
     return f"{cut}-{sha256(name.encode()).hexdigest()[:20]}"
 
 
+def in_folder(value: str) -> str | None:
+    """What the name of a folder says of a value where rows are read again; None where it does not tell the value."""
+    name = "".join(f"%{ord(c):02X}" if c in _ESCAPED else c for c in value)
+    return value if value and len(name.encode()) <= _LONGEST else None
+
+
 def frames(paths: Sequence[str], names: Sequence[str], *, rows: int = ROWS) -> Iterator[pl.DataFrame]:
     """Rows of files one after another, some files at a time: an expression costs the same for ten rows as for
     thousands.

@@ -37,8 +37,8 @@ def session(
 
     Args:
         spark: one that is already there, classic or Spark Connect; it is used as it is.
-        master: where to run one of our own, e.g. ``local[*]`` or ``spark://host:7077``; without it what the environment
-            says (``spark-submit``, ``SPARK_REMOTE``), else ``local[*]``.
+        master: where to run one of our own, e.g. ``spark://host:7077``; without it what the setting ``spark.master``
+            or the environment says (``spark-submit``, ``SPARK_REMOTE``, ``spark-defaults.conf``), else ``local[*]``.
         conf: more settings of one of our own.
 
     Raises:
@@ -63,16 +63,15 @@ def session(
             raise NoSpark(why)
         # Workers on this machine must run the Python that has our libraries.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1" if (master or "local").startswith("local") else "")
-        if not os.environ["SPARK_LOCAL_IP"]:
-            del os.environ["SPARK_LOCAL_IP"]
+        if (master or settings.get("spark.master") or _chosen() or "local").startswith("local"):
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName("forensics")
     for key, value in settings.items():
         builder = builder.config(key, value)
     if (master or "").startswith("sc://"):
         builder = builder.remote(str(master))
-    elif master is not None or not (remote or _submitted()):
-        builder = builder.master(master or "local[*]")
+    elif master is not None:
+        builder = builder.master(master)  # without one Spark takes its own settings, and local[*] where they name none
     try:
         return builder.getOrCreate()
     except (PySparkException, RuntimeError, OSError) as error:
@@ -82,13 +81,19 @@ def session(
         ) from None
 
 
-def _submitted() -> bool:
-    """Whether spark-submit, or what is like it, has chosen the master."""
-    return (
-        "PYSPARK_GATEWAY_PORT" in os.environ
-        or "MASTER" in os.environ
-        or "--master" in os.environ.get("PYSPARK_SUBMIT_ARGS", "")
-    )
+def _chosen() -> str:
+    """The master that the environment chooses, as far as it can be told here; "" where it chooses none."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ or "--master" in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
+        return "spark-submit"
+    if "MASTER" in os.environ:
+        return os.environ["MASTER"]
+    folder = os.environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if (home := os.environ.get("SPARK_HOME")) else "")
+    try:
+        text = Path(folder, "spark-defaults.conf").read_text("utf-8", "replace") if folder else ""
+    except OSError:
+        return ""
+    found = re.findall(r"^[ \t]*spark\.master[ \t=:]+(\S+)", text, re.MULTILINE)
+    return str(found[-1]) if found else ""
 
 
 def why_no_java() -> str | None:

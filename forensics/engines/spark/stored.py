@@ -141,13 +141,14 @@ class Stored:
         """The case as a scan has it.
 
         Args:
-            name: a partition, as ``orders-0``: only its rows, and those that are about whole brokers; None for all.
+            name: a partition, as ``orders-0``: only its rows, those about whole brokers, and the first and last
+                of each process; None for all.
         """
         wanted = pl.lit(True)
         if name is not None:
             topic, _, partition = name.rpartition("-")
             wanted = (pl.col("topic") == topic) & (pl.col("partition").cast(pl.String) == partition)
-            wanted |= pl.col("topic").is_null()
+            wanted |= pl.col("topic").is_null() | self._ends()
         brokers = [codec.decode_broker(text) for text in self.manifest["brokers"]]
         return Case(
             self.sources(),
@@ -159,6 +160,17 @@ class Stored:
             self.files(),
             tuple(brokers),
         )
+
+    def _ends(self) -> pl.Expr:
+        """Whether a row has the first or the last time that a process of a broker stated."""
+        place = (pl.col("cluster"), pl.col("broker"), pl.col("run"))
+        # A process prints its settings before the line that begins its run.
+        preamble = pl.col("kind").is_in([Kind.BROKER_CONFIG.value, Kind.BROKER_VERSION.value])
+        rows = self.scan("observations").filter(pl.col("broker").is_not_null() & pl.col("time").is_not_null())
+        spans = rows.filter(~preamble).group_by(place).agg(pl.col("time").min(), pl.col("time").max().alias("_last"))
+        found = spans.collect(engine="streaming")
+        ends = pl.concat([found.drop("_last"), found.drop("time").rename({"_last": "time"})])
+        return pl.struct(*place, "time").is_in(ends.select(pl.struct(*place, "time")).to_series().implode())
 
     def sources(self) -> pl.DataFrame:
         """Schema ``SOURCES``."""
