@@ -1,0 +1,63 @@
+"""Where a session of our own runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forensics.engines.spark.session import session
+
+pytestmark = pytest.mark.spark  # it imports PySpark
+
+
+class Builder:
+    """Takes down what is asked of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, tuple[Any, ...]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def ask(*arguments: Any) -> Builder:
+            self.asked.append((name, arguments))
+            return self
+
+        return ask
+
+
+@pytest.mark.parametrize(
+    ("master", "conf", "defaults", "chosen", "loopback"),
+    [
+        (None, {}, "", [], True),  # Spark's own default: local[*]
+        ("local[2]", {"spark.master": "spark://other:7077"}, "", [("master", ("local[2]",))], True),
+        (None, {"spark.master": "spark://host:7077"}, "", [("config", ("spark.master", "spark://host:7077"))], False),
+        (None, {}, "# of the gateway\nspark.master                     yarn\n", [], False),
+    ],
+)
+def test_a_master_that_is_named_elsewhere_stands(
+    master: str | None,
+    conf: dict[str, str],
+    defaults: str,
+    chosen: list[tuple[str, tuple[str, ...]]],
+    loopback: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from pyspark.sql import SparkSession
+
+    for name in ("SPARK_LOCAL_IP", "SPARK_REMOTE", "MASTER", "PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS"):
+        monkeypatch.setenv(name, "")  # put back afterwards, also where the session sets it
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    monkeypatch.setenv("PYSPARK_PYTHON", "python3")
+    (tmp_path / "spark-defaults.conf").write_text(defaults)
+    builder = Builder()
+    monkeypatch.setattr(SparkSession, "builder", builder)
+    monkeypatch.setattr(SparkSession, "getActiveSession", classmethod(lambda _: None))
+    session(master=master, conf=conf)
+    masters = [one for one in builder.asked if one[0] == "master" or one[1][:1] == ("spark.master",)]
+    assert [one for one in masters if one in chosen] == chosen
+    assert any(name == "master" for name, _ in masters) == (master is not None)
+    assert (os.environ.get("SPARK_LOCAL_IP") == "127.0.0.1") == loopback
