@@ -105,7 +105,7 @@ def test_the_tables_of_a_batch(
     assert result.case.notices.is_empty()
     notices = forensics.table(spark, str(tmp_path / "out"), "notices")
     assert (notices.count(), "reason" in notices.columns) == (0, True)
-    (cluster,) = result.case.sources.get_column("cluster").drop_nulls().unique() or ["none"]
+    (cluster,) = result.case.sources.get_column("cluster").drop_nulls().unique().to_list()
     rows = forensics.table(spark, str(tmp_path / "out"), "observations", cluster=cluster)
     rows.explain()
     assert "PartitionFilters: []" not in capsys.readouterr().out, "folders of other clusters are not read"

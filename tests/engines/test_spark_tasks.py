@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from datetime import timedelta
 from pathlib import Path
 
 import fsspec
@@ -11,7 +13,10 @@ import pytest
 from forensics.case import Reading
 from forensics.engines import local
 from forensics.engines.spark.listing import listed
-from forensics.reports import json_report
+from forensics.engines.spark.stored import Stored
+from forensics.replay.partitions import histories
+from forensics.replay.timeline import timeline
+from forensics.reports import json_report, timeline_text
 from parsers import remote
 from tests.case.test_zones import BERLIN, EAST, PUT_BACK, cri, filebeat, taken
 from tests.engines.without_spark import run
@@ -26,6 +31,28 @@ def test_small_tasks_and_thinned_partitions_change_nothing(parts: int, evidence:
     path = str(evidence / "powerloss-3.9.1-replication")
     found = run(path, tmp_path, split=1, parts=parts, together=60)
     assert json_report.render(found) == json_report.render(local.scan([path]))
+
+
+def test_a_timeline_from_tables_knows_when_processes_ended(sample_traces: Path, tmp_path: Path) -> None:
+    """What a broker said last before it was killed may be about another partition."""
+    copy = tmp_path / "kip101"
+    shutil.copytree(sample_traces / "kip101-0.10.2.2", copy)
+    case = local.take_in([str(copy)])
+    begun = case.observations.filter(pl.col("starts_run") & (pl.col("run") > 1))
+    for source, line, time in begun.select("source", "line", "time").iter_rows():
+        path = Path(case.path(source))
+        lines = path.read_text().splitlines(keepends=True)
+        said = f"[{time - timedelta(milliseconds=3):%Y-%m-%d %H:%M:%S,%f}"[:-3]
+        lines.insert(line - 1, f"{said}] INFO Truncating log other-0 to offset 5. (kafka.log.Log)\n")
+        path.write_text("".join(lines))
+    run(str(copy), tmp_path / "out")
+    expected = local.take_in([str(copy)])
+    mine = Stored(tmp_path / "out").case("orders-0")
+    shown = []
+    for whose in (mine, expected):
+        (history,) = (one for one in histories(whose) if one.name == "orders-0")
+        shown.append(timeline_text.render(whose, history, timeline(whose, history), width=120, cite=True))
+    assert shown[0] == shown[1]
 
 
 @pytest.mark.parametrize("mixed", [False, True])

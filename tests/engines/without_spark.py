@@ -15,7 +15,7 @@ from forensics.case.case import SOURCES, Reading
 from forensics.engines import codec
 from forensics.engines.spark import answers
 from forensics.engines.spark import context as contexts
-from forensics.engines.spark.batch import Batch, Listing, Options, opener_of
+from forensics.engines.spark.batch import Batch, Listing, Options, _commit, opener_of
 from forensics.engines.spark.context import NO_UNIT, SURVEY, Facts
 from forensics.engines.spark.deriving import TABLES, Derive, survey_columns
 from forensics.engines.spark.files import frames
@@ -101,6 +101,7 @@ def run(
     texts.update(answers.batch_quotes(told["batches"], bytes_))
     answers.complete(found, texts, hashes)
     done = [codec.judgements_of(one) for one in found]
+    _commit(batch, listing, context)
     case = _summary(context, listing, told)
     histories = [codec.decode_history(text) for text in judged.get_column("history")]
     return ordered([path], case, list(zip(histories, done, strict=True)))

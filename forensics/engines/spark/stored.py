@@ -148,11 +148,15 @@ class Stored:
         if name is not None:
             topic, _, partition = name.rpartition("-")
             wanted = (pl.col("topic") == topic) & (pl.col("partition").cast(pl.String) == partition)
-            wanted |= pl.col("topic").is_null() | self._ends()
+            wanted |= pl.col("topic").is_null()
         brokers = [codec.decode_broker(text) for text in self.manifest["brokers"]]
         return Case(
             self.sources(),
-            observations_of(self.scan("observations").filter(wanted).collect(engine="streaming")),
+            observations_of(
+                self.scan("observations")
+                .filter(wanted if name is None else wanted | self._ends())
+                .collect(engine="streaming")
+            ),
             table_of(self.scan("batches").filter(wanted).collect(engine="streaming"), "batches", BATCHES),
             answers.notices_of(self.scan("notices").collect()),
             {broker.id: broker for broker in brokers},
