@@ -11,11 +11,11 @@ from random import Random
 
 import pytest
 
-from forensics.model import PROTOCOLS, scenario
+from forensics.model import PROTOCOLS, Run, scenario
 from forensics.model.evidence import files
 from forensics.model.run import Logging
 from tests.model import batches
-from tests.model.batches import Files, compared, drawn
+from tests.model.batches import Answer, Files, compared, drawn
 
 TELLING = (
     "server.log",
@@ -46,6 +46,22 @@ def test_a_missing_file_makes_no_verdict_wrong(name: str, protocol: str) -> None
         given = compared([verdicts for _, verdicts in batches.judged(case)], truth)
         wrong |= {(name, protocol, missing, answer.rule) for answer in given if answer.wrong}
     assert wrong == set()
+
+
+@pytest.mark.parametrize("protocol", ["epoch", "fetch"])
+def test_epoch_checkpoints_tell_where_a_leader_began_whose_logs_are_missing(protocol: str) -> None:
+    run = scenario("power-loss").run(protocol)
+    content = files(run, "default")
+    gone = [path for path in content if path.endswith("0000.log") or path.startswith("broker-2/logs/")]
+    less = _without(content, gone)
+    assert lost(run, less).kind == "violated"
+    without = _without(less, [path for path in less if path.endswith("leader-epoch-checkpoint")])
+    assert lost(run, without).kind == "unknown, violated"
+
+
+def lost(run: Run, content: Files) -> Answer:
+    given = compared([verdicts for _, verdicts in batches.judged(batches.taken([content]))], run.truth())
+    return next(answer for answer in given if answer.rule == "committed-data-lost")
 
 
 # -- random runs -------------------------------------------------------------------------------------------------------
