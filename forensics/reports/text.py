@@ -229,6 +229,8 @@ class _Page:
             source = f" ({cause.reference})" if cause.reference else ""
             versions = f". Versions: {cause.versions}" if cause.versions else ""
             self.said("cause", [f"{cause.text}{source}{versions}"])
+            if cause.prevention:
+                self.said("prevent", [cause.prevention])
 
     def said(self, label: str, texts: Iterable[str]) -> None:
         """Labelled sentences, each once."""

@@ -51,7 +51,8 @@ CAUSES: tuple[Cause, ...] = (
         "wiped-disk",
         "a replica came back with an empty log in the place of its old one: a wiped, replaced or unmounted disk",
         "KIP-903, KIP-966",
-        "all; KRaft refuses ISR members of a stale broker epoch from 3.6 on",
+        "all; KRaft adds no replica of an older broker epoch to an ISR (KIP-903), but elects a wiped one that is "
+        "still in it or was its last member",
         "never start a broker on an empty disk while it is the only member of an ISR",
     ),
     Cause(
@@ -88,6 +89,13 @@ CAUSES: tuple[Cause, ...] = (
         "Kafka documentation, log directories",
         "all",
         "never touch checkpoint files while a broker is stopped",
+    ),
+    Cause(
+        "epochs-put-back",
+        "leader epochs were handed out again: ZooKeeper or the metadata log was put back from an older copy",
+        "KIP-101, Kafka documentation, ZooKeeper operation",
+        "all",
+        "never restore ZooKeeper or the metadata log from an older copy under brokers that have gone on",
     ),
     Cause("unknown", "the evidence does not show the cause", "", "", ""),
 )

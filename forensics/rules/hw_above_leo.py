@@ -113,7 +113,7 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         after={"log_end_offset": end},
         inferences=() if proof.ranges else ("the checkpoint belongs to the log beside it",),
         not_because=(
-            "the segments were read to their end; if the directory was copied while the broker ran, copy it again",
+            "the segments were read to their end; if copied while the broker ran, or without a file, copy them again",
         ),
         cause=flushed_cause(history, broker, end),
         keep=f"{brokers_text(whole)}'s copy of {name}" if whole else None,

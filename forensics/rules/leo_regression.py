@@ -75,6 +75,11 @@ def _unmeasured(history: History) -> list[str]:
 
 
 def _check(shrunk: Shrunk) -> str:
+    if shrunk.cause == "created":
+        return (
+            f"copy the partition's directory from a replica that still has the records before broker {shrunk.replica} "
+            "leads, and find out who wiped, replaced or unmounted its disk"
+        )
     if shrunk.cause == "loaded":
         return (
             f"find out who restored, remounted or copied broker {shrunk.replica}'s data directory while it was "
@@ -110,6 +115,9 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         inferences=inferences,
         cause=SHRUNK_BY[shrunk.cause],
         next_steps=(_check(shrunk),),
+        do_not=(f"do not start broker {shrunk.replica} first: it would lead without the records",)
+        if shrunk.cause == "created"
+        else (),
     )
 
 

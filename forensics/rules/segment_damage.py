@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, Damage, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import missing_data
 from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 
@@ -53,21 +53,46 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _finding(history: History, broker: int, damage: list[Damage], severity: Severity) -> Finding:
+    whole = _undamaged(history, broker) if severity is Severity.ERROR else ()
+    name = history.name
+    parted = severity is Severity.ERROR and all(d.text.startswith("gap") for d in damage)
     more = f", and {len(damage) - 1:,} more" if len(damage) > 1 else ""
     return Finding(
         rule=ID,
         severity=severity,
-        confidence=Confidence.PROVEN,
+        confidence=Confidence.INFERRED if parted else Confidence.PROVEN,
         **place(history),
         replicas=(broker,),
         subject="damage" if severity is Severity.ERROR else "end",
         summary=f"broker {broker}'s segments: {damage[0].text}{more}",
         facts=tuple(Fact(d.text, broker=broker, refs=(d.ref,)) for d in damage[:SHOWN]),
+        inferences=(f"every segment file of {name} on broker {broker} was collected",) if parted else (),
+        uncertain=(
+            (f"a segment file may be missing from the collection only: see if broker {broker}'s directory has it",)
+            if parted
+            else ()
+        ),
         cause="unknown",
-        next_steps=(f"compare with another replica of {history.name} before broker {broker} is started",)
+        keep=f"the copies of {name} on {brokers_text(whole)}, whose segments are whole to the same offset"
+        if whole
+        else None,
+        next_steps=(f"compare with another replica of {name} before broker {broker} is started",)
         if severity is Severity.ERROR
         else (),
+        do_not=(f"do not wipe or reassign {brokers_text(whole)}: they may be the only ones with what was damaged",)
+        if whole
+        else (),
         count=len(damage),
+    )
+
+
+def _undamaged(history: History, broker: int) -> tuple[int, ...]:
+    """Other replicas whose segments are whole and reach as far."""
+    end = history.disks[broker].end
+    return tuple(
+        other
+        for other, disk in sorted(history.disks.items())
+        if other != broker and disk.end is not None and not disk.damage and (end is None or disk.end >= end)
     )
 
 

@@ -155,7 +155,9 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
     if kept and history.protocol == "hw":
         return "hw-truncation"  # as a follower it kept a tail of its own, which no offset can tell from its leader's
-    return "lagging-isr-member" if _lagged(history, epoch, offset, since) else "unknown"
+    if _lagged(history, epoch, offset, since):
+        return "lagging-isr-member"
+    return "epochs-put-back" if history.backwards else "unknown"
 
 
 def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:

@@ -127,9 +127,16 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         inferences=inferences,
         not_because=("by leader epoch the removed records are the committed ones, not others at the same offsets",),
         cause=cause,
-        next_steps=(f"read the finding on lost data of {history.name}: it names the copy to keep",) if lost else (),
+        next_steps=(_where_to_read(history, lost),) if lost else (),
         count=1 + cut.repeats,
     )
+
+
+def _where_to_read(history: History, lost: list[Range]) -> str:
+    """Where the story of the lost records is told, and whether a copy of them is left."""
+    held = any(loss.holders for loss in losses(history)[0] if intersect(loss.ranges, lost))
+    copy = "it names the copy to keep" if held else "no copy in the evidence has them any more"
+    return f"read the finding on lost data of {history.name}: {copy}"
 
 
 RULE = Rule(ID, Severity.CRITICAL, "TRUNCATED BELOW COMMITTED", judge, __doc__ or "")

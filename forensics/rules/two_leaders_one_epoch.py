@@ -68,7 +68,7 @@ def judge(history: History, case: Case) -> Judgement:
                 epochs=(number,),
                 summary=f"leader epoch {number} has {len(leaders)} leaders: {brokers_text(leaders)}",
                 facts=tuple(facts),
-                cause="unknown",
+                cause="epochs-put-back" if history.backwards else "unknown",
                 keep=f"the copies of {history.name} on {brokers_text(leaders)}",
             )
         )

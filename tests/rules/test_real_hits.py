@@ -220,3 +220,15 @@ def test_without_a_checkpoint_nobody_knows_what_was_committed(torn: bool, sample
     judged = partition.judgements["hw-above-leo"]
     assert judged.verdict is Verdict.UNKNOWN
     assert judged.missing == ("broker 2's replication-offset-checkpoint from the directory of orders-0",)
+
+
+def test_damage_names_the_copies_that_are_whole(sample_traces: Path, scanned: Scanned) -> None:
+    (finding,) = partition(scanned(sample_traces / "bitflip-1.1.1")).judgements["segment-damage"].findings
+    assert finding.keep is not None
+    assert "whole to the same offset" in finding.keep
+    assert finding.do_not
+
+
+def test_epochs_handed_out_again_are_a_cause(sample_traces: Path, scanned: Scanned) -> None:
+    (finding,) = partition(scanned(sample_traces / "zkback-2.8.2")).judgements["two-leaders-one-epoch"].findings
+    assert finding.cause == "epochs-put-back"
