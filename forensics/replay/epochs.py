@@ -74,6 +74,8 @@ def _told(epoch: Epoch, event: Event) -> None:
     if epoch.time is None:
         epoch.time = event.time
     isr = broker_set(event.isr)
+    if isr is not None:
+        epoch.told.add(isr)
     if isr is not None and all(known != isr for known, _ in epoch.isr):
         epoch.isr.append((isr, ref))
         epoch.isr_told = True

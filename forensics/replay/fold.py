@@ -15,7 +15,7 @@ from forensics.replay.backwards import served_again, written_before
 from forensics.replay.committed import reached
 from forensics.replay.elections import states
 from forensics.replay.events import Event
-from forensics.replay.gaps import Gap, Journal, untold
+from forensics.replay.gaps import Gap, Journal, regrown, untold
 from forensics.replay.history import (
     BrokerFacts,
     Confidence,
@@ -33,7 +33,7 @@ from forensics.replay.history import (
     Statement,
 )
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
-from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.steps import Sample, Step
 from forensics.replay.tenures import Reader, Tenure
 from forensics.replay.unheard import unbegun, uncovered
@@ -92,6 +92,11 @@ def fold(
     told = {b for b, spans in tenures.items() if spans and facts.get(b, NO_FACTS).state_log} - {*history.gaps}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
     missed = untold({b: tenures[b] for b in told}, history.epochs, lambda b: facts.get(b, NO_FACTS).fenced)
+    if not history.backwards and not served_again(tenures):
+        for broker in sorted(told):
+            grown = regrown(tenures[broker])
+            if grown is not None:
+                missed.setdefault(broker, grown)
     for broker, (number, why) in missed.items():
         last = [tenure for tenure in tenures[broker] if tenure.epoch <= number][-1]
         last.steps.append(Step("gap", 0, None, 0, "", last.last_time, (last.refs[-1],)))
@@ -116,6 +121,13 @@ def _gaps(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
     if not (fact.server_log and fact.state_log):
         return []  # a file is missing, and known to be
     return Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
+
+
+def _agreed(log: Lineage, other: Lineage, end: int) -> Lineage:
+    """A log as far as another one gives the same epochs; from there on it is not known."""
+    differ, unknown = differences(log, other, 0, end)
+    first = min((start for start, _ in (*differ, *unknown)), default=end)
+    return log.cut(first).begin(UNKNOWN, first) if first < end else log
 
 
 @dataclass(slots=True)
@@ -159,7 +171,7 @@ class _Fold(Leading):
             for broker, tenure in sorted(here, key=lambda item: item[0] != epoch.leader):
                 self._tenure(broker, tenure, epoch)
         self._ends()
-        self.history.statements = [self._follow_on(statement) for statement in self.history.statements]
+        self.history.statements = [self._borne_out(self._follow_on(statement)) for statement in self.history.statements]
         self._settle()
         self.history.regressions += self._put_back()
 
@@ -240,6 +252,8 @@ class _Fold(Leading):
             end = tenure.start_end if tenure.start_end is not None else tenure.start_low
             log = log.cut(end).begin(UNKNOWN, end)
         elif epoch.lineage.entries and at is not None:
+            if at > 0 and not self.facts.get(broker, NO_FACTS).server_log:
+                log = _agreed(log, epoch.lineage, at)  # what it was cut to is not told
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
         for number, start, _ in tenure.entries:
             log = log.cut(start).begin(number, start)
@@ -338,7 +352,9 @@ class _Fold(Leading):
             for other, spans in self.tenures.items()
             for t in spans
         )
-        if fetching or broker in self.history.gaps:
+        named = {other for epoch in self.history.epochs.values() for isr, _ in epoch.isr for other in isr}
+        silent = any(not self._told(other) for other in named - {broker})
+        if fetching or silent or tenure.held_back or broker in self.history.gaps:
             return None
         if not tenure.is_alone:
             return alone
@@ -353,9 +369,12 @@ class _Fold(Leading):
 
     def _stated_at_start(self, broker: int, tenure: Tenure) -> None:
         """A high watermark a tenure begins with was reached in an earlier one, in the log of the leader of that."""
-        start, before = tenure.start_hw, self.previous.get(broker)
+        start = tenure.start_hw
         if start is None or start.value <= 0:
             return
+        spans = self.tenures[broker]
+        position = next(number for number, one in enumerate(spans) if one is tenure)
+        before = spans[position - 1] if position else None
         if before is not None and before.start_hw is not None and start.value <= before.start_hw.value:
             return  # it already stood when the tenure before began
         if before is not None and before.hw is not None and start.value <= before.hw.value:
@@ -427,6 +446,36 @@ class _Fold(Leading):
         known = statement.lineage.cut(start).begin(UNKNOWN, start)
         return replace(statement, epoch=UNKNOWN, lineage=known)
 
+    def _borne_out(self, statement: Statement) -> Statement:
+        """Who states a high watermark held the records below it. Where its files hold others and no line tells that it
+        was cut since, lines are missing, and it may speak of the log that the files show.
+        """
+        disk = self.disks.get(statement.replica, NO_DISK)
+        if disk.end is None or not disk.lineage.entries or self.history.protocol == "hw" or self.history.backwards:
+            return statement
+        first, end = disk.log_start, min(statement.high_watermark, disk.end)
+        differ = differences(statement.lineage, disk.lineage, first, end)[0] if first < end else []
+        if not differ or self._removed(statement, differ[0][0]):
+            return statement
+        at = differ[0][0]
+        why = f"its files hold other records from offset {at} on than its lines lead to"
+        self.history.gaps.setdefault(statement.replica, Damage(why, statement.refs[0]))
+        replica = self.history.replicas[statement.replica]
+        replica.server_log = replica.state_log = False
+        return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(at).begin(UNKNOWN, at))
+
+    def _removed(self, statement: Statement, at: int) -> bool:
+        """Whether a line tells that a replica lost what it had from an offset on, after it stated a high watermark."""
+        if not statement.refs or statement.refs[0].row is None or statement.how == "in the checkpoint file":
+            return False
+        row = statement.refs[0].row
+        return any(
+            step.target <= at and (step.what in REMOVES or step.what == "loaded") and (step.refs[-1].row or 0) >= row
+            for tenure in self.tenures.get(statement.replica, ())
+            for step in tenure.steps
+            if step.what != "gap"
+        )
+
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def _ends(self) -> None:
@@ -451,11 +500,21 @@ class _Fold(Leading):
                 if not disk.lineage.entries:
                     continue
             own = replica.lineage
+            after = self._next_start(epoch.epoch, hw) if epoch is not None and disk.end is None else None
+            if after is not None:
+                # Without its segments it is not known whether it served on after its lines end.
+                epoch, own = None, self.logs[broker].cut(after).begin(UNKNOWN, after)
             if broker in history.uncovered:
                 # As a follower it takes over its leader's high watermark, which says nothing of what it holds alone.
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
                 own = own.cut(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
             self._state(broker, epoch, Sample(hw, ref, None), "in the checkpoint file", own=own)
+
+    def _next_start(self, number: int, hw: int) -> int | None:
+        """Where the first later leader began that did so below a high watermark."""
+        later = (e for n, e in sorted(self.history.epochs.items()) if n > number and e.served)
+        starts = (e.start if e.start is not None else e.start_low for e in later)
+        return next((start for start in starts if start < hw), None)
 
     def _settle(self) -> None:
         """Bound the ends that no line gives by the protocol, now that every high watermark is known."""
@@ -552,6 +611,11 @@ class _Fold(Leading):
                 own = statement.replica == epoch.leader and not since_load
                 members = [isr for isr, _ in epoch.isr][-1 if own else 0 :]
                 if not epoch.isr_own or not members or not all(broker in isr for isr in members):
+                    continue
+                stated = {isr for isr, _ in epoch.isr}
+                if any(broker not in isr for isr in epoch.told - stated):
+                    continue  # it left the ISR in lines of the leader that are missing
+                if epoch.leader is None or not self._told(epoch.leader):
                     continue
             shortened = any(
                 number <= epoch <= until

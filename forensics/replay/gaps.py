@@ -7,6 +7,7 @@ Where one of them stands alone, the others are missing, and nothing that follows
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -65,6 +66,7 @@ class Journal:
         self.leader: int | None = None
         self.followed: int | None = None  # leader in the role before, or in the one before that if there was none
         self.first_role: int | None = None
+        self.first_epoch: int | None = None
         self.requested = False  # a request is being carried out
         self.to_fetch: int | None = None  # a follower's role whose fetcher has not been started
         self.to_lead: int | None = None  # asked to lead, and has not said from which offset it does
@@ -130,7 +132,7 @@ class Journal:
         self.role = Role.LEADER if leads else Role.OFFLINE if gone else Role.FOLLOWER
         self.leader = self.replica if leads else event.leader
         if self.first_role is None:
-            self.first_role = event.row
+            self.first_role, self.first_epoch = event.row, epoch
         self.to_fetch = event.row if self.role is Role.FOLLOWER else None
         asked = leads and event.kind == Kind.LEADER_AND_ISR
         self.to_lead = event.row if asked and self.tells_start else None
@@ -162,7 +164,7 @@ class Journal:
         if self.to_lead != last.row:
             self._gap(self.to_lead, f"it never said where it began to lead in epoch {self.epoch}")
         self._log_settled()
-        if self.first_role is not None and not self.present and self.run > 0:
+        if self.first_role is not None and not self.present and (self.run > 0 or self.first_epoch == 0):
             self._gap(self.first_role, "no line tells how long the log was that the process found")
         if self.cached is not None and not self.stopping and self.first_role is not None:
             self._gap(self.cached[1], f"it heard of leader epoch {self.cached[0]}")
@@ -321,6 +323,14 @@ def untold(
             if broker in found:
                 continue
             if (
+                _was_there(before, spans, number)
+                and not here
+                and broker in (epoch.first_isr or ())
+                and epoch.isr_elected
+            ):
+                found[broker] = number, f"it was in the ISR that epoch {number} began with"
+                continue
+            if (
                 joined
                 and here
                 and fenced(broker)
@@ -338,7 +348,44 @@ def untold(
             # A follower goes on fetching from a leader that leads again, told or not, unless its fetches are fenced.
             if joined and (before[-1].leader != epoch.leader or fenced(broker)):
                 found[broker] = number, f"it came into the ISR in epoch {number}"
+    for broker, spans in sorted(tenures.items()):
+        missed = _nameless(broker, spans, epochs)
+        if missed is not None and (broker not in found or missed < found[broker][0]):
+            found[broker] = missed, f"it led before epoch {missed} and serves on after it, and nothing names that epoch"
     return found
+
+
+def _was_there(before: Sequence[Tenure], spans: Sequence[Tenure], number: int) -> bool:
+    """Whether one process of a broker served the replica both before an epoch and after it."""
+    return bool(before) and any(tenure.epoch > number and tenure.run == before[-1].run for tenure in spans)
+
+
+def _nameless(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch]) -> int | None:
+    """An epoch of which nobody tells though the leader before it lived on: it was told of its successor at the least.
+
+    While the last leader is dead, an epoch without one may begin of which stock logging tells nothing. And controllers
+    of ZooKeeper clusters raise the epoch by one for each replica that they take out of the ISR, several in one request
+    (KafkaController.onReplicasBecomeOffline).
+    """
+    for one, two in itertools.pairwise(spans):
+        if one.role is not Role.LEADER or one.run != two.run or one.epoch < 0:
+            continue
+        nameless = [number for number in range(one.epoch + 1, two.epoch) if number not in epochs]
+        before, after = epochs[one.epoch], epochs[two.epoch]
+        taken = len((before.last_isr or frozenset()) - (after.first_isr or frozenset()))
+        if nameless and not (after.leader == broker and two.epoch - one.epoch <= taken):
+            return nameless[0]
+    return None
+
+
+def regrown(spans: Sequence[Tenure]) -> tuple[int, str] | None:
+    """An epoch to which a leader came back with an ISR that had grown while it was away: it alone lets replicas in."""
+    for one, two in itertools.pairwise(spans):
+        if one.role is Role.LEADER is two.role and one.epoch == two.epoch and one.isr and two.isr:
+            grown = two.isr[0][0] - one.isr[-1][0]
+            if grown:
+                return one.epoch, f"the ISR of epoch {one.epoch} had grown by {min(grown)} when it came back to lead"
+    return None
 
 
 def _uncut(here: Sequence[Tenure], leaders: Sequence[Tenure]) -> bool:

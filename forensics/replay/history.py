@@ -303,6 +303,7 @@ class Epoch:
         start_confidence: how ``start`` is known.
         lineage: the leader's log in this epoch, the epoch's own entry included where its start is known.
         isr: ISR at the beginning, and every later one that is known, in order: (isr, is it committed, ref).
+        told: every ISR that others than the leader state.
         time: when it began, microseconds since 1970 UTC.
         refs: evidence of its leader and start.
         served: whether any evidence shows that the leader took it up.
@@ -322,6 +323,7 @@ class Epoch:
     start_confidence: Confidence = Confidence.PROVEN
     lineage: Lineage = field(default_factory=Lineage)
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
+    told: set[frozenset[int]] = field(default_factory=set)
     time: int | None = None
     refs: list[Ref] = field(default_factory=list)
     served: bool = False

@@ -38,6 +38,8 @@ class Tenure:
         hw: greatest high watermark reached in the tenure.
         isr: every ISR it stated as leader, in order.
         alone: log end offset it had as leader once the ISR was known to be itself alone.
+        held_back: it said that its high watermark did not advance though it was alone and had more: who fetches within
+            the lag holds it back, in the ISR or not.
         is_alone: at its end the ISR was still itself alone; what it merely proposed does not count.
         log_before: its log as the tenure found it, filled by the fold.
         log: its log once reconciled with the leader of the epoch, filled by the fold.
@@ -64,6 +66,7 @@ class Tenure:
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
     alone: Sample | None = None
     is_alone: bool = False
+    held_back: bool = False
     log_before: Lineage = field(default_factory=Lineage)
     log: Lineage = field(default_factory=Lineage)
 
@@ -504,8 +507,10 @@ class Reader:
 
     def _held(self, event: Event) -> None:
         """A leader's high watermark stays where it is: the log end offsets that it counted, its own among them."""
-        self._hw(event)
         now = self.now
+        behind = event.hw is not None and event.hw < self.low
+        now.held_back = now.held_back or (now.role is Role.LEADER and now.is_alone and behind)
+        self._hw(event)
         if now.role is not Role.LEADER or self.at_rest or event.run != now.run or not event.detail:
             return
         ends = [int(end) for end in _COUNTED.findall(event.detail)]

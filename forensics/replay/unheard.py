@@ -19,6 +19,13 @@ def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
         shown = [epoch for epoch, _ in disk.lineage.entries] + [epoch for epoch, _, _ in disk.entries]
         if told >= 0 and shown and max(shown) > told:
             found[broker] = f"its files know leader epoch {max(shown)}, its lines end in epoch {told}"
+        later = _served_later(history, broker, told) if told >= 0 else None
+        if later is not None:
+            found.setdefault(broker, f"it was in the ISR in epoch {later}, its lines end in epoch {told}")
+        point = disk.recovery_point[0] if disk.recovery_point is not None else 0
+        if disk.end is not None and spans and disk.end < point and not disk.damage and not _shorter(spans, point):
+            why = f"its files end at {disk.end}, its recovery point is {point}, and no line tells what removed the rest"
+            found.setdefault(broker, why)
         end = _flushed(spans)
         if disk.end is not None and disk.end < end and not disk.damage:
             why = f"its files end at {disk.end}, it had loaded {end}, and no line tells what removed the rest"
@@ -57,6 +64,19 @@ def unbegun(history: History) -> dict[int, str]:
                 found[broker] = f"its lines begin in leader epoch {min(roles)}, and it {what} in epoch {number}"
                 break
     return found
+
+
+def _shorter(spans: Sequence[Tenure], end: int) -> bool:
+    """Whether a line tells that a log ended below an offset once it had been there before."""
+    return any(step.what in (*REMOVES, "loaded") and step.target < end for tenure in spans for step in tenure.steps)
+
+
+def _served_later(history: History, broker: int, told: int) -> int | None:
+    """A later epoch in which a leader itself counted a replica in its ISR."""
+    for number, epoch in sorted(history.epochs.items()):
+        if number > told and epoch.leader != broker and epoch.isr_own and any(broker in isr for isr, _ in epoch.isr):
+            return number
+    return None
 
 
 def _flushed(spans: Sequence[Tenure]) -> int:

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.committed import doubts, lost_unseen, outside_isr
-from forensics.replay.history import Confidence, History, Shrunk
+from forensics.replay.history import Confidence, History, Role, Shrunk
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, place
 from forensics.rules.story import SHRUNK_BY, missing_logs, shrunk_fact
 
@@ -41,7 +41,7 @@ ID = "leo-regression"
 def judge(history: History, case: Case) -> Judgement:
     """Report each log that came back shorter."""
     findings = tuple(_finding(history, shrunk) for shrunk in history.shrunk)
-    missing = [*_replaced(history), *_unmeasured(history), *missing_logs(history, case)]
+    missing = [*_replaced(history), *_made_anew(history), *_unmeasured(history), *missing_logs(history, case)]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(missing))
 
@@ -59,6 +59,26 @@ def _replaced(history: History) -> list[str]:
             for step in tenure.steps
         )
     ]
+
+
+def _made_anew(history: History) -> list[str]:
+    """Logs that begin empty with a leader of a later epoch, while another replica has records from before."""
+    found = []
+    for broker, spans in sorted(history.tenures.items()):
+        first = next((tenure for tenure in spans if tenure.epoch >= 0), None)
+        if first is None or first.epoch == 0 or first.role is not Role.LEADER or first.start_end != 0:
+            continue
+        earlier = any(
+            tenure.epoch < first.epoch and tenure.end_low > 0 and other != broker
+            for other, others in history.tenures.items()
+            for tenure in others
+        )
+        if earlier and history.replicas[broker].starts_empty:
+            found.append(
+                f"broker {broker}'s earlier server.log and state-change.log: whether it held any of {history.name} "
+                f"before it led epoch {first.epoch} with an empty log"
+            )
+    return found
 
 
 def _unmeasured(history: History) -> list[str]:

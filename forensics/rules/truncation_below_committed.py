@@ -83,9 +83,12 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: Statement, gone: list[Range]) -> Finding:
     lost = intersect(ranges, gone)
-    settled = not doubts(history) and not history.backwards
     leader = f"broker {cut.leader}"
-    had = not subtract(ranges, refetched(history, cut, ranges)[0])
+    missed = subtract(ranges, refetched(history, cut, ranges)[0])
+    had = not missed
+    begun = history.epochs[cut.epoch].start_low if cut.epoch in history.epochs else 0
+    beyond = intersect(intersect(missed, losses(history)[1]), [(begun, cut.end)])  # the leader began without them
+    settled = not doubts(history) and not history.backwards and not beyond
     proven = cut.end_exact and statement.confidence is Confidence.PROVEN
     written = cut.lineage.epoch_at(ranges[0][0])
     if lost:
