@@ -537,6 +537,17 @@ class _Fold(Leading):
                 if shrunk.end > shrunk.target and shrunk.replica not in self.history.gaps:
                     self.history.shrunk.append(shrunk)
 
+    def _left_unseen(self, epoch: Epoch, broker: int) -> bool:
+        """Whether others tell that a leader led on in later epochs without a replica in its ISR, and it does not."""
+        own = {tenure.epoch for tenure in self.tenures.get(epoch.leader if epoch.leader is not None else -1, ())}
+        for number in sorted(n for n in self.history.epochs if n > epoch.epoch):
+            later = self.history.epochs[number]
+            if later.leader != epoch.leader:
+                return False
+            if number not in own and any(broker not in isr for isr, _ in later.isr):
+                return True
+        return False
+
     def _put_back(self) -> list[Regression]:
         """High watermarks that a clean stop wrote and that were lower when they were read back.
 
@@ -615,7 +626,7 @@ class _Fold(Leading):
                 stated = {isr for isr, _ in epoch.isr}
                 if any(broker not in isr for isr in epoch.told - stated):
                     continue  # it left the ISR in lines of the leader that are missing
-                if epoch.leader is None or not self._told(epoch.leader):
+                if epoch.leader is None or not self._told(epoch.leader) or self._left_unseen(epoch, broker):
                     continue
             shortened = any(
                 number <= epoch <= until
