@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again, written_before
+from forensics.replay.bearing import agreed, borne_out, left_unseen, next_start
 from forensics.replay.committed import reached
 from forensics.replay.elections import states
 from forensics.replay.events import Event
@@ -33,7 +34,7 @@ from forensics.replay.history import (
     Statement,
 )
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
-from forensics.replay.lineage import UNKNOWN, Lineage, differences
+from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.steps import Sample, Step
 from forensics.replay.tenures import Reader, Tenure
 from forensics.replay.unheard import unbegun, uncovered
@@ -123,13 +124,6 @@ def _gaps(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
     return Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
 
 
-def _agreed(log: Lineage, other: Lineage, end: int) -> Lineage:
-    """A log as far as another one gives the same epochs; from there on it is not known."""
-    differ, unknown = differences(log, other, 0, end)
-    first = min((start for start, _ in (*differ, *unknown)), default=end)
-    return log.cut(first).begin(UNKNOWN, first) if first < end else log
-
-
 @dataclass(slots=True)
 class _Pending:
     """A log that was shortened, kept until every committed bound is known: they bound its end from below."""
@@ -171,7 +165,9 @@ class _Fold(Leading):
             for broker, tenure in sorted(here, key=lambda item: item[0] != epoch.leader):
                 self._tenure(broker, tenure, epoch)
         self._ends()
-        self.history.statements = [self._borne_out(self._follow_on(statement)) for statement in self.history.statements]
+        self.history.statements = [
+            borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements
+        ]
         self._settle()
         self.history.regressions += self._put_back()
 
@@ -253,7 +249,7 @@ class _Fold(Leading):
             log = log.cut(end).begin(UNKNOWN, end)
         elif epoch.lineage.entries and at is not None:
             if at > 0 and not self.facts.get(broker, NO_FACTS).server_log:
-                log = _agreed(log, epoch.lineage, at)  # what it was cut to is not told
+                log = agreed(log, epoch.lineage, at)  # what it was cut to is not told
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
         for number, start, _ in tenure.entries:
             log = log.cut(start).begin(number, start)
@@ -446,36 +442,6 @@ class _Fold(Leading):
         known = statement.lineage.cut(start).begin(UNKNOWN, start)
         return replace(statement, epoch=UNKNOWN, lineage=known)
 
-    def _borne_out(self, statement: Statement) -> Statement:
-        """Who states a high watermark held the records below it. Where its files hold others and no line tells that it
-        was cut since, lines are missing, and it may speak of the log that the files show.
-        """
-        disk = self.disks.get(statement.replica, NO_DISK)
-        if disk.end is None or not disk.lineage.entries or self.history.protocol == "hw" or self.history.backwards:
-            return statement
-        first, end = disk.log_start, min(statement.high_watermark, disk.end)
-        differ = differences(statement.lineage, disk.lineage, first, end)[0] if first < end else []
-        if not differ or self._removed(statement, differ[0][0]):
-            return statement
-        at = differ[0][0]
-        why = f"its files hold other records from offset {at} on than its lines lead to"
-        self.history.gaps.setdefault(statement.replica, Damage(why, statement.refs[0]))
-        replica = self.history.replicas[statement.replica]
-        replica.server_log = replica.state_log = False
-        return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(at).begin(UNKNOWN, at))
-
-    def _removed(self, statement: Statement, at: int) -> bool:
-        """Whether a line tells that a replica lost what it had from an offset on, after it stated a high watermark."""
-        if not statement.refs or statement.refs[0].row is None or statement.how == "in the checkpoint file":
-            return False
-        row = statement.refs[0].row
-        return any(
-            step.target <= at and (step.what in REMOVES or step.what == "loaded") and (step.refs[-1].row or 0) >= row
-            for tenure in self.tenures.get(statement.replica, ())
-            for step in tenure.steps
-            if step.what != "gap"
-        )
-
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def _ends(self) -> None:
@@ -500,7 +466,7 @@ class _Fold(Leading):
                 if not disk.lineage.entries:
                     continue
             own = replica.lineage
-            after = self._next_start(epoch.epoch, hw) if epoch is not None and disk.end is None else None
+            after = next_start(history, epoch.epoch, hw) if epoch is not None and disk.end is None else None
             if after is not None:
                 # Without its segments it is not known whether it served on after its lines end.
                 epoch, own = None, self.logs[broker].cut(after).begin(UNKNOWN, after)
@@ -509,12 +475,6 @@ class _Fold(Leading):
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
                 own = own.cut(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
             self._state(broker, epoch, Sample(hw, ref, None), "in the checkpoint file", own=own)
-
-    def _next_start(self, number: int, hw: int) -> int | None:
-        """Where the first later leader began that did so below a high watermark."""
-        later = (e for n, e in sorted(self.history.epochs.items()) if n > number and e.served)
-        starts = (e.start if e.start is not None else e.start_low for e in later)
-        return next((start for start in starts if start < hw), None)
 
     def _settle(self) -> None:
         """Bound the ends that no line gives by the protocol, now that every high watermark is known."""
@@ -536,17 +496,6 @@ class _Fold(Leading):
                     shrunk = replace(shrunk, end=held, end_exact=False, confidence=Confidence.INFERRED)
                 if shrunk.end > shrunk.target and shrunk.replica not in self.history.gaps:
                     self.history.shrunk.append(shrunk)
-
-    def _left_unseen(self, epoch: Epoch, broker: int) -> bool:
-        """Whether others tell that a leader led on in later epochs without a replica in its ISR, and it does not."""
-        own = {tenure.epoch for tenure in self.tenures.get(epoch.leader if epoch.leader is not None else -1, ())}
-        for number in sorted(n for n in self.history.epochs if n > epoch.epoch):
-            later = self.history.epochs[number]
-            if later.leader != epoch.leader:
-                return False
-            if number not in own and any(broker not in isr for isr, _ in later.isr):
-                return True
-        return False
 
     def _put_back(self) -> list[Regression]:
         """High watermarks that a clean stop wrote and that were lower when they were read back.
@@ -623,10 +572,7 @@ class _Fold(Leading):
                 members = [isr for isr, _ in epoch.isr][-1 if own else 0 :]
                 if not epoch.isr_own or not members or not all(broker in isr for isr in members):
                     continue
-                stated = {isr for isr, _ in epoch.isr}
-                if any(broker not in isr for isr in epoch.told - stated):
-                    continue  # it left the ISR in lines of the leader that are missing
-                if epoch.leader is None or not self._told(epoch.leader) or self._left_unseen(epoch, broker):
+                if epoch.leader is None or not self._told(epoch.leader) or left_unseen(self.history, epoch, broker):
                     continue
             shortened = any(
                 number <= epoch <= until

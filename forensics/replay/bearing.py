@@ -1,0 +1,71 @@
+"""Whether what a replica states of committed records is borne out by its own files, and by what others tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from forensics.replay.history import Damage, Epoch, History, Statement
+from forensics.replay.leading import NO_DISK, REMOVES
+from forensics.replay.lineage import UNKNOWN, Lineage, differences
+
+
+def borne_out(history: History, statement: Statement) -> Statement:
+    """Who states a high watermark held the records below it. Where its files hold others and no line tells that it
+    was cut since, lines are missing, and it may speak of the log that the files show.
+    """
+    disk = history.disks.get(statement.replica, NO_DISK)
+    if disk.end is None or not disk.lineage.entries or history.protocol == "hw" or history.backwards:
+        return statement
+    first, end = disk.log_start, min(statement.high_watermark, disk.end)
+    differ = differences(statement.lineage, disk.lineage, first, end)[0] if first < end else []
+    if not differ or _removed(history, statement, differ[0][0]):
+        return statement
+    at = differ[0][0]
+    why = f"its files hold other records from offset {at} on than its lines lead to"
+    history.gaps.setdefault(statement.replica, Damage(why, statement.refs[0]))
+    replica = history.replicas[statement.replica]
+    replica.server_log = replica.state_log = False
+    return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(at).begin(UNKNOWN, at))
+
+
+def _removed(history: History, statement: Statement, at: int) -> bool:
+    """Whether a line tells that a replica lost what it had from an offset on, after it stated a high watermark."""
+    if not statement.refs or statement.refs[0].row is None or statement.how == "in the checkpoint file":
+        return False
+    row = statement.refs[0].row
+    return any(
+        step.target <= at and (step.what in REMOVES or step.what == "loaded") and (step.refs[-1].row or 0) >= row
+        for tenure in history.tenures.get(statement.replica, ())
+        for step in tenure.steps
+        if step.what != "gap"
+    )
+
+
+def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
+    """Whether others tell that a replica left a leader's ISR, in its epoch or in a later one that it led, of which the
+    leader's own lines tell nothing.
+    """
+    if any(broker not in isr for isr in epoch.told - {isr for isr, _ in epoch.isr}):
+        return True
+    own = {tenure.epoch for tenure in history.tenures.get(epoch.leader if epoch.leader is not None else -1, ())}
+    for number in sorted(n for n in history.epochs if n > epoch.epoch):
+        later = history.epochs[number]
+        if later.leader != epoch.leader:
+            return False
+        if number not in own and any(broker not in isr for isr, _ in later.isr):
+            return True
+    return False
+
+
+def next_start(history: History, number: int, hw: int) -> int | None:
+    """Where the first later leader began that did so below a high watermark."""
+    later = (e for n, e in sorted(history.epochs.items()) if n > number and e.served)
+    starts = (e.start if e.start is not None else e.start_low for e in later)
+    return next((start for start in starts if start < hw), None)
+
+
+def agreed(log: Lineage, other: Lineage, end: int) -> Lineage:
+    """A log as far as another one gives the same epochs; from there on it is not known."""
+    differ, unknown = differences(log, other, 0, end)
+    first = min((start for start, _ in (*differ, *unknown)), default=end)
+    return log.cut(first).begin(UNKNOWN, first) if first < end else log
