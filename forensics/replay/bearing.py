@@ -21,6 +21,8 @@ def borne_out(history: History, statement: Statement) -> Statement:
     if not differ or _removed(history, statement, differ[0][0]):
         return statement
     at = differ[0][0]
+    if any(statement.replica in (f.left, f.right) and f.ranges[0][0] <= at for f in history.forks):
+        return statement  # a follower that kept a tail of its own learns its leader's high watermark all the same
     why = f"its files hold other records from offset {at} on than its lines lead to"
     history.gaps.setdefault(statement.replica, Damage(why, statement.refs[0]))
     replica = history.replicas[statement.replica]
