@@ -174,7 +174,7 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
             ((LEO, 19),),
         ),
     ),
-    "bitflip-1.1.1": (Expected("segment-damage", (3,), (), "error", "proven", "unknown"),),
+    "bitflip-1.1.1": (Expected("segment-damage", (3,), (), "error", "proven", "unknown", 1),),
     "epochgarbled-2.8.2": (Expected("epoch-divergence", (2,), (), "error", "proven", "damaged-epoch-file"),),
     "frozenctl-2.8.2": (Expected("hw-above-isr-member", (1, 2), ((107, 700),), "warning", "proven", "unknown"),),
     "hwback-4.1.1": (
@@ -182,10 +182,10 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
     ),
     # ZooKeeper was put back: epochs do not tell which log the partition lost, but broker 2 followed broker 1 later
     "zkback-2.8.2": (
-        Expected("committed-data-lost", (2,), ((10, 15),), "critical", "proven", "unknown", 2, ((HW, 15),)),
-        Expected("two-leaders-one-epoch", (1, 2), (), "critical", "proven", "unknown", 1),
-        Expected("replica-divergence", (1, 2), ((10, 15),), "critical", "proven", "unknown", 1),
-        Expected("replica-divergence", (2, 3), ((10, 14),), "critical", "proven", "unknown", 2),
+        Expected("committed-data-lost", (2,), ((10, 15),), "critical", "proven", "epochs-put-back", 2, ((HW, 15),)),
+        Expected("two-leaders-one-epoch", (1, 2), (), "critical", "proven", "epochs-put-back", 1),
+        Expected("replica-divergence", (1, 2), ((10, 15),), "critical", "proven", "epochs-put-back", 1),
+        Expected("replica-divergence", (2, 3), ((10, 14),), "critical", "proven", "epochs-put-back", 2),
         Expected("epoch-divergence", (1, 2), ((10, 15),), "error", "proven", "unknown"),
         Expected("epoch-divergence", (2, 3), ((10, 14),), "error", "proven", "unknown"),
     ),
