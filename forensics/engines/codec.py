@@ -129,9 +129,9 @@ def _encoder(kind: Any) -> Way | None:
             return None
         each = [way or _same for way in ways]
         return lambda value: [way(one) for way, one in zip(each, value, strict=True)]
-    if origin in (tuple, list, frozenset):
+    if origin in (tuple, list, frozenset, set):
         way = _encoder(arguments[0])
-        if origin is frozenset:
+        if origin in (frozenset, set):
             return sorted if way is None else lambda value: sorted(map(way, value))
         return None if way is None else lambda value: [way(one) for one in value]
     return None
@@ -183,7 +183,7 @@ def _decoder(kind: Any) -> Way | None:
             return tuple
         each = [way or _same for way in ways]
         return lambda row: tuple([way(one) for way, one in zip(each, row, strict=True)])
-    if origin in (tuple, list, frozenset):
+    if origin in (tuple, list, frozenset, set):
         way = _decoder(arguments[0])
         if way is None:
             return None if origin is list else origin
