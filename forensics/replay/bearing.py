@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from forensics.replay.history import Damage, Epoch, History, Statement
+from forensics.replay.history import Damage, Disk, Epoch, History, Statement
 from forensics.replay.leading import NO_DISK, REMOVES
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 
@@ -59,8 +59,12 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     return False
 
 
-def next_start(history: History, number: int, hw: int) -> int | None:
-    """Where the first later leader began that did so below a high watermark."""
+def next_start(history: History, number: int, hw: int, disk: Disk) -> int | None:
+    """Where the first later leader began that did so below a high watermark; None where a replica's files tell which
+    epochs its log is of (before message format v2 they do not).
+    """
+    if disk.end is not None and disk.lineage.entries:
+        return None
     later = (e for n, e in sorted(history.epochs.items()) if n > number and e.served)
     starts = (e.start if e.start is not None else e.start_low for e in later)
     return next((start for start in starts if start < hw), None)

@@ -466,9 +466,9 @@ class _Fold(Leading):
                 if not disk.lineage.entries:
                     continue
             own = replica.lineage
-            after = next_start(history, epoch.epoch, hw) if epoch is not None and disk.end is None else None
+            after = next_start(history, epoch.epoch, hw, disk) if epoch is not None else None
             if after is not None:
-                # Without its segments it is not known whether it served on after its lines end.
+                # Its files do not say whether it served on after its lines end.
                 epoch, own = None, self.logs[broker].cut(after).begin(UNKNOWN, after)
             if broker in history.uncovered:
                 # As a follower it takes over its leader's high watermark, which says nothing of what it holds alone.
