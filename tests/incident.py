@@ -40,6 +40,7 @@ class Node:
         self.partition = partition
         self.topic = partition.rpartition("-")[0]
         self.epoch = -1  # what its process knows
+        self.shrunk = 0  # times that it narrowed the ISR
         self.data = self.folder / "data"
         (self.folder / "logs").mkdir(parents=True)
         self.data.mkdir()
@@ -105,6 +106,7 @@ class Node:
 
     def shrinks(self, at: float, before: str, after: str, hw: int, end: int, out: str) -> Node:
         """Takes replicas out of the ISR; ``out`` is ``(brokerId: 2, endOffset: 5)``."""
+        self.shrunk += 1
         return self.says(
             at, f"INFO [Partition {self.partition} broker={self.number}] Shrinking ISR from {before} to {after}. "
             f"Leader: (highWatermark: {hw}, endOffset: {end}). Out of sync replicas: {out}. (kafka.cluster.Partition)"
@@ -150,11 +152,12 @@ class Incident:
         return self.nodes[number]
 
     def elects(self, at: float, epoch: int, leader: int, isr: Iterable[int]) -> None:
-        """The controller names a leader."""
+        """The controller names a leader. Each write of the partition's state has the next number, a shrunk ISR too."""
+        version = epoch + sum(node.shrunk for node in self.nodes.values())
         self[9].says(
             at, f"INFO [Controller id=9 epoch=1] Changed partition {self.partition} from OfflinePartition to "
             f"OnlinePartition with state LeaderAndIsr(leader={leader}, leaderEpoch={epoch}, "
-            f"isr=List({', '.join(map(str, isr))}), zkVersion={epoch}) (state.change.logger)",
+            f"isr=List({', '.join(map(str, isr))}), zkVersion={version}) (state.change.logger)",
             log="state-change",
         )  # fmt: skip
 

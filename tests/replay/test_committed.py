@@ -85,7 +85,10 @@ def test_a_high_watermark_of_the_new_epoch_commits_the_old_records_below_its_sta
     """Nobody printed a high watermark of epoch 0 above 60; that of epoch 1 proves the records before it."""
     succeeds(incident, 20, 1, 2, 100, 1, 3)
     incident[2].shrinks(25, "2,1,3", "2", 120, 120, "(brokerId: 1, endOffset: 120)(brokerId: 3, endOffset: 120)")
+    incident[3].starts(28).loads(28, 90)
     succeeds(incident, 30, 2, 3, 90)
+    for broker in (1, 2):
+        incident[broker].follows(31, 2, 3, 120, 120).cuts(31, 90)
     leave(incident, 90, (0, 89, 0), (90, 94, 2))
     assert (90, 100) in [(a, min(b, 100)) for a, b in lost(incident)]
 

@@ -79,6 +79,7 @@ def old_leader_that_does_not_know(incident: Incident) -> None:
     incident[2].leads(20, 1, 100, 100, [1, 2, 3])
     incident[3].follows(20, 1, 2, 100, 100)
     incident[1].shrinks(25, "1,2,3", "1", 100, 104, "(brokerId: 2, endOffset: 100) (brokerId: 3, endOffset: 100)")
+    incident[1].follows(30, 1, 2, 104, 100).cuts(30, 100)
 
 
 def checkpointed(name: str, value: int) -> Callable[[Incident], None]:
