@@ -27,17 +27,23 @@ TRACE_COPIES = 120
 RUNS = 3
 
 
-def multiply(case: Path, target: Path, megabytes: int) -> int:
+def multiply(case: Path, target: Path, size: int, first: int = 0) -> int:
     """Write the logs of a case again with each line that names the topic repeated for many topics.
 
     The order of lines is kept and topic ids are made distinct, so each copy is a partition with the same history.
+
+    Args:
+        case: what is copied.
+        target: where to.
+        size: bytes of it, about.
+        first: the first topic's number; other numbers make another cluster, of which no file is equal.
 
     Returns:
         Bytes written.
     """
     logs = [path for path in sorted(case.rglob("*.log")) if path.parent.name == "logs"]
     naming = sum(len(line) for path in logs for line in path.read_bytes().splitlines(True) if b"orders" in line)
-    copies = max(1, megabytes // max(naming, 1))
+    copies = max(1, size // max(naming, 1))
     written = 0
     for path in logs:
         place = target / path.relative_to(case)
@@ -47,7 +53,7 @@ def multiply(case: Path, target: Path, megabytes: int) -> int:
                 if b"orders" not in line:
                     written += out.write(line)
                     continue
-                for number in range(copies):
+                for number in range(first, first + copies):
                     name = b"orders%06d" % number
                     text = line.replace(b"orders", name)
                     text = re.sub(rb"\b[A-Za-z0-9_-]{22}\b", lambda m, n=number: b"%08d" % n + m[0][8:], text)
@@ -55,8 +61,8 @@ def multiply(case: Path, target: Path, megabytes: int) -> int:
     return written
 
 
-def repeat(case: Path, target: Path, copies: int) -> int:
-    """Write the logs of a case ``copies`` times, each time for other topics.
+def repeat(case: Path, target: Path, copies: int, first: int = 0) -> int:
+    """Write the logs of a case ``copies`` times, each time for other topics, numbered from ``first``.
 
     Returns:
         Lines written.
@@ -69,7 +75,7 @@ def repeat(case: Path, target: Path, copies: int) -> int:
         place.parent.mkdir(parents=True, exist_ok=True)
         content = path.read_bytes()
         with place.open("wb") as out:
-            for number in range(copies):
+            for number in range(first, first + copies):
                 text = content.replace(b"orders", b"orders%03d" % number)
                 out.write(re.sub(rb"\b[A-Za-z0-9_-]{22}\b", lambda m, n=number: b"%04d" % n + m[0][4:], text))
                 lines += text.count(b"\n")

@@ -45,11 +45,11 @@ def archive(evidence: Path, folder: Path, gigabytes: float) -> int:
     made = number = 0
     while made < wanted:
         cluster = folder / f"cluster-{number:03}"
-        made += multiply(evidence / DEFAULT_CASE, cluster / "quiet", int(0.75 * each))
+        made += multiply(evidence / DEFAULT_CASE, cluster / "quiet", int(0.75 * each), number * 100_000)
         before = _size(cluster)
         case = evidence / TRACE_CASE
         one = sum(path.stat().st_size for path in case.rglob("*.log") if path.parent.name == "logs")
-        repeat(case, cluster / "chatty", max(1, int(0.25 * each) // one))
+        repeat(case, cluster / "chatty", max(1, int(0.25 * each) // one), number * 1_000)
         made += _size(cluster) - before
         number += 1
     return _size(folder)
