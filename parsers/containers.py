@@ -49,6 +49,8 @@ _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SMALL: Final = 256 << 10
 _ZIP_IN_MEMORY: Final = 256 << 20
 _BLOCK: Final = 512
+_SUM: Final = re.compile(rb"[ \0]*[0-7]+[ \0]*")
+"""A sum of a header of tar: octal."""
 _MISSING: Final = "files may be missing here"
 _LONG_HEADER: Final = 1 << 20
 _NO_ARCHIVES: Final = (".jar", ".war", ".ear", ".whl", ".egg")
@@ -216,6 +218,9 @@ def _dumps(text: Source) -> Iterator[Source]:
 
 
 def _header(block: bytes) -> tarfile.TarInfo | None:
+    # The library takes a sum that is not there for 0, and sums bytes with their signs too: so much binary data adds up.
+    if not _SUM.fullmatch(block, 148, 156) or not block[0]:
+        return None
     try:
         found = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
     except (tarfile.HeaderError, ValueError):

@@ -66,7 +66,8 @@ def test_thinning_changes_no_history(evidence: Path, name: str, size: int) -> No
         assert histories(replace(case, observations=less)) == histories(replace(case, observations=rows))
 
 
-def test_thinning_leaves_as_much_whatever_the_traffic() -> None:
+@pytest.mark.parametrize("kinds", [(Kind.HW, Kind.LEO), (Kind.EPOCH_REPLY, Kind.REMOTE_LEO)])
+def test_thinning_leaves_as_much_whatever_the_traffic(kinds: tuple[Kind, Kind]) -> None:
     def rows(count: int) -> pl.DataFrame:
         return pl.DataFrame(
             {
@@ -75,7 +76,7 @@ def test_thinning_leaves_as_much_whatever_the_traffic() -> None:
                 "partition": [0] * count,
                 "broker": [1] * count,
                 "replica": pl.Series([None] * count, dtype=pl.Int32),
-                "kind": [Kind.HW.value, Kind.LEO.value] * (count // 2),
+                "kind": [kind.value for kind in kinds] * (count // 2),
                 "topic_id": pl.Series([None] * count, dtype=pl.String),
                 "source": [0] * count,
                 "line": range(count),

@@ -309,6 +309,20 @@ def test_standard_input_is_read_like_a_file(monkeypatch: pytest.MonkeyPatch, sam
     assert found[1].path.startswith(f"-!/{TRACE}/")
 
 
+def test_binary_data_that_adds_up_is_no_tar() -> None:
+    """A producer snapshot whose bytes, taken with their signs, add up to the sum that a tar's header lacks."""
+    head = bytearray(b"\x00\x01" + bytes(510))
+    head[400:402] = (255, 1)  # -1 and 1
+    missing = -(256 + sum(byte - 256 if byte > 127 else byte for byte in head))
+    for index in range(200, 400):
+        step = max(-128, min(0, missing))
+        head[index], missing = step % 256, missing - step
+    assert missing == 0
+    assert tarfile.TarInfo.frombuf(bytes(head), "utf-8", "surrogateescape")  # the library falls for it
+    name = "orders-0/00000000000000000180.snapshot"
+    assert [found.path for found in expand(source(bytes(head) + bytes(600), name))] == [name]
+
+
 def test_jars_are_not_looked_into() -> None:
     (found,) = expand(source(zipped({"a.class": b"x"}), "libs/kafka.jar"))
     assert read.read(found).format == read.IRRELEVANT

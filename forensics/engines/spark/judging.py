@@ -116,7 +116,7 @@ class Judge:
     with_data: Mapping[str | None, frozenset[int]]
     topics: tuple[str, ...] = ()
     together: int = 200_000
-    most: int = 500_000
+    most: int = 150_000
 
     @staticmethod
     def of(context: Context, topics: tuple[str, ...] = ()) -> Judge:

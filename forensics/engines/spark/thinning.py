@@ -6,7 +6,8 @@ allows, and what is left gives the same history. Left out is only
 
 * progress between two other rows of its broker, but for the first, the last and the greatest of its kind, the first
   that falls below one before it, and the one before that;
-* what a broker says of another's progress, where it names no topic id that was not the last one anyway;
+* what a broker says of another's progress, and ends of epochs that it answers with each fetch, where the row names no
+  topic id that was not the last one anyway;
 * headers of batches within a file and an epoch, where all replicas that have the offsets have the same batch
   (``forensics.replay.disks`` and ``forks`` ask where epochs begin, where logs end, and what differs).
 
@@ -22,6 +23,9 @@ from parsers.schema import Kind
 
 _SAME = ("leader_epoch", "crc", "records", "magic")
 """Where these are equal, two batches of the same offsets are one."""
+
+_TRAFFIC = (Kind.REMOTE_LEO, Kind.EPOCH_REPLY)
+"""What replay does not read, but for the line that shrinks the ISR."""
 
 _PLACE = ("cluster", "topic", "partition", "broker")
 
@@ -41,7 +45,7 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
     shrinking = rows.filter(pl.col("kind") == Kind.ISR_SHRINK.value).select(*line, pl.lit(True).alias("_shrinks"))
     rows = rows.join(shrinking.unique(), on=line, how="left", maintain_order="left").with_columns(
         (moves & mine).alias("_progress"),
-        ((moves & ~mine) | (pl.col("kind") == Kind.REMOTE_LEO.value)).alias("_hearsay"),
+        ((moves & ~mine) | pl.col("kind").is_in([kind.value for kind in _TRAFFIC])).alias("_hearsay"),
         named.alias("_id"),
         pl.int_range(pl.len(), dtype=pl.Int64).alias("_at"),
         # The line that may go on in the rows to come is kept whole.
