@@ -252,7 +252,7 @@ TAKERS: tuple[Taker, ...] = (
         IRRELEVANT,
         "indexes, locks, program files and files being removed",
         take_data.is_irrelevant,
-        lambda s, h: FileReading(IRRELEVANT),
+        take_data.irrelevant,
     ),
     Taker("trace", "observations, one a line", take_text.is_trace, take_text.trace),
     Taker("topics-describe", "output of kafka-topics --describe", take_text.is_description, take_text.description),

@@ -32,7 +32,7 @@ class Kind(StrEnum):
     DIR_FAILED = "dir_failed"  # log_dir
     CHECKPOINT_ERROR = "checkpoint_error"  # a checkpoint could not be read or written; detail
     # -- loading a log ----------------------------------------------------------------------------------------------
-    LOG_LOADED = "log_loaded"  # leo, log_start where printed
+    LOG_LOADED = "log_loaded"  # leo, log_start where printed; detail = how many segments, or that it was moved
     LOG_CREATED = "log_created"  # a new, empty log
     LOG_DELETED = "log_deleted"  # replica removed or renamed -delete
     RECOVERY = "recovery"  # offset = base offset of the segment being recovered
@@ -118,6 +118,9 @@ class Kind(StrEnum):
     )
     LOG_DIR_DESCRIBED = "log_dir_described"  # log_dir; detail = size=.. offsetLag=.., and "future"
 
+
+MOVED = "moved between directories"
+"""Detail of a log that was loaded in another directory of its broker while in use."""
 
 OBSERVATIONS: dict[str, pl.DataType] = {
     "topic": pl.String(),  # null where the fact concerns a whole broker

@@ -177,3 +177,10 @@ def is_irrelevant(source: Source, _head: bytes) -> bool:
     if file is not None and (file.what != "log" or file.mark):
         return True
     return source.name == ".lock" or source.name.endswith((".jar", ".war", ".class", ".so", ".pyc"))
+
+
+def irrelevant(source: Source, _head: bytes) -> FileReading:
+    """Nothing is read. An index that is in use shows by its name that there is, or was, a segment."""
+    file = split_segment_file(source.name)
+    reading = FileReading("irrelevant")
+    return placed(reading, source) if file is not None and not file.mark else reading

@@ -66,11 +66,11 @@ class Node:
             "(kafka.log.LogManager)"
         )  # fmt: skip
 
-    def loads(self, at: float, end: int) -> Node:
-        """The log as a new process found it."""
+    def loads(self, at: float, end: int, *, files: int = 1) -> Node:
+        """The log as a new process found it, and in how many segments."""
         return self.says(
             at, f"INFO Completed load of Log(dir=/d/{self.partition}, topic={self.topic}, partition=0, "
-            f"highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset={end}) with 1 segments in 9ms "
+            f"highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset={end}) with {files} segments in 9ms "
             "(1/1 loaded in /d) (kafka.log.LogManager)"
         )  # fmt: skip
 
@@ -112,9 +112,16 @@ class Node:
             f"Leader: (highWatermark: {hw}, endOffset: {end}). Out of sync replicas: {out}. (kafka.cluster.Partition)"
         )  # fmt: skip
 
-    def segment(self, spans: Iterable[Span], *, salt: bytes = b"", directory: str = "data") -> Path:
-        """The partition's one segment."""
-        path = self.folder / directory / self.partition / f"{0:020}.log"
+    def rolls(self, at: float, base: int) -> Node:
+        """Begins another segment."""
+        return self.says(
+            at, f"INFO [Log partition={self.partition}, dir=/d] Rolled new log segment at offset {base} in 5 ms. "
+            "(kafka.log.Log)"
+        )  # fmt: skip
+
+    def segment(self, spans: Iterable[Span], *, salt: bytes = b"", directory: str = "data", base: int = 0) -> Path:
+        """A segment of the partition, as a rule its one."""
+        path = self.folder / directory / self.partition / f"{base:020}.log"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"".join(batch(*span, salt=salt) for span in spans))
         return path

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from forensics.replay.backwards import gave_way
-from forensics.replay.history import Confidence, Cut, Epoch, History, Role, Statement
+from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
 
 T = TypeVar("T")
@@ -156,6 +156,26 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     return found, subtract(unclear, proven)
 
 
+def unserved(history: History) -> Loss | None:
+    """Committed records that the current leader has no segment for, between others, as its broker itself saw it."""
+    current = history.current
+    leader = current.leader if current is not None else None
+    disk, copy = history.disks.get(leader or 0), history.copies.get(leader or 0)
+    if current is None or leader is None or disk is None or copy is None or copy.inner is not True:
+        return None
+    found: list[Range] = []
+    statements: list[Statement] = []
+    for first, end in disk.gaps:
+        proof = committed(history, current.lineage, max(first, disk.log_start), end, replica=leader)
+        found.extend(proof.ranges)
+        statements.extend(proof.statements)
+    if not found or history.backwards:
+        return None
+    statements.sort(key=lambda s: (-s.high_watermark, s.confidence is Confidence.INFERRED, s.replica))
+    ranges = merge(found)
+    return Loss(tuple(ranges), current, tuple(statements), _holders(history, current.lineage, ranges), current.lineage)
+
+
 def served_log(history: History) -> Lineage | None:
     """The log that the partition serves at the end of the evidence: its current leader's, or a later one's files."""
     current = history.current
@@ -199,8 +219,9 @@ def _holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[in
                 continue
             differ, unknown = differences(lineage, replica.lineage, first, stop)
             kept.extend(subtract([(first, stop)], [*differ, *unknown]))
+        kept = subtract(kept, history.disks[broker].holes if broker in history.disks else ())
         if kept:
-            holders[broker] = tuple(merge(kept))
+            holders[broker] = tuple(kept)
     return holders
 
 
@@ -406,7 +427,7 @@ def reached(history: History, epoch: Epoch) -> int | None:
         after = spans[here[-1] + 1]
         # A process that goes on with a log has loaded it: without a load it began with another, empty one.
         return after.start_end if after.run == spans[here[-1]].run else None
-    return replica.end
+    return _copied_end(history, replica)
 
 
 def at_most(history: History, broker: int | None, epoch: int) -> int | None:
@@ -430,7 +451,13 @@ def at_most(history: History, broker: int | None, epoch: int) -> int | None:
             return step.target if whole else step.end
         if position + 1 < len(spans) and spans[position + 1].run != one.run:
             return None  # without a load the next process began with another, empty log
-    return replica.end
+    return _copied_end(history, replica)
+
+
+def _copied_end(history: History, replica: Replica) -> int | None:
+    """Log end offset of a replica by its files; None where its last segment is known to be missing among them."""
+    copy = history.copies.get(replica.broker)
+    return replica.end if copy is None or copy.end is not False else None
 
 
 def committed_at_most(history: History, epoch: Epoch) -> int | None:

@@ -8,12 +8,14 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.history import Damage, Disk, Ref, Stale
-from forensics.replay.lineage import Lineage
+from forensics.replay.lineage import Lineage, Range, merge
 from parsers.formats.dump_log_text import SAYS_SO
 from parsers.schema import Kind
 
 _END = pl.when(pl.col("log_end").last().is_not_null()).then(pl.col("log_end").max()).alias("log_end")
 """Where a log of several segments ends; None where the last one is not there to its end."""
+GAP = "gap"
+"""With this the damage begins that is a segment missing between others."""
 Key = tuple[str, int]
 """(topic, partition)."""
 
@@ -74,7 +76,16 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
         *PLACE, "source", "byte", "last_offset"
     ).iter_rows():
         at(topic, partition, broker).last = Ref(source=source, byte=byte, note=f"last batch, to offset {last}")
+    for topic, partition, broker, base in segments.select(*PLACE, "base_offset").drop_nulls("base_offset").iter_rows():
+        at(topic, partition, broker).bases.append(base)
+    for topic, partition, broker, name in _beside(sources).iter_rows():
+        at(topic, partition, broker).beside.append((int(name[:20]), name))
     _checkpoints(case, sources, stale, at)
+    apart = _apart(case, _ordered(segments)).select(*PLACE, "_end", "base_offset", "_torn")
+    for topic, partition, broker, first, end, torn in apart.iter_rows():
+        at(topic, partition, broker).holes.append((first, end))
+        if not torn:
+            at(topic, partition, broker).gaps.append((first, end))
     for row in _damage(case, segments).iter_rows():
         topic, partition, broker, reason, source, byte = row
         at(topic, partition, broker).damage.append(Damage(reason, Ref(source=source, byte=byte, note=reason)))
@@ -151,6 +162,10 @@ class _Files:
         self.last: Ref | None = None
         self.damage: list[Damage] = []
         self.stale: list[Stale] = []
+        self.bases: list[int] = []
+        self.gaps: list[Range] = []
+        self.holes: list[Range] = []
+        self.beside: list[tuple[int, str]] = []
 
     def epoch(self, epoch: int, start: int, ref: Ref) -> None:
         """A batch with which another leader epoch begins, in the order of the log."""
@@ -166,7 +181,7 @@ class _Files:
     def disk(self) -> Disk:
         """The finished thing."""
         return Disk(
-            lineage=Lineage(tuple(self.lineage)),
+            lineage=Lineage(tuple(self.lineage)).without(merge(self.holes)),
             end=self.end,
             log_start=max(self.log_start[0] if self.log_start else 0, self.first or 0),
             checkpoint=self.checkpoint,
@@ -181,6 +196,10 @@ class _Files:
             falls=tuple(self.falls),
             damage=tuple(self.damage),
             stale=tuple(self.stale),
+            bases=tuple(sorted(self.bases)),
+            gaps=tuple(merge(self.gaps)),
+            holes=tuple(merge(self.holes)),
+            beside=tuple(sorted(one for one in self.beside if one[0] and one[0] not in self.bases)),
         )
 
 
@@ -210,19 +229,15 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
         )
         .select(*PLACE, "reason", "source", "byte")
     )
-    cleaned = case.observations.filter(pl.col("kind") == Kind.CLEANER_CHECKPOINT.value).select("topic", "partition")
-    ordered = segments.sort(*PLACE, "base_offset", "id").with_columns(
-        pl.col("log_end").shift(1).over(PLACE).alias("_end")
-    )
-    parted = ordered.join(cleaned.unique(), on=["topic", "partition"], how="anti").filter(
-        (pl.col("base_offset") > pl.col("_end")).fill_null(False)
-    )
+    ordered = _ordered(segments)
+    parted = _apart(case, ordered)
     across = ordered.filter((pl.col("base_offset") < pl.col("_end")).fill_null(False))
     # Not pl.format: polars 2.1 panics where it reads a column made by shift() once rows are filtered out.
     ends = (pl.lit(": the segment before ends at "), pl.col("_end").cast(pl.String))
     begins = (pl.lit(", this one begins at "), pl.col("base_offset").cast(pl.String))
     texts = [
-        (parted, pl.concat_str(pl.lit("gap"), *ends, *begins)),
+        (parted.filter(~pl.col("_torn")), pl.concat_str(pl.lit(GAP), *ends, *begins)),
+        (parted.filter("_torn"), pl.concat_str(pl.lit("records missing"), *ends, *begins)),
         (across, pl.concat_str(pl.lit("overlap"), *ends, *begins)),
     ]
     frames = [
@@ -232,3 +247,26 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
         for frame, text in texts
     ]
     return pl.concat([noticed, *frames]).sort(*PLACE, "source", "byte", "reason")
+
+
+def _ordered(segments: pl.DataFrame) -> pl.DataFrame:
+    """Segments in the order of their log, each with where the one before ends, and that one (``_end``, ``_before``)."""
+    before = (pl.col("log_end").shift(1).over(PLACE).alias("_end"), pl.col("id").shift(1).over(PLACE).alias("_before"))
+    return segments.sort(*PLACE, "base_offset", "id").with_columns(before)
+
+
+def _apart(case: Case, ordered: pl.DataFrame) -> pl.DataFrame:
+    """Segments that begin behind the end of the one before, where nothing was cleaned, and whether that one is damaged
+    (``_torn``), so that no file need be missing.
+    """
+    cleaned = case.observations.filter(pl.col("kind") == Kind.CLEANER_CHECKPOINT.value).select("topic", "partition")
+    uncleaned = ordered.join(cleaned.unique(), on=["topic", "partition"], how="anti")
+    damaged = case.notices.filter(pl.col("byte").is_not_null()).get_column("source").unique()
+    torn = pl.col("_before").is_in(damaged.implode()).fill_null(False).alias("_torn")
+    return uncleaned.filter((pl.col("base_offset") > pl.col("_end")).fill_null(False)).with_columns(torn)
+
+
+def _beside(sources: pl.DataFrame) -> pl.DataFrame:
+    """Names of the indexes and producer snapshots in each live directory."""
+    name = pl.col("path").str.extract(r"/([0-9]{20}[.](?:index|timeindex|txnindex|snapshot))$").alias("name")
+    return sources.select(*PLACE, name).drop_nulls("name")

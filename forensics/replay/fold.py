@@ -14,6 +14,7 @@ from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again, written_before
 from forensics.replay.bearing import agreed, borne_out, left_unseen, next_start
 from forensics.replay.committed import reached
+from forensics.replay.copies import copies
 from forensics.replay.elections import states
 from forensics.replay.events import Event
 from forensics.replay.gaps import Gap, Journal, regrown, untold
@@ -113,6 +114,7 @@ def fold(
     history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
     history.tenures = tenures
     history.disks = disks
+    history.copies = copies(events, disks, history.replicas)
     _Fold(history, tenures, disks, facts).run()
     history.backwards += written_before(history)
     return history

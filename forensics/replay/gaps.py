@@ -15,7 +15,7 @@ from forensics.replay.events import Event
 from forensics.replay.history import Epoch, Role
 from forensics.replay.tenures import Tenure
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import Kind
+from parsers.schema import MOVED, Kind
 
 JOURNAL = (
     Kind.TRANSITION,
@@ -230,6 +230,8 @@ class Journal:
 
     def _reset(self, event: Event) -> None:
         self.reset = True
+        if event.log_start is not None:
+            self.truncated = event.log_start  # of the log that begins anew where its leader's starts no line tells
 
     def _noop(self, event: Event) -> None:
         self.planned = None
@@ -250,7 +252,7 @@ class Journal:
         self.recovering = event.row
 
     def _loaded(self, event: Event) -> None:
-        if event.detail is None and self.epoch >= 0 and event.leo and self.present:
+        if event.detail != MOVED and self.epoch >= 0 and event.leo and self.present:
             # A process whose beginning is not told.
             self._over(event)
             self._fresh()

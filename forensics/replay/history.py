@@ -90,6 +90,11 @@ class Disk:
         falls: places where the leader epoch falls as offsets rise.
         damage: what is damaged in its segments.
         stale: other directories of the same replica.
+        bases: base offsets of its segment files, rising.
+        gaps: offsets between segments that do not follow one another, where nothing was cleaned and the one before is
+            whole, so that a file is missing.
+        holes: these, and those behind damaged segments.
+        beside: indexes and producer snapshots without the segment of their name: its base offset, and their name.
     """
 
     lineage: Lineage = field(default_factory=Lineage)
@@ -107,6 +112,28 @@ class Disk:
     falls: tuple[Damage, ...] = ()
     damage: tuple[Damage, ...] = ()
     stale: tuple[Stale, ...] = ()
+    bases: tuple[int, ...] = ()
+    gaps: tuple[Range, ...] = ()
+    holes: tuple[Range, ...] = ()
+    beside: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Whether the copy of a replica's directory holds all that was there.
+
+    Attributes:
+        end: its last segment is the last one there was; False where another one was, None where nothing tells.
+        end_why: what shows that, in words.
+        inner: what is missing between its segments was missing on the broker; False where it was there, None where
+            nothing tells.
+        inner_why: what shows that, in words.
+    """
+
+    end: bool | None
+    end_why: str
+    inner: bool | None
+    inner_why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,6 +459,7 @@ class History:
         default_factory=dict
     )  # leader epoch and ISR as far as anybody tells them, by partition epoch (zkVersion)
     unbegun: dict[int, str] = field(default_factory=dict)  # replicas whose lines begin after others tell of them
+    copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     gaps: dict[int, Damage] = field(default_factory=dict)  # replicas of whose lines some are missing, and what shows it
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 

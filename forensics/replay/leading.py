@@ -76,6 +76,8 @@ class Leading:
         disk = self.disks.get(leader, NO_DISK)
         if (number, start) not in disk.lineage.entries or disk.cleaner_point is not None or disk.log_start > 0:
             return None
+        if any(first < start for first, _ in disk.holes):
+            return None
         lowest = self._lowest(leader, number)
         return Lineage(disk.lineage.entries).cut(start) if lowest is None or lowest >= start else None
 
@@ -83,7 +85,7 @@ class Leading:
         """The log below an epoch's start from any files that show it (KIP-101: same epoch, same log below)."""
         for broker in sorted(self.disks):
             entries = self.disks[broker].lineage.entries
-            if (number, start) in entries:
+            if (number, start) in entries and not self.disks[broker].holes:
                 return Lineage(entries).cut(start)
         return None
 
@@ -106,7 +108,8 @@ class Leading:
                 if number == epoch.epoch and (position > 0 or disk.log_start == 0):
                     found.append((broker != epoch.leader, start, ref))
             for number, start in disk.lineage.entries:
-                if number == epoch.epoch and (start > disk.log_start or start == 0):
+                seen = (start > disk.log_start or start == 0) and all(start != end for _, end in disk.holes)
+                if number == epoch.epoch and seen:
                     found.append((broker != epoch.leader, start, disk.refs[number]))
         if found:
             _, epoch.start, ref = min(found, key=lambda item: (item[0], item[1]))

@@ -66,6 +66,17 @@ class Lineage:
                 entries.append(entry)
         return Lineage(tuple(entries))
 
+    def without(self, holes: Iterable[Range]) -> Lineage:
+        """The log where some of it is not at hand: of what was there no epoch is known."""
+        entries = list(self.entries)
+        for first, end in holes:
+            if not entries or end <= entries[0][1]:
+                continue
+            after = (Lineage(tuple(sorted(entries, key=lambda entry: entry[1]))).epoch_at(end), end)
+            entries = [entry for entry in entries if not first <= entry[1] <= end]
+            entries = sorted([*entries, (UNKNOWN, first), after], key=lambda entry: entry[1])
+        return Lineage(tuple(entries))
+
     def pieces(self, ranges: Iterable[Range]) -> list[Range]:
         """Ranges divided where an epoch begins, so that each piece was written in one."""
         starts = [start for _, start in self.entries]

@@ -291,7 +291,10 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     )
     # The first that was held back says where a leader began.
     first = (pl.col("kind") == Kind.HW_HELD.value) & (pl.col("row") == pl.col("row").min().over(span))
-    kept = moving.filter(last | first | first_peak.fill_null(False) | first_lower.fill_null(False))
+    # Where a segment was rolled is told by one message, and by another where a snapshot was taken.
+    rolled = pl.col("row") == pl.col("row").max().over([*span, "message"])
+    rolled = rolled & (pl.col("kind") == Kind.ROLLED.value)
+    kept = moving.filter(last | first | rolled | first_peak.fill_null(False) | first_lower.fill_null(False))
     return pl.concat([rows.filter(~progress), kept.drop("_peak", "_lower")]).sort(*place, "row").drop("_stretch")
 
 

@@ -12,7 +12,7 @@ from forensics.replay.history import ACKNOWLEDGED, Overtaken, Ref, Regression, R
 from forensics.replay.lineage import Lineage
 from forensics.replay.steps import Sample, Step, told_before
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import Kind
+from parsers.schema import MOVED, Kind
 
 
 @dataclass(slots=True)
@@ -235,7 +235,7 @@ class Reader:
         if event.leo is None:
             return
         steps = self.now.steps
-        if event.detail is not None:
+        if event.detail == MOVED:
             # Moved to another directory of the same broker while in use: the same records, and the old log is renamed.
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo} when moved"))
             self.moved = True
@@ -369,7 +369,8 @@ class Reader:
             self.end, self.growing = None, True
 
     def _full(self, event: Event) -> None:
-        if event.offset is not None:
+        told = self.now.steps[-1:] and (self.now.steps[-1].what, self.now.steps[-1].target) == ("full", event.offset)
+        if event.offset is not None and not (told and self.end == event.offset):
             self._step("full", event.offset, "log start", event, f"all removed, the log starts anew at {event.offset}")
 
     def _plan(self, event: Event) -> None:
@@ -383,9 +384,16 @@ class Reader:
             self.planned = Step("cut", event.offset, None, 0, reason, event.time, (ref,))
 
     def _reset(self, event: Event) -> None:
-        # The leader's log ends before the follower's: it cuts to the leader's end.
+        """The follower's end is not within its leader's log: it cuts to the leader's end where that is lower, and where
+        the leader's log starts above it, it begins anew there, which no line of its own says at stock logging
+        (AbstractFetcherThread.fetchOffsetAndTruncate).
+        """
         if event.offset is not None:
             self._exact(event.offset, Ref(row=event.row, note=f"log end offset {event.offset}"))
+            start = event.log_start
+            if start is not None and start > event.offset:
+                self._step("full", start, "log start", event, f"its leader's log starts at {start}")
+                self.growing = True
         if event.leo is not None:
             ref = Ref(row=event.row, note=f"the leader's log ends at {event.leo}")
             self.planned = Step("cut", event.leo, None, 0, LEADERS_END, event.time, (ref,))

@@ -3,7 +3,7 @@
 ## What it finds
 Records (offset, leader epoch) below a reached high watermark that the log of the partition's
 current leader does not hold: a later leader began to write at a lower offset, so other records took
-their place, or nothing did.
+their place, or nothing did; or the leader has no segment for them any more.
 
 ## Why it matters
 Producers with acks=all were told that these records are safe, and consumers may have read them.
@@ -37,7 +37,8 @@ from __future__ import annotations
 import shlex
 
 from forensics.case import Case
-from forensics.replay.committed import Doubt, Loss, doubts, losses
+from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
+from forensics.replay.disks import GAP
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.lineage import merge, size
 from forensics.rules.finding import (
@@ -72,6 +73,9 @@ def judge(history: History, case: Case) -> Judgement:
     """Compare every committed record with the current leader's log."""
     found, unclear = losses(history)
     findings = tuple(_finding(history, case, loss, last=loss is found[-1]) for loss in found)
+    lacking = unserved(history)
+    if lacking is not None:
+        findings += (_lacking(history, case, lacking),)
     missing: list[str] = []
     if history.current is None:
         missing.append(f"who leads {history.name}: a replica's state-change.log, the controller's log, or its segments")
@@ -102,7 +106,7 @@ def judge(history: History, case: Case) -> Judgement:
         missing.append(
             f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica"
         )
-    missing += _unreadable(history)
+    missing += _unreadable(history) if lacking is None else []
     missing += _unheard(history, case)
     missing += more_lines(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
@@ -132,7 +136,11 @@ def _unreadable(history: History) -> list[str]:
     if disk is None or not disk.damage:
         return []
     held = f"what its damaged segments held ({disk.damage[0].text})"
-    return [f"whether leader {leader} can still serve {held}: the segments of another replica"]
+    if disk.gaps:
+        what = f"a listing of its directory of {history.name}, or its server.log from its last start on"
+    else:
+        what = f"its segments copied again, and how far consumers of {history.name} can read there"
+    return [f"whether leader {leader} can still serve {held}: {what}"]
 
 
 def _never_written(history: History) -> bool:
@@ -222,6 +230,43 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
             ),
         ),
         cause=cause,
+        keep=keep,
+        next_steps=next_steps,
+        do_not=do_not,
+    )
+
+
+def _lacking(history: History, case: Case, loss: Loss) -> Finding:
+    """Records that are in the leader's lineage, and in none of its segments."""
+    statement, leader, holders = loss.statements[0], loss.epoch.leader, tuple(loss.holders)
+    keep, next_steps, do_not = _advice(history, case, holders)
+    number = size(loss.ranges)
+    damage = next((d for d in history.disks[leader or 0].damage if d.text.startswith(GAP)), None)
+    facts = [statement_fact(statement)]
+    facts += [Fact(damage.text, broker=leader, refs=(damage.ref,))] if damage is not None else []
+    facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
+    written = sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0})
+    held = (
+        f"{_held_text(loss)}still held by {brokers_text(holders)}" if holders else "no replica in the evidence has them"
+    )
+    return Finding(
+        rule=ID,
+        severity=Severity.CRITICAL,
+        confidence=Confidence.INFERRED if statement.confidence is Confidence.INFERRED else Confidence.PROVEN,
+        **place(history),
+        replicas=holders,
+        epochs=tuple(sorted({*written, loss.epoch.epoch})),
+        offsets=loss.ranges,
+        records=(number, number),
+        subject="segment",
+        summary=(
+            f"committed offsets {span_text(loss.ranges)} ({count_text(loss.ranges)}) are served no more: leader "
+            f"{leader} has no segment with them; {held}"
+        ),
+        facts=tuple(facts),
+        before={"high_watermark": statement.high_watermark},
+        not_because=(f"no segment file was left out of the copy: {history.copies[leader or 0].inner_why}",),
+        cause="unknown",
         keep=keep,
         next_steps=next_steps,
         do_not=do_not,

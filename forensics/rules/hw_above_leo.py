@@ -11,7 +11,8 @@ another replica can still be chosen.
 
 ## Evidence
 ``replication-offset-checkpoint`` of the directory and the record batches of the same directory. Where
-that file is absent or torn, the answer is unknown.
+that file is absent or torn, the answer is unknown; so it is where a segment file may have been left
+out of the copy: lines that tell of a later one, an index or a recovery point beyond the end.
 
 ## Not a finding when
 Up to 2.3 a high watermark stays in memory after a truncation until the next fetch. The checkpoint
@@ -53,12 +54,30 @@ def judge(history: History, case: Case) -> Judgement:
         high_watermark, ref = replica.checkpoint
         if high_watermark <= replica.end:
             continue
+        partial = _partial(history, broker)
+        if partial:
+            unread.append(partial)
+            continue
         findings.append(_finding(history, case, broker, high_watermark, ref))
     missing = [*missing_data(history, case), *unread]
     if not compared and not missing:
         missing.append(f"replication-offset-checkpoint and segments of {history.name} from one directory")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+
+
+def _partial(history: History, broker: int) -> str | None:
+    """What would tell whether the end of a replica's log is missing from the copy alone; None where it is not."""
+    copy = history.copies.get(broker)
+    lines = broker not in history.uncovered
+    if copy is None or (copy.end and lines):
+        return None
+    end = history.replicas[broker].end
+    why = f" ({copy.end_why})" if copy.end_why else ""
+    return (
+        f"whether broker {broker}'s directory of {history.name} has a segment file from offset {end} on that was not "
+        f"collected{why}: list it, or its server.log from its next start on, which says with what end it was loaded"
+    )
 
 
 def _parted(history: History, broker: int, other: int, end: int) -> bool:
@@ -113,7 +132,7 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         after={"log_end_offset": end},
         inferences=() if proof.ranges else ("the checkpoint belongs to the log beside it",),
         not_because=(
-            "the segments were read to their end; if copied while the broker ran, or without a file, copy them again",
+            "the segments were read to their end, none is missing; if copied while the broker ran, copy them again",
         ),
         cause=flushed_cause(history, broker, end),
         keep=f"{brokers_text(whole)}'s copy of {name}" if whole else None,

@@ -9,7 +9,9 @@ Consumers fail at a bad batch, and followers stop there. What lies behind an unr
 of Kafka's reach.
 
 ## Evidence
-The segment files, each batch's header and checksum, and the base offsets in the file names.
+The segment files, each batch's header and checksum, and the base offsets in the file names. Where a
+segment is missing between others, the broker's own count of the segments that it loaded tells whether
+its disk lacked it or the copy does; without that the answer is unknown.
 
 ## Not a finding when
 The end of the last segment is torn or zero-filled (information only): a crash, a preallocated file,
@@ -25,8 +27,9 @@ Copy the partition from a replica without damage. Do not let a damaged replica l
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.disks import GAP
 from forensics.replay.history import Confidence, Damage, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place, span_text
 from forensics.rules.story import missing_data
 from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 
@@ -37,14 +40,19 @@ SHOWN = 5
 def judge(history: History, case: Case) -> Judgement:
     """Report each damaged replica once, and harmless ends apart."""
     findings = []
+    wishes: list[str] = []
     for broker, disk in sorted(history.disks.items()):
         ends = [d for d in disk.damage if d.text.startswith((TORN_TAIL, ZERO_TAIL))]
-        real = [d for d in disk.damage if d not in ends]
+        gaps = [d for d in disk.damage if d.text.startswith(GAP) and not _its_own(history, broker)]
+        real = [d for d in disk.damage if d not in (*ends, *gaps)]
         if real:
             findings.append(_finding(history, broker, real, Severity.ERROR))
+        if gaps:
+            findings.append(_finding(history, broker, gaps, Severity.WARNING))
+            wishes.append(_listing(history, broker))
         if ends:
             findings.append(_finding(history, broker, ends, Severity.INFO))
-    missing = missing_data(history, case)
+    missing = [*missing_data(history, case), *wishes]
     if not missing and not any(disk.end is not None for disk in history.disks.values()):
         missing.append(f"segments of {history.name}")
     violated = any(f.severity is Severity.ERROR for f in findings)
@@ -52,10 +60,28 @@ def judge(history: History, case: Case) -> Judgement:
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
 
 
+def _its_own(history: History, broker: int) -> bool:
+    """Whether what is missing between the segments at hand was missing on the broker, and not in the copy alone."""
+    copy = history.copies.get(broker)
+    return copy is not None and copy.inner is True
+
+
+def _listing(history: History, broker: int) -> str:
+    copy = history.copies.get(broker)
+    why = f": {copy.inner_why}" if copy is not None and copy.inner_why else ""
+    spans = span_text(history.disks[broker].gaps)
+    return (
+        f"a listing of broker {broker}'s directory of {history.name}, or the segment files of offsets {spans}, which "
+        f"may have been left out of the copy{why}"
+    )
+
+
 def _finding(history: History, broker: int, damage: list[Damage], severity: Severity) -> Finding:
-    whole = _undamaged(history, broker) if severity is Severity.ERROR else ()
+    whole = _undamaged(history, broker) if severity is not Severity.INFO else ()
     name = history.name
-    parted = severity is Severity.ERROR and all(d.text.startswith("gap") for d in damage)
+    parted = severity is Severity.WARNING
+    copy = history.copies.get(broker)
+    lost = severity is Severity.ERROR and copy is not None and any(d.text.startswith(GAP) for d in damage)
     more = f", and {len(damage) - 1:,} more" if len(damage) > 1 else ""
     return Finding(
         rule=ID,
@@ -63,7 +89,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
         confidence=Confidence.INFERRED if parted else Confidence.PROVEN,
         **place(history),
         replicas=(broker,),
-        subject="damage" if severity is Severity.ERROR else "end",
+        subject={Severity.ERROR: "damage", Severity.WARNING: "gap"}.get(severity, "end"),
         summary=f"broker {broker}'s segments: {damage[0].text}{more}",
         facts=tuple(Fact(d.text, broker=broker, refs=(d.ref,)) for d in damage[:SHOWN]),
         inferences=(f"every segment file of {name} on broker {broker} was collected",) if parted else (),
@@ -72,6 +98,9 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
             if parted
             else ()
         ),
+        not_because=(f"no segment file was left out of the copy: {copy.inner_why}",)
+        if lost and copy is not None and copy.inner_why
+        else (),
         cause="unknown",
         keep=f"the copies of {name} on {brokers_text(whole)}, whose segments are whole to the same offset"
         if whole

@@ -33,7 +33,7 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="0.11",
                 regex=(
-                    rf"^Completed load of log {TP} with (?:[0-9]+ log segments(?:,| and) )?"
+                    rf"^Completed load of log {TP} with (?:(?P<detail>[0-9]+) log segments(?:,| and) )?"
                     r"(?:log start offset (?P<log_start>[0-9]+) and )?log end offset (?P<leo>[0-9]+)"
                 ),
                 source_ref="0.9.0.1 Log:97, 0.10.2.2 Log:122, 0.11.0.2 Log:200",
@@ -41,13 +41,13 @@ MESSAGES: tuple[Message, ...] = (
                     Example("Completed load of log orders-0 with log end offset 7", ({**ORDERS, "leo": 7},)),
                     Example(
                         "Completed load of log orders-0 with 1 log segments and log end offset 0 in 21 ms",
-                        ({**ORDERS, "leo": 0},),
+                        ({**ORDERS, "leo": 0, "detail": "1"},),
                         "real",
                     ),
                     Example(
                         "Completed load of log orders-0 with 1 log segments, log start offset 0 and log end offset 0 "
                         "in 13 ms",
-                        ({**ORDERS, "log_start": 0, "leo": 0},),
+                        ({**ORDERS, "log_start": 0, "leo": 0, "detail": "1"},),
                         "real",
                     ),
                 ),
@@ -57,8 +57,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="1.0",
                 until="2.5",
                 regex=(
-                    rf"^{LOG_PREFIX}Completed load of log with [0-9]+ segments, log start offset (?P<log_start>[0-9]+) "
-                    r"and log end offset (?P<leo>[0-9]+)"
+                    rf"^{LOG_PREFIX}Completed load of log with (?P<detail>[0-9]+) segments, log start offset "
+                    r"(?P<log_start>[0-9]+) and log end offset (?P<leo>[0-9]+)"
                 ),
                 source_ref="1.1.1 Log:230, 2.4.1 Log:316",
                 examples=(
@@ -72,6 +72,7 @@ MESSAGES: tuple[Message, ...] = (
                                 "log_dir": "/srv/kafka/broker-3/data",
                                 "log_start": 0,
                                 "leo": 0,
+                                "detail": "1",
                             },
                         ),
                         "real",

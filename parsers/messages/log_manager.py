@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import LOG, NAME, ORDERS, TP
-from parsers.schema import Kind
+from parsers.schema import MOVED, Kind
 
 _LOADED = LOG.replace("{hw}", "-?[0-9]+")
 _RUNNING = LOG.replace("{hw}", "(?P<hw>[0-9]+)")
@@ -129,14 +129,14 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="2.6",
                 until=None,
-                regex=rf"^Completed load of {_LOADED} with ",
+                regex=rf"^Completed load of {_LOADED} with (?P<detail>[0-9]+) segments",
                 source_ref="2.6.3 LogManager:357, 3.3.2 LogManager:415, 3.6.2 LogManager:456",
                 examples=(
                     Example(
                         "Completed load of Log(dir=/srv/kafka/broker-2/data/orders-0, topic=orders, partition=0, "
                         "highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=10) with 1 segments in "
                         "59ms (1/1 loaded in /srv/kafka/broker-2/data)",
-                        ({"log_dir": "/srv/kafka/broker-2/data", **ORDERS, "log_start": 0, "leo": 10},),
+                        ({"log_dir": "/srv/kafka/broker-2/data", **ORDERS, "log_start": 0, "leo": 10, "detail": "1"},),
                         "real",
                     ),
                     Example(
@@ -153,6 +153,7 @@ MESSAGES: tuple[Message, ...] = (
                                 "partition": 0,
                                 "log_start": 30,
                                 "leo": 50,
+                                "detail": "1",
                             },
                         ),
                         "real",
@@ -472,7 +473,7 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=r"^Attempting to replace current log Log\(dir=",
                 source_ref="2.4.1 LogManager:864",
-                fixed={"detail": "moved between directories"},
+                fixed={"detail": MOVED},
                 each=(Each(rf" with {_RUNNING}"),),
                 own_row=False,
                 examples=(

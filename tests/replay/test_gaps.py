@@ -73,6 +73,20 @@ def test_whole_logs_have_no_gap() -> None:
     assert gaps(NEW) == []
 
 
+ANEW = [  # 2.8: its leader's log starts above its own end, so that it begins anew there
+    *NEW[:4],
+    event(Kind.FETCH_RESET, offset=0, log_start=40),
+    event(Kind.MESSAGE_FORMAT, leo=40),
+    event(Kind.BECOME_FOLLOWER, leader_epoch=1, leo=50, previous_epoch=0),
+    event(Kind.FETCHER_ADDED, leader=2, leader_epoch=1, offset=50),
+]
+
+
+def test_a_log_that_begins_anew_at_its_leaders_start_is_told_by_the_fetcher_alone() -> None:
+    assert gaps(ANEW) == []
+    assert gaps([one for one in ANEW if one.kind != Kind.FETCH_RESET]) != []
+
+
 @pytest.mark.parametrize("missing", [0, 4, 5, 8, 13, 14, 16, 17])
 def test_old_brokers_miss_a_line(missing: int) -> None:
     assert gaps([one for at, one in enumerate(OLD) if at != missing], always_cuts=True) != []

@@ -1,0 +1,156 @@
+"""Whether the copy of a replica's directory holds all its segment files, as far as its broker's lines tell.
+
+A file that was left out of a copy looks like one that a disk lost. What decides is what the broker itself last saw of
+its directory: the files that it loaded its log from, counted in the line that says so, and those that it rolled since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from forensics.replay.events import Event
+from forensics.replay.history import Copy, Disk, Replica
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.schema import MOVED, Kind
+
+_SNAPSHOT = "PS-01"
+"""Message that tells of a producer snapshot; a segment may be rolled there, or not."""
+
+
+@dataclass(slots=True)
+class _Told:
+    """The segment files that a broker has by its own lines.
+
+    Attributes:
+        known: it made its log, or loaded it and counted the files.
+        loaded: log start, log end offset and number of files when it was loaded; None where they were not counted.
+        rolled: base offsets of the files it began since, in order.
+        blind: it began others and did not say where (to 0.11).
+        thinned: files went since: by retention, or by compaction.
+    """
+
+    known: bool = False
+    loaded: tuple[int, int, int] | None = None
+    rolled: list[int] = field(default_factory=list)
+    blind: bool = False
+    thinned: bool = False
+
+    def hear(self, event: Event) -> None:
+        """One more line of the broker."""
+        kind, offset = event.kind, event.offset
+        if kind == Kind.LOG_CREATED or (kind == Kind.LOG_LOADED and event.leo == 0 and event.detail != MOVED):
+            self._anew(0)
+        elif kind == Kind.LOG_LOADED and event.leo is not None:
+            self._anew(None)
+            count = int(event.detail) if event.detail is not None and event.detail.isdigit() else None
+            self.known = count is not None
+            self.loaded = (event.log_start or 0, event.leo, count) if count is not None else None
+        elif kind == Kind.LOG_DELETED:
+            self._anew(None)
+            self.known = False
+        elif kind == Kind.TRUNCATE_FULL and offset is not None:
+            self._anew(offset)
+        elif kind == Kind.FETCH_RESET and event.log_start is not None and (offset or 0) < event.log_start:
+            self._anew(event.log_start)
+        elif kind in (Kind.TRUNCATE, Kind.CORRUPTION_CUT) and offset is not None:
+            self.rolled = [base for base in self.rolled if base <= offset]
+            self.thinned = True  # how many of those that it had loaded went is not told
+        elif kind == Kind.ROLLED and event.message != _SNAPSHOT:
+            if offset is None:
+                self.blind = True
+            else:
+                self.rolled.append(offset)
+
+    def _anew(self, start: int | None) -> None:
+        self.known, self.loaded, self.rolled = True, None, [] if start is None else [start]
+        self.blind = self.thinned = False
+
+
+def copies(
+    events: Mapping[int, Sequence[Event]], disks: Mapping[int, Disk], replicas: Mapping[int, Replica]
+) -> dict[int, Copy]:
+    """What is known of the copy of each replica's directory.
+
+    Args:
+        events: each broker's own lines about its replica, in its order.
+        disks: each broker's files.
+        replicas: which of their logs are in the evidence.
+    """
+    found = {}
+    for broker, disk in sorted(disks.items()):
+        if disk.bases and disk.end is not None:
+            own = events.get(broker, ())
+            sure = broker in replicas and replicas[broker].server_log
+            found[broker] = _copy(disk, own, [d for b, d in disks.items() if b != broker], sure=sure)
+    return found
+
+
+def _copy(disk: Disk, own: Sequence[Event], others: Sequence[Disk], *, sure: bool) -> Copy:
+    told = _Told()
+    for event in own:
+        told.hear(event)
+    if own and own[-1].message == TRACE:
+        sure = False  # of files a trace says nothing
+    inner, inner_why = _inner(disk, told, sure=sure)
+    end, end_why = _end(disk, told, others, sure=sure)
+    return Copy(end, end_why, inner, inner_why)
+
+
+def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tuple[bool | None, str]:
+    """Whether the last segment at hand is the last that there was."""
+    assert disk.end is not None
+    rolled = [base for base in told.rolled if base >= disk.end and base not in disk.bases]
+    if rolled:
+        return False, f"its log says that a segment began at offset {rolled[-1]}"
+    if sure and told.loaded is not None and not disk.gaps and _counted(disk, told) < told.loaded[2]:
+        return False, _few(disk, told)
+    if sure and told.known and not told.blind:
+        return True, ""
+    beside = [(base, name) for base, name in disk.beside if base >= disk.end]
+    if beside:
+        return False, f"{beside[-1][1]} lies there without its segment"
+    point = disk.recovery_point
+    if point is not None and point[0] > disk.end:
+        return False, f"its recovery point is {point[0]}"
+    if disk.damage or any(other.end is not None and _spans(other, disk.end) for other in others):
+        return True, ""
+    return None, "no line and no other replica tells where its last segment began"
+
+
+def _spans(disk: Disk, offset: int) -> bool:
+    """Whether a segment of a replica goes on over an offset, so that no other began there."""
+    return disk.end is not None and disk.end > offset and offset not in disk.bases
+
+
+def _inner(disk: Disk, told: _Told, *, sure: bool) -> tuple[bool | None, str]:
+    """Whether a gap between segments at hand was there on the broker."""
+    if not disk.gaps:
+        return True, ""
+    end = disk.gaps[-1][1]
+    rolled = [base for base in told.rolled if any(a <= base < b for a, b in disk.gaps)]
+    if rolled:
+        return False, f"its log says that a segment began at offset {rolled[0]}, and not that it went"
+    if sure and told.loaded is not None and not told.thinned:
+        start, leo, count = told.loaded
+        here = _counted(disk, told)
+        if end > leo or disk.log_start > start:
+            return None, ""  # what came later, and what retention took, is not in that count
+        if here == count:
+            return True, f"it loaded its log from {count} segment files, and as many are here"
+        if here < count:
+            return False, _few(disk, told)
+    return None, ""
+
+
+def _counted(disk: Disk, told: _Told) -> int:
+    """How many of the segment files at hand a replica's log was loaded from."""
+    assert told.loaded is not None
+    start, end, _ = told.loaded
+    return sum(start <= base <= end or base == disk.bases[0] for base in disk.bases if base not in told.rolled)
+
+
+def _few(disk: Disk, told: _Told) -> str:
+    assert told.loaded is not None
+    _, end, count = told.loaded
+    return f"it loaded its log up to offset {end} from {count} segment files, {_counted(disk, told)} of which are here"
