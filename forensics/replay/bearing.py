@@ -30,6 +30,19 @@ def borne_out(history: History, statement: Statement) -> Statement:
     return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(at).begin(UNKNOWN, at))
 
 
+def beyond_lines(history: History, statement: Statement) -> int | None:
+    """Where an epoch that a replica's lines do not tell of began below what it stated last: of which of the two logs it
+    speaks is not known. None where its lines go on to the end.
+    """
+    spans = history.tenures.get(statement.replica, ())
+    told = max((tenure.epoch for tenure in spans), default=UNKNOWN)
+    if statement.replica not in history.uncovered or statement.epoch != told or statement.earlier:
+        return None
+    later = (e for n, e in sorted(history.epochs.items()) if n > told and e.served)
+    starts = (e.start if e.start is not None else e.start_low for e in later)
+    return next((start for start in starts if start < statement.high_watermark), None)
+
+
 def _removed(history: History, statement: Statement, at: int) -> bool:
     """Whether a line tells that a replica lost what it had from an offset on, after it stated a high watermark."""
     if not statement.refs or statement.refs[0].row is None or statement.how == "in the checkpoint file":

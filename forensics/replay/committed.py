@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from forensics.replay.backwards import gave_way
+from forensics.replay.elections import isr_before
 from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
 
@@ -288,7 +289,7 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
             replaced = step.what == "created" and leader == before.leader
             if not (unclean or replaced) or step.end is not None:
                 continue
-            if not _bounded(history, leader, before, step.target):
+            if not _bounded(history, leader, before, after, step.target):
                 return True
     for one, two in itertools.pairwise(history.tenures.get(leader, [])):
         new = one.run != two.run and one.epoch >= 0 and before.epoch <= one.epoch < after.epoch
@@ -298,17 +299,23 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
             for step in one.steps
         )
         unloaded = new and not known
-        if unloaded and not _bounded(history, leader, before, two.start_end or 0):
+        if unloaded and not _bounded(history, leader, before, after, two.start_end or 0):
             return True
     return False
 
 
-def _bounded(history: History, leader: int, epoch: Epoch, end: int) -> bool:
-    """Whether another ISR member held no more than ``end`` when the epoch was over, so that no more was committed."""
+def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int) -> bool:
+    """Whether another ISR member held no more than ``end`` when the epoch was over, so that no more was committed; and
+    stayed in the ISR as long as the leader may have led.
+    """
     last = epoch.last_isr
     if last is None or not (epoch.isr_own or epoch.isr_told):
         return False
-    bounds = [at_most(history, broker, epoch.epoch) for broker in sorted(last - {leader})]
+    stayed = last - {leader}
+    for number, later in history.epochs.items():
+        if epoch.epoch < number < after.epoch and later.leader == leader:
+            stayed = stayed.intersection(*(isr for isr, _ in later.isr))
+    bounds = [at_most(history, broker, epoch.epoch) for broker in sorted(stayed)]
     return any(bound is not None and bound <= end for bound in bounds)
 
 
@@ -327,6 +334,9 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
         return True
     if isr is None or epoch.leader is None or epoch.leader < 0 or isr != {epoch.leader}:
         return False
+    told = isr_before(history, epoch)
+    if told:
+        return epoch.leader not in told
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
     for earlier in reversed(before):
         last = earlier.last_isr

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again, written_before
-from forensics.replay.bearing import agreed, borne_out, left_unseen, next_start
+from forensics.replay.bearing import agreed, beyond_lines, borne_out, left_unseen, next_start
 from forensics.replay.committed import reached
 from forensics.replay.copies import copies
 from forensics.replay.elections import states
 from forensics.replay.events import Event
-from forensics.replay.gaps import Gap, Journal, regrown, untold
+from forensics.replay.gaps import gaps_in, regrown, untold
 from forensics.replay.history import (
     BrokerFacts,
     Confidence,
@@ -65,7 +65,7 @@ def fold(
         fact = facts.get(broker, NO_FACTS)
         reader = Reader(broker, hw_protocol=fact.hw_protocol, initial_offset=fact.initial_offset)
         own = events.get(broker, ())
-        gaps = _gaps(broker, own, fact)
+        gaps = gaps_in(broker, own, fact)
         tenures[broker] = reader.read(own, {gap.row for gap in gaps})
         if gaps:
             history.gaps[broker] = Damage(gaps[0].why, Ref(row=gaps[0].row, note=gaps[0].why))
@@ -118,12 +118,6 @@ def fold(
     _Fold(history, tenures, disks, facts).run()
     history.backwards += written_before(history)
     return history
-
-
-def _gaps(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
-    if not (fact.server_log and fact.state_log):
-        return []  # a file is missing, and known to be
-    return Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
 
 
 @dataclass(slots=True)
@@ -402,16 +396,14 @@ class _Fold(Leading):
             Statement(broker, number, lineage, sample.value, confidence, how, sample.time, (sample.ref,), earlier)
         )
 
-    def _told(self, broker: int) -> bool:
-        """Whether both the roles of a replica and what happened to its log are in the evidence."""
-        facts = self.facts.get(broker, NO_FACTS)
-        return facts.state_log and facts.server_log
-
     def _follow_on(self, statement: Statement) -> Statement:
         """A follower that has not heard of a new epoch of the same leader learns that epoch's high watermark all the
         same (fetches carry no epoch before KIP-320): beyond the new epoch's start it speaks of the longer log.
         """
         epoch = self.history.epochs.get(statement.epoch)
+        unseen = beyond_lines(self.history, statement)
+        if unseen is not None:
+            return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(unseen).begin(UNKNOWN, unseen))
         if epoch is None or statement.replica == epoch.leader or epoch.leader is None:
             return statement
         spans = self.tenures.get(epoch.leader, [])
@@ -468,6 +460,8 @@ class _Fold(Leading):
                 if not disk.lineage.entries:
                     continue
             own = replica.lineage
+            if disk.lineage.entries and disk.end is not None and hw > disk.end:
+                own = own.begin(UNKNOWN, disk.end)  # of what its files lack nothing tells the epoch
             after = next_start(history, epoch.epoch, hw, disk) if epoch is not None else None
             if after is not None:
                 # Its files do not say whether it served on after its lines end.

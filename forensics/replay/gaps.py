@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.replay.events import Event
-from forensics.replay.history import Epoch, Role
+from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.tenures import Tenure
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import MOVED, Kind
@@ -300,6 +300,13 @@ _HANDLERS: dict[str, Callable[[Journal, Event], None]] = {
     Kind.ISR_EXPAND: Journal._leads,
     Kind.SHUTDOWN_BEGIN: Journal._stop,
 }
+
+
+def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
+    """Missing lines between those of one broker about its replica."""
+    if not (fact.server_log and fact.state_log):
+        return []  # a file is missing, and known to be
+    return Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
 
 
 def untold(

@@ -38,9 +38,17 @@ class Leading:
         self.logs: dict[int, Lineage] = {}
         self.previous: dict[int, Tenure] = {}
 
+    def _told(self, broker: int) -> bool:
+        """Whether both the roles of a replica and what happened to its log are in the evidence."""
+        facts = self.facts.get(broker, NO_FACTS)
+        return facts.state_log and facts.server_log
+
     def _begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:
         """Where the epoch's leader began to write, and on top of which log."""
         log = self.logs.get(leader, Lineage().begin(UNKNOWN, 0))
+        before = self.previous.get(leader)
+        if not self._told(leader) and before is not None and before.epoch < epoch.epoch - 1:
+            log = Lineage().begin(UNKNOWN, 0)  # whom it followed in between, and what it was cut to, is not told
         self._start(epoch, tenure)
         if epoch.start is None and tenure is not None and not self._goes_on(leader, tenure):
             epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))

@@ -48,11 +48,30 @@ def judge(history: History, case: Case) -> Judgement:
         if refuted is not None:
             findings.append(_file(history, broker, *refuted))
     findings += _between(history)
-    missing = missing_data(history, case)
+    missing = [*missing_data(history, case), *_unread(history)]
     if not missing and not any(disk.end is not None for disk in history.disks.values()):
         missing.append(f"segments and leader-epoch-checkpoint of {history.name}")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+
+
+def _unread(history: History) -> list[str]:
+    """Files without which epochs cannot be compared."""
+    wanted = [
+        f"broker {broker}'s leader-epoch-checkpoint of {history.name}"
+        for broker, disk in sorted(history.disks.items())
+        if disk.lineage.entries and not disk.entries
+    ]
+    for fork in history.forks:
+        if None in (fork.left_batch[2], fork.right_batch[2]) or fork.left_batch[2] == fork.right_batch[2]:
+            continue
+        lacking = [b for b in (fork.left, fork.right) if history.replicas[b].checkpoint is None]
+        wanted += [
+            f"broker {broker}'s replication-offset-checkpoint: whether offset {fork.ranges[0][0]}, to which two "
+            "replicas give two leader epochs, was committed"
+            for broker in lacking
+        ]
+    return wanted
 
 
 def _refuted(disk: Disk) -> tuple[str, tuple[Ref, ...]] | None:

@@ -62,11 +62,15 @@ def _replaced(history: History) -> list[str]:
 
 
 def _made_anew(history: History) -> list[str]:
-    """Logs that begin empty with a leader of a later epoch, while another replica has records from before."""
+    """Logs that begin empty in a later epoch, with a leader or with who was in the ISR before, while another replica
+    has records from before.
+    """
     found = []
     for broker, spans in sorted(history.tenures.items()):
         first = next((tenure for tenure in spans if tenure.epoch >= 0), None)
-        if first is None or first.epoch == 0 or first.role is not Role.LEADER or first.start_end != 0:
+        if first is None or first.epoch == 0 or first.start_end != 0:
+            continue
+        if first.role is not Role.LEADER and not _had_part(history, broker, first.epoch):
             continue
         earlier = any(
             tenure.epoch < first.epoch and tenure.end_low > 0 and other != broker
@@ -76,9 +80,15 @@ def _made_anew(history: History) -> list[str]:
         if earlier and history.replicas[broker].starts_empty:
             found.append(
                 f"broker {broker}'s earlier server.log and state-change.log: whether it held any of {history.name} "
-                f"before it led epoch {first.epoch} with an empty log"
+                f"before leader epoch {first.epoch}, in which its log begins empty"
             )
     return found
+
+
+def _had_part(history: History, broker: int, number: int) -> bool:
+    """Whether others tell that a replica led or was in the ISR before an epoch."""
+    earlier = [epoch for epoch in history.epochs.values() if epoch.epoch < number]
+    return any(epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr) for epoch in earlier)
 
 
 def _unmeasured(history: History) -> list[str]:

@@ -281,11 +281,11 @@ def unheard_roles(history: History, case: Case) -> list[int]:
 
 
 def _lacks_segments(history: History, broker: int) -> bool:
-    """Whether a replica that was never removed from a broker has no segment among that broker's data."""
+    """Whether a replica has no segment among its broker's data, and no line tells that it was removed from there."""
     replica, spans = history.replicas.get(broker), history.tenures.get(broker)
-    if replica is None or replica.on_disk or not spans:
+    if replica is not None and replica.on_disk:
         return False
-    return not any(step.what == "deleted" for step in spans[-1].steps)
+    return not spans or not any(step.what == "deleted" for step in spans[-1].steps)
 
 
 def members(history: History, case: Case) -> set[int]:

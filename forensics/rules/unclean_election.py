@@ -71,6 +71,11 @@ def judge(history: History, case: Case) -> Judgement:
                 "controller's log"
             )
     missing += _unnamed(history, led, unheard)
+    if led and unheard and not history.elections_told:
+        missing.append(
+            f"whether another leader of {history.name} followed: the whole state-change.log of "
+            f"{brokers_text(unheard)}, or the controller's log"
+        )
     if not led:
         missing.append(f"any line about the leaders of {history.name}: state-change.log or the controller's log")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
@@ -86,13 +91,18 @@ def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[in
         return True
     if before is None:
         return False
+    leader = history.replicas.get(before.leader) if before.leader is not None else None
+    if leader is not None and not leader.server_log:
+        return False  # there a leader tells of each change of the ISR (Partition.shrinkIsr, expandIsr)
     if not unheard:
         return True  # every replica tells of all its roles, and each leader of every ISR
     return before.epoch == epoch.epoch - 1 and before.isr_own and before.leader not in unheard
 
 
 def _wish(history: History, epoch: Epoch, unheard: list[int]) -> str:
-    whose = f"the whole state-change.log and server.log of {brokers_text(unheard)}, or " if unheard else ""
+    before = [e.leader for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader is not None]
+    silent = {b for b in before[-1:] if b in history.replicas and not history.replicas[b].server_log} | {*unheard}
+    whose = f"the whole state-change.log and server.log of {brokers_text(sorted(silent))}, or " if silent else ""
     return (
         f"the ISR of {history.name} just before leader {epoch.leader} began epoch {epoch.epoch}: {whose}"
         "the controller's log of then"
@@ -124,6 +134,10 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     last = earlier[-1] if earlier else None
     facts = []
     members = ""
+    told = isr_before(history, epoch)
+    if told and last is not None and last.last_isr != told:
+        last = None  # nobody tells who led when it became so
+        facts.append(Fact(f"the ISR just before, by the partition epoch: {','.join(map(str, sorted(told)))}"))
     inferences: tuple[str, ...] = ()
     if last is not None and last.last_isr is not None:
         members = ",".join(map(str, sorted(last.last_isr))) or "empty"
@@ -135,6 +149,8 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         inferences = ("no line calls the election unclean; the new leader was not in the last ISR",)
     named = last is not None and last.last_isr is not None and epoch.leader not in last.last_isr
     members = f" (last ISR {members})" if named else ""
+    if told and last is None and epoch.leader not in told:
+        members = f" (last ISR {','.join(map(str, sorted(told)))})"
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
