@@ -346,6 +346,9 @@ def untold(
                 and _uncut(here, tenures.get(epoch.leader if epoch.leader is not None else -1, ()))
             ):
                 found[broker] = number, f"its log was longer than its leader's in epoch {number}, and was not cut"
+            if broker not in found and broker == epoch.leader and here and (unsaid := _unsaid(epoch)):
+                members = ",".join(map(str, sorted(unsaid)))
+                found[broker] = number, f"others were told of the ISR {members} in epoch {number}"
             if not before or here:
                 continue
             if broker == epoch.leader and (epoch.served or number == max(epochs)):
@@ -362,6 +365,15 @@ def untold(
         if missed is not None and (broker not in found or missed < found[broker][0]):
             found[broker] = missed, f"it led before epoch {missed} and serves on after it, and nothing names that epoch"
     return found
+
+
+def _unsaid(epoch: Epoch) -> frozenset[int] | None:
+    """An ISR that others were told of and its leader never stated, who alone changes it within an epoch where
+    controllers write to ZooKeeper (Partition.updateIsr).
+    """
+    if not epoch.isr_own or not epoch.by_request or epoch.other_leaders:
+        return None
+    return min(epoch.told - {isr for isr, _ in epoch.isr}, key=sorted, default=None)
 
 
 def _was_there(before: Sequence[Tenure], spans: Sequence[Tenure], number: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from forensics.replay.committed import doubts
 from forensics.replay.history import History
 from forensics.replay.leading import REMOVES
 from forensics.replay.lineage import Lineage, differences, subtract
@@ -63,6 +64,27 @@ def unbegun(history: History) -> dict[int, str]:
                 what = "led" if epoch.leader == broker else "was in the ISR"
                 found[broker] = f"its lines begin in leader epoch {min(roles)}, and it {what} in epoch {number}"
                 break
+    return found
+
+
+def bereft(history: History) -> dict[int, int]:
+    """Replicas that had what was committed while they were in the ISR, whose files do not reach beyond an offset at
+    which it is open whether committed records are gone, and of which no line tells that they lost any: if they did, the
+    lines on it are missing. Broker id -> offset.
+    """
+    found: dict[int, int] = {}
+    for doubt in doubts(history):
+        for broker, disk in history.disks.items():
+            spans = history.tenures.get(broker, [])
+            served = any(
+                broker in isr
+                for n, epoch in history.epochs.items()
+                if n <= doubt.before.epoch
+                for isr, _ in epoch.isr
+            )
+            told = any(step.what in (*REMOVES, "loaded") for tenure in spans for step in tenure.steps)
+            if served and spans and not told and disk.end is not None and disk.end <= doubt.first:
+                found.setdefault(broker, doubt.first)
     return found
 
 

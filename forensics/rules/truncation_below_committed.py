@@ -40,6 +40,7 @@ from forensics.case import Case
 from forensics.replay.committed import committed, doubts, losses, refetched
 from forensics.replay.history import Confidence, Cut, History, Statement
 from forensics.replay.lineage import Range, intersect, size, subtract
+from forensics.replay.unheard import bereft
 from forensics.rules.finding import (
     Finding,
     Judgement,
@@ -76,7 +77,7 @@ def judge(history: History, case: Case) -> Judgement:
             findings.append(_finding(history, cut, proof.ranges, proof.statements[0], gone))
         elif (doubt := doubt_of(history, cut)) is not None:
             unclear.append(doubt)
-    missing = (*dict.fromkeys([*unclear, *unmeasured(history)]), *missing_logs(history, case))
+    missing = (*dict.fromkeys([*unclear, *unmeasured(history), *_vanished(history)]), *missing_logs(history, case))
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), missing)
 
@@ -133,6 +134,15 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         next_steps=(_where_to_read(history, lost),) if lost else (),
         count=1 + cut.repeats,
     )
+
+
+def _vanished(history: History) -> list[str]:
+    """What would tell whether replicas cut what they may have held, though no line says so."""
+    return [
+        f"whether broker {broker} ever held records of {history.name} from offset {offset} on, which may have been "
+        f"committed and which it does not hold: its later server.log and state-change.log"
+        for broker, offset in sorted(bereft(history).items())
+    ]
 
 
 def _where_to_read(history: History, lost: list[Range]) -> str:
