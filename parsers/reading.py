@@ -48,4 +48,4 @@ class Notices:
 
 def observations(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
     """The rows as a table of ``OBSERVATIONS``; columns a row does not name are null."""
-    return pl.DataFrame(list(rows), schema=OBSERVATIONS)
+    return pl.DataFrame(list(rows), schema=OBSERVATIONS) if rows else empty(OBSERVATIONS)

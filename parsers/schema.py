@@ -6,7 +6,6 @@ first offset that is not committed. Times are microseconds; readers give the tim
 
 from __future__ import annotations
 
-import functools
 from enum import StrEnum
 
 import polars as pl
@@ -182,13 +181,12 @@ NOTICES: dict[str, pl.DataType] = {
 
 def empty(schema: dict[str, pl.DataType]) -> pl.DataFrame:
     """A table of the given schema with no rows."""
-    return _empty(tuple(schema.items())).clone()
+    made = _EMPTY.get(id(schema))
+    return made.clone() if made is not None else pl.DataFrame(schema=schema)
 
 
-@functools.cache
-def _empty(columns: tuple[tuple[str, pl.DataType], ...]) -> pl.DataFrame:
-    """Made once: a scan of many small files asks for it thousands of times."""
-    return pl.DataFrame(schema=dict(columns))
+_EMPTY = {id(schema): pl.DataFrame(schema=schema) for schema in (OBSERVATIONS, BATCHES, NOTICES)}
+"""Made once: a scan of many small files asks for them thousands of times. By identity, as types are slow to hash."""
 
 
 def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 from collections.abc import Callable
@@ -69,6 +70,13 @@ class Place(NamedTuple):
         return io.BufferedReader(window, 1 << 16)
 
 
+@functools.lru_cache(maxsize=1024)
+def _names(path: str) -> tuple[str, str]:
+    """Name of a file and of the directory it lies in; every reader asks for them."""
+    place = PurePosixPath(path)
+    return place.name, place.parent.name
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """One file of the evidence.
@@ -107,12 +115,12 @@ class Source:
     @property
     def name(self) -> str:
         """File name, without the ending of a compression that is undone."""
-        return self.called or PurePosixPath(self.path).name
+        return self.called or _names(self.path)[0]
 
     @property
     def parent(self) -> str:
         """Name of the directory it lies in."""
-        return PurePosixPath(self.path).parent.name
+        return _names(self.path)[1]
 
     def head(self) -> bytes:
         """Its first bytes.

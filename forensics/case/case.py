@@ -6,11 +6,12 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import polars as pl
 
 from forensics.case.brokers import Broker, brokers
 from forensics.case.metadata import agree
-from forensics.case.order import cluster_numbers, in_order, latest, rank, to_utc, with_runs, witnessed
+from forensics.case.order import cluster_numbers, in_order, is_fixed, latest, rank, to_utc, utc, with_runs, witnessed
 from forensics.case.owners import owners
 from forensics.case.printers import several, told_apart
 from forensics.case.skew import skew as estimate
@@ -212,7 +213,9 @@ def listed(
 ) -> pl.DataFrame:
     """One row a file, schema ``SOURCES``."""
     rows = []
+    spans = _spans(files, owner, reading)
     for number, ((source, found), broker, name) in enumerate(zip(files, owner, cluster, strict=True)):
+        first, last = spans.get(number, (None, None))
         rows.append(
             {
                 "id": number,
@@ -225,8 +228,8 @@ def listed(
                 "directory_state": found.directory_state,
                 "bytes": source.size,
                 "sha256": None,
-                "first_time": _utc(found.first_time, found.zone, reading, broker),
-                "last_time": _utc(found.last_time, found.zone, reading, broker),
+                "first_time": first,
+                "last_time": last,
                 "lines": found.lines,
                 "events": found.events,
                 "relevant": found.relevant,
@@ -320,13 +323,46 @@ def _left_out(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int |
     return {broker for (source, _), broker in parts if broker is not None and PART in source.stored}
 
 
-def _utc(time: int | None, zone: str | None, reading: Reading, broker: int | None) -> object:
-    if time is None:
-        return None
-    series = pl.Series([time]).cast(pl.Datetime("us"))
-    return to_utc(series.to_frame("time"), zone or reading.assumed).with_columns(
-        pl.col("time") + pl.duration(microseconds=reading.skew.get(broker if broker is not None else -1, 0))
-    )["time"][0]
+def _spans(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], reading: Reading
+) -> dict[int, tuple[object, object]]:
+    """First and last time of each file that has any, in UTC; all of a zone at once, as there may be thousands."""
+    by_zone: dict[str, list[int]] = {}
+    for number, (_, found) in enumerate(files):
+        if found.first_time is not None or found.last_time is not None:
+            by_zone.setdefault(found.zone or reading.assumed, []).append(number)
+    spans: dict[int, tuple[object, object]] = {}
+    for zone, numbers in by_zone.items():
+        ends = []
+        for name in ("first_time", "last_time"):
+            printed = pl.Series("time", [getattr(files[n][1], name) for n in numbers], dtype=pl.Datetime("us"))
+            skew = pl.Series([reading.skew.get(b if (b := owner[n]) is not None else -1, 0) for n in numbers])
+            rows = printed.to_frame().with_columns(utc(pl.col("time"), zone))
+            ends.append((rows.get_column("time") + skew.cast(pl.Duration("us"))).to_list())
+        spans |= dict(zip(numbers, zip(*ends, strict=True), strict=True))
+    return spans
+
+
+_FACTS: dict[str, pl.DataType] = {
+    "source": pl.UInt32(),
+    "_owner": pl.Int32(),
+    "_rank": pl.UInt8(),
+    "_cluster": pl.UInt16(),
+    "_trace": pl.Boolean(),
+}
+
+
+def _alike(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], reading: Reading
+) -> list[list[int]]:
+    """Files with rows; those together whose times are a fixed distance from UTC, as there may be thousands."""
+    groups: dict[tuple[str, int], list[int]] = {}
+    for number, ((_, found), broker) in enumerate(zip(files, owner, strict=True)):
+        zone = found.zone or reading.assumed
+        apart = not is_fixed(zone) or (broker is None and found.format == "broker-log")
+        if found.observations.height:
+            groups.setdefault((zone, number if apart else -1), []).append(number)
+    return list(groups.values())
 
 
 def _observations(
@@ -338,20 +374,26 @@ def _observations(
 ) -> pl.DataFrame:
     """All rows; ``had`` is how many notices each file had by itself."""
     place = cluster_numbers(cluster)
+    facts = pl.DataFrame(
+        {
+            "source": range(len(files)),
+            "_owner": owner,
+            "_rank": [rank(source.name) for source, _ in files],
+            "_cluster": [place[name] for name in cluster],
+            "_trace": [found.format == "trace" for _, found in files],
+        },
+        schema=_FACTS,
+    )
     parts = []
-    for number, ((source, found), broker) in enumerate(zip(files, owner, strict=True)):
-        if found.observations.is_empty():
-            continue
-        part = to_utc(found.observations, found.zone or reading.assumed).with_columns(
-            pl.lit(number, dtype=pl.UInt32).alias("source"),
-            pl.lit(broker, dtype=pl.Int32).alias("_owner"),
-            pl.lit(rank(source.name), dtype=pl.UInt8).alias("_rank"),
-            pl.lit(place[cluster[number]], dtype=pl.UInt16).alias("_cluster"),
-            pl.lit(found.format == "trace").alias("_trace"),
-            latest(pl.col("time")).alias("_when"),
-        )
-        shared = broker is None and found.format == "broker-log"
-        parts.append(_of_several(part, found, had[number]) if shared else part)
+    for numbers in _alike(files, owner, reading):
+        found = files[numbers[0]][1]
+        rows = pl.concat([files[number][1].observations for number in numbers])
+        heights = [files[number][1].observations.height for number in numbers]
+        said = facts.select(pl.all().gather(pl.Series(np.repeat(numbers, heights))))
+        part = to_utc(rows, found.zone or reading.assumed).hstack(said)
+        part = part.with_columns(latest(pl.col("time")).over("source").alias("_when"))
+        shared = owner[numbers[0]] is None and found.format == "broker-log"
+        parts.append(_of_several(part, found, had[numbers[0]]) if shared else part)
     if not parts:
         schema = dict(OBSERVATIONS) | {
             "source": pl.UInt32(),

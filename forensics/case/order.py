@@ -21,6 +21,7 @@ __all__ = [
     "cluster_numbers",
     "does_something",
     "in_order",
+    "is_fixed",
     "latest",
     "rank",
     "repeated",
@@ -48,6 +49,11 @@ def rank(name: str) -> int:
 def cluster_numbers(clusters: Sequence[str | None]) -> dict[str | None, int]:
     """A number for each cluster: brokers of different clusters share ids, but neither order nor runs."""
     return {name: at for at, name in enumerate(sorted(set(clusters), key=lambda name: (name is None, name)))}
+
+
+def is_fixed(zone: str) -> bool:
+    """Whether a zone is always the same distance from UTC."""
+    return zone == UTC or _OFFSET.fullmatch(zone) is not None
 
 
 def utc(time: pl.Expr, zone: str, *, later: pl.Expr | None = None) -> pl.Expr:
@@ -80,7 +86,7 @@ def to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
     A time that the zone has twice is the earlier one until the file's times fall back within that hour.
     """
     time = pl.col("time")
-    if zone == UTC or _OFFSET.fullmatch(zone) or not frame.select(repeated(time, zone).any()).item():
+    if is_fixed(zone) or not frame.select(repeated(time, zone).any()).item():
         return frame.with_columns(utc(time, zone))
     day, twice = time.dt.date(), pl.when(repeated(time, zone)).then(time)
     fallen = (twice.cum_max().over(day) - twice > _FALL).fill_null(False).cast(pl.Int8).cum_max().over(day)

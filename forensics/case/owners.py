@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 import polars as pl
 
-from forensics.case.printers import several
+from forensics.case.printers import printer
 from parsers.read import FileReading
 from parsers.schema import Kind
 from parsers.sources import Source
@@ -45,15 +46,14 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
     ``my-cluster-kafka-2-kafka.log.0`` as Strimzi's report.sh calls them), settings elsewhere on the same host
     (``host/etc``, ``host/var``), another log in the same folder, the name of folder, pod or file.
     """
-    own = [_own_word(reading) for _, reading in files]
-    shared = [_shared(reading) for _, reading in files]
+    words = _words(files)
     meta: dict[str, tuple[int | None, str | None]] = {}
     config: dict[str, set[int]] = {}
     spoken: dict[str, set[int]] = {}
     pods: dict[str, set[int]] = {}
     hosts: dict[str, set[int]] = {}
-    for (source, reading), word in zip(files, own, strict=True):
-        folder = str(PurePosixPath(source.path).parent)
+    folders = [[str(folder) for folder in PurePosixPath(source.path).parents] for source, _ in files]
+    for (source, reading), word, (folder, *_) in zip(files, words, folders, strict=True):
         if reading.format == "meta-properties":
             meta[folder] = (_id(reading.properties), reading.properties.get("cluster.id"))
         elif reading.format == "server-properties":
@@ -64,23 +64,22 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
                 for host, inside in _hosts(source):
                     if inside in _INSTALLED:
                         hosts.setdefault(host, set()).add(number)
-        elif word is not None:
-            spoken.setdefault(folder, set()).add(word)
-            pods.setdefault(_stem(source), set()).add(word)
+        elif word.broker is not None:
+            spoken.setdefault(folder, set()).add(word.broker)
+            pods.setdefault(_stem(source), set()).add(word.broker)
     brokers: list[int | None] = []
     clusters: list[str | None] = []
-    for (source, reading), word, everyones in zip(files, own, shared, strict=True):
-        above = [str(folder) for folder in PurePosixPath(source.path).parents]
+    for (source, reading), word, above in zip(files, words, folders, strict=True):
         broker, cluster = next((meta[folder] for folder in above if folder in meta), (None, None))
         if reading.format == "server-properties":
             broker = _id(reading.properties)
         if cluster is None:
-            cluster = _own_cluster(reading)
+            cluster = word.cluster
         if broker is None:
-            broker = word
+            broker = word.broker
         if broker is None:
             broker = next(_guesses(source, above, config, pods, hosts, spoken), None)
-        brokers.append(None if everyones else broker)
+        brokers.append(None if word.shared else broker)
         clusters.append(cluster)
     return brokers, _spread(files, brokers, clusters)
 
@@ -172,35 +171,54 @@ def _id(properties: dict[str, str]) -> int | None:
     return None
 
 
-def _own_word(reading: FileReading) -> int | None:
-    """The broker whose output a log is: the id in its lines' prefixes, or in its dump of the configuration."""
-    rows = reading.observations
-    if reading.format != "broker-log" or rows.is_empty() or several(rows):
-        return None
-    dumped = rows.filter(pl.col("kind") == Kind.BROKER_CONFIG.value).get_column("detail").to_list()
-    votes: Counter[int] = Counter()
-    for detail in dumped:
+class _Word(NamedTuple):
+    """What a log says of itself.
+
+    Attributes:
+        broker: whose output it is: the id in its dump of the configuration, or in its lines' prefixes.
+        shared: it holds the lines of several brokers, and so is no one's.
+        cluster: the one cluster whose id it prints.
+    """
+
+    broker: int | None = None
+    shared: bool = False
+    cluster: str | None = None
+
+
+def _words(files: Sequence[tuple[Source, FileReading]]) -> list[_Word]:
+    """What each file says; all at once, as there may be thousands of small ones."""
+    found = [_Word()] * len(files)
+    readings = [reading.observations for _, reading in files]
+    logs = [n for n, (_, reading) in enumerate(files) if reading.format in ("broker-log", "trace")]
+    logs = [n for n in logs if readings[n].height]
+    if not logs:
+        return found
+    names = ("kind", "witness", "detail")
+    number = pl.DataFrame({"file": logs, "rows": [readings[n].height for n in logs]})
+    rows = pl.DataFrame([pl.concat([readings[n].get_column(name) for n in logs]) for name in names])
+    rows = rows.with_columns(number.select(pl.col("file").repeat_by("rows").explode()).to_series())
+    named = rows.select("file", printer().alias("printer")).drop_nulls().unique()
+    printers: dict[int, set[int]] = {}
+    for file, broker in named.iter_rows():
+        printers.setdefault(file, set()).add(broker)
+    votes: dict[int, Counter[int]] = {}
+    clusters: dict[int, set[str]] = {}
+    told = (Kind.BROKER_CONFIG.value, Kind.BROKER_CLUSTER.value)
+    said = rows.filter(pl.col("kind").is_in(told)).select("file", "kind", "detail").drop_nulls()
+    for file, kind, detail in said.iter_rows():
         key, _, value = detail.partition("=")
-        if key in ("broker.id", "node.id") and value.strip().isdigit():
-            votes[int(value)] += 1
-    if votes:
-        return votes.most_common(1)[0][0]
-    printed = rows.get_column("witness").drop_nulls()
-    return int(printed.value_counts(sort=True).row(0)[0]) if printed.len() else None
-
-
-def _shared(reading: FileReading) -> bool:
-    """Whether a log holds the lines of several brokers: then it is no one's."""
-    return reading.format == "broker-log" and not reading.observations.is_empty() and several(reading.observations)
-
-
-def _own_cluster(reading: FileReading) -> str | None:
-    """The cluster whose id a log prints, or a trace states; None where it prints none, or several."""
-    rows = reading.observations
-    if reading.format not in ("broker-log", "trace") or rows.is_empty():
-        return None
-    told = rows.filter(pl.col("kind") == Kind.BROKER_CLUSTER.value).get_column("detail").drop_nulls().unique()
-    return str(told[0]) if told.len() == 1 else None
+        if kind == Kind.BROKER_CLUSTER:
+            clusters.setdefault(file, set()).add(detail)
+        elif key in ("broker.id", "node.id") and value.strip().isdigit():
+            votes.setdefault(file, Counter())[int(value)] += 1
+    for n in logs:
+        everyone, cluster = printers.get(n, set()), clusters.get(n, set())
+        broker = None
+        if files[n][1].format == "broker-log" and len(everyone) < 2:
+            broker = votes[n].most_common(1)[0][0] if n in votes else next(iter(everyone), None)
+        shared = files[n][1].format == "broker-log" and len(everyone) > 1
+        found[n] = _Word(broker, shared, next(iter(cluster)) if len(cluster) == 1 else None)
+    return found
 
 
 def _nearest(folders: Sequence[str], known: dict[str, set[int]]) -> int | None:

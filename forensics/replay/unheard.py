@@ -77,10 +77,7 @@ def bereft(history: History) -> dict[int, int]:
         for broker, disk in history.disks.items():
             spans = history.tenures.get(broker, [])
             served = any(
-                broker in isr
-                for n, epoch in history.epochs.items()
-                if n <= doubt.before.epoch
-                for isr, _ in epoch.isr
+                broker in isr for n, epoch in history.epochs.items() if n <= doubt.before.epoch for isr, _ in epoch.isr
             )
             told = any(step.what in (*REMOVES, "loaded") for tenure in spans for step in tenure.steps)
             if served and spans and not told and disk.end is not None and disk.end <= doubt.first:

@@ -469,6 +469,9 @@ def _judge(
     order = marked.filter("sound").select(
         "byte", "size", "start", "last", before=pl.col("last").shift(1, fill_value=before)
     )
+    flags = marked.select(pl.any_horizontal("bad_crc", "bad_header", "outside").any()).item()
+    if not flags and not order.select((pl.col("start") <= pl.col("before")).any()).item():
+        return marked["sound"]
     offsets = pl.format("{} to {}", "start", "last")
     # Not pl.format: polars 2.1 panics where it reads a column made by shift() once rows are filtered out.
     back = pl.concat_str(pl.lit(OFFSETS_GO_BACK + ": "), offsets, pl.lit(" after "), pl.col("before").cast(pl.String))
