@@ -36,6 +36,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
 from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.spared import spared
 from forensics.replay.steps import Sample, Step
 from forensics.replay.tenures import Reader, Tenure
 from forensics.replay.unheard import unbegun, uncovered
@@ -482,7 +483,7 @@ class _Fold(Leading):
                     cut = replace(cut, end=max(cut.end, held))
                 if cut.end > cut.target:
                     self.history.cuts.append(cut)
-                elif not cut.end_exact and not self._beyond(cut):
+                elif not cut.end_exact and not self._beyond(cut) and not spared(self.history, cut):
                     self.history.unmeasured.append(cut)
             elif pending.shrunk is not None:
                 shrunk = pending.shrunk

@@ -69,8 +69,8 @@ def unbegun(history: History) -> dict[int, str]:
 
 def bereft(history: History) -> dict[int, int]:
     """Replicas that had what was committed while they were in the ISR, whose files do not reach beyond an offset at
-    which it is open whether committed records are gone, and of which no line tells that they lost any: if they did, the
-    lines on it are missing. Broker id -> offset.
+    which it is open whether committed records are gone, and whose lines end before and tell of no loss: if they lost
+    any, the lines on it are missing. Broker id -> offset.
     """
     found: dict[int, int] = {}
     for doubt in doubts(history):
@@ -80,7 +80,8 @@ def bereft(history: History) -> dict[int, int]:
                 broker in isr for n, epoch in history.epochs.items() if n <= doubt.before.epoch for isr, _ in epoch.isr
             )
             told = any(step.what in (*REMOVES, "loaded") for tenure in spans for step in tenure.steps)
-            if served and spans and not told and disk.end is not None and disk.end <= doubt.first:
+            silent = bool(spans) and max(tenure.epoch for tenure in spans) < doubt.after.epoch
+            if served and silent and not told and disk.end is not None and disk.end <= doubt.first:
                 found.setdefault(broker, doubt.first)
     return found
 

@@ -8,6 +8,7 @@ from forensics.case import Case
 from forensics.replay.committed import doubts, outside_isr, refetched
 from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.lineage import Range, intersect
+from forensics.replay.spared import spared
 from forensics.rules.finding import Fact, span_text
 
 
@@ -192,6 +193,8 @@ def doubt_of(history: History, cut: Cut) -> str | None:
     epoch = history.epochs.get(cut.epoch)
     if epoch is None:
         return f"what broker {cut.replica} followed when it truncated to {cut.target}: its state-change.log"
+    if spared(history, cut):
+        return None
     again, unknown = refetched(history, cut, ((cut.target, cut.end),))
     unsettled = bool(history.backwards) or any(doubt.after.epoch <= cut.epoch for doubt in doubts(history))
     if not again and not unknown and not unsettled:

@@ -1,0 +1,47 @@
+"""Truncations that can have removed nothing committed, though no line tells how long the log was before."""
+
+from __future__ import annotations
+
+from forensics.replay.bearing import left_unseen
+from forensics.replay.committed import committed_at_most
+from forensics.replay.history import Cut, Epoch, History, Role
+from forensics.replay.tenures import Tenure
+
+
+def spared(history: History, cut: Cut) -> bool:
+    """Whether all that was committed when a replica truncated its log lay below the target.
+
+    What was committed before its epoch is known to lie below where the leader before says with which high watermark it
+    gave way. In the epoch itself nothing more is committed before every member of the ISR has fetched from the new
+    leader (Partition.makeLeader forgets what it knew of its followers, maybeIncrementLeaderHW counts the ISR), and a
+    member fetches once it has truncated.
+    """
+    epoch = history.epochs.get(cut.epoch)
+    if epoch is None or history.backwards or cut.epoch in history.contested or not _counted(history, cut, epoch):
+        return False
+    earlier = [e for n, e in sorted(history.epochs.items()) if n < cut.epoch and e.leader is not None and e.leader >= 0]
+    if not earlier or earlier[-1].epoch in history.contested or not _first(history, cut, epoch):
+        return False
+    most = committed_at_most(history, earlier[-1])
+    return most is not None and most <= cut.target
+
+
+def _counted(history: History, cut: Cut, epoch: Epoch) -> bool:
+    """Whether the leader of an epoch counted a replica in its ISR all along, as it says itself."""
+    leader = history.replicas.get(epoch.leader) if epoch.leader is not None else None
+    if leader is None or not (leader.server_log and leader.state_log) or not (epoch.isr_own and epoch.isr_elected):
+        return False
+    return all(cut.replica in isr for isr, _ in epoch.isr) and not left_unseen(history, epoch, cut.replica)
+
+
+def _first(history: History, cut: Cut, epoch: Epoch) -> bool:
+    """Whether a replica truncated before it can have fetched anything from the leader of an epoch."""
+    spans = history.tenures.get(cut.replica, [])
+    here = [position for position, tenure in enumerate(spans) if tenure.epoch == cut.epoch]
+    if not here or cut.replica in history.gaps:
+        return False
+    now = spans[here[0]]
+    first = bool(now.steps) and now.steps[0].refs == cut.refs and now.role is Role.FOLLOWER
+    before: Tenure | None = spans[here[0] - 1] if here[0] else None
+    # Whoever follows the same broker already fetches from it before it is told of the epoch.
+    return first and before is not None and (before.run != now.run or before.leader != epoch.leader)
