@@ -205,8 +205,10 @@ def as_scenario(name: str, drawn: Setting, ops: Iterable[Op]) -> Scenario:
     return Scenario(name, f"{len(kept)} operations", lambda stage: tell_schedule(stage, drawn, kept))
 
 
-def tell_schedule(stage: Stage, drawn: Setting, ops: Iterable[Op], **names: Any) -> None:
-    """Plays a schedule on a stage, a step an operation, and ends all faults. ``names``: see ``Cluster``."""
+def tell_schedule(stage: Stage, drawn: Setting, ops: Iterable[Op], *, settled: bool = True, **names: Any) -> None:
+    """Plays a schedule on a stage, a step an operation, and ends all faults unless the scene is to stay as it is.
+    ``names``: see ``Cluster``.
+    """
     cluster = stage.cast(*drawn.brokers, min_isr=drawn.min_isr, unclean=drawn.unclean, **names)
     stage.note(f"{len(drawn.brokers)} replicas, min.insync.replicas={drawn.min_isr}, unclean elections {drawn.unclean}")
     for op in ops:
@@ -214,9 +216,10 @@ def tell_schedule(stage: Stage, drawn: Setting, ops: Iterable[Op], **names: Any)
         OPERATIONS[op.name](cluster, op)
         if len(cluster.trace.events) > before:
             stage.note(f"{op.name} {op.one or ''} {op.two or ''}".strip())
-    settle(cluster)
-    cluster.wait(5_500)
-    stage.note("all faults end")
+    if settled:
+        settle(cluster)
+        cluster.wait(5_500)
+        stage.note("all faults end")
 
 
 # -- promises ---------------------------------------------------------------------------------------------------------

@@ -64,12 +64,14 @@ def judge(history: History, case: Case) -> Judgement:
                 f"{span_text(fork.ranges)}: replication-offset-checkpoint"
             )
             continue
-        both = min(hw for hw in bounds.values() if hw is not None)
+        known = {broker: hw for broker, hw in bounds.items() if hw is not None}
+        both, either = min(known.values()), max(known.values())
         inside = tuple(intersect(fork.ranges, [(0, both)]))
         end = fork.ranges[-1][1]
-        unsure = [
-            b for b, hw in bounds.items() if history.replicas[b].checkpoint is None and hw is not None and hw < end
-        ]
+        unsure = [b for b, hw in known.items() if history.replicas[b].checkpoint is None and hw < end]
+        if history.current is not None and subtract(intersect(fork.ranges, [(0, either)]), inside):
+            # What the last leader has written since its checkpoint, up to 5 s ago, may be committed too.
+            unsure += [b for b, hw in known.items() if b == history.current.leader and hw < end and b not in unsure]
         if unsure and subtract(fork.ranges, inside):
             unclear.append(
                 f"how far the high watermark of {brokers_text(unsure)} had come, whose segments differ from the "
@@ -130,11 +132,12 @@ def _bound(history: History, broker: int) -> int | None:
     for one, two in sorted(history.compared) if end is not None else ():
         if broker not in (one, two):
             continue
-        theirs = _stated(history, two if broker == one else one)
-        if theirs is None or end is None:
+        other = two if broker == one else one
+        theirs, until = _stated(history, other), history.replicas[other].end
+        if theirs is None or end is None or until is None:
             continue
         apart = [fork.ranges[0][0] for fork in history.forks if (fork.left, fork.right) == (one, two)]
-        bounds.append(min(theirs, end, *apart))
+        bounds.append(min(theirs, end, until, *apart))  # beyond its end nothing was compared
     return max(bounds, default=None)
 
 

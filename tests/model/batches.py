@@ -2,7 +2,7 @@
 
 What a scan of a small cluster costs is mostly what it costs to read a file, however small. Here the lines of all runs
 are read as one text, and what they say is handed back to the files they stand in; from there on it is the scan that
-users get. ``test_batches.py`` holds that a run is judged in company as it is alone.
+users get. ``test_oracle.py`` holds that a run is judged in company as it is alone.
 """
 
 from __future__ import annotations
@@ -45,11 +45,16 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A run to be played: its setting and operations, with brokers 1, 2, 3."""
+    """A run to be played: its setting and operations, with brokers 1, 2, 3.
+
+    Attributes:
+        settled: all faults end at last; else the scene is left as it is.
+    """
 
     drawn: Setting
     ops: tuple[Op, ...]
     seed: int = 0
+    settled: bool = True
 
     def play(self, protocol: Protocol | str, place: int = 0) -> Run:
         """Plays it with the brokers and the topic of that number."""
@@ -61,16 +66,17 @@ class Schedule:
             "topic": f"run-{place}",
             "controller": first + (9 if rules.mode == "zk" else 50),
             "cluster_id": CLUSTER,
+            "settled": self.settled,
         }
         return Scenario(f"run-{place}", "", lambda stage: tell_schedule(stage, drawn, moved, **names)).run(
             rules, self.seed
         )
 
 
-def drawn(seed: int, steps: int = 40, weights: dict[str, int] = CRUEL) -> Schedule:
+def drawn(seed: int, steps: int = 40, weights: dict[str, int] = CRUEL, *, settled: bool = True) -> Schedule:
     """The schedule of a seed: that of the scenario ``random``, unless other weights are given."""
     cast = setting(seed)
-    return Schedule(cast, tuple(schedule(seed, steps, cast.brokers, weights)), seed)
+    return Schedule(cast, tuple(schedule(seed, steps, cast.brokers, weights)), seed, settled)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -272,7 +278,7 @@ def shrunk(
     going = True
     while going:
         going = False
-        candidates = [Schedule(case.drawn, ops, case.seed) for ops in smaller(case.ops)]
+        candidates = [replace(case, ops=ops) for ops in smaller(case.ops)]
         for at in range(0, len(candidates), 32):
             part = candidates[at : at + 32]
             hits = [n for n, given in enumerate(answers(part, protocol, logging)) if wanted(given)]
