@@ -65,6 +65,13 @@ class Broker:
         return min(known) < (0, 11) if known else None
 
     @property
+    def kraft(self) -> bool:
+        """Whether it follows the metadata log, not requests of a controller: from 4.0 on every broker does (KIP-833)."""
+        release = self.release
+        roles = self.settings.get("process.roles", "").strip("[] ")
+        return bool(roles) or (release is not None and release >= (4, 0))
+
+    @property
     def initial_offset(self) -> str | None:
         """What the offset in ``Added fetcher`` is (ReplicaManager.makeFollowers): to 1.0 the log end offset, 1.1 to 2.6
         the high watermark, later either.

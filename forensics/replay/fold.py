@@ -94,7 +94,7 @@ def fold(
         history.protocol = "hw"
     told = {b for b, spans in tenures.items() if spans and facts.get(b, NO_FACTS).state_log} - {*history.gaps}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
-    missed = untold({b: tenures[b] for b in told}, history.epochs, lambda b: facts.get(b, NO_FACTS).fenced)
+    missed = untold({b: tenures[b] for b in told}, history.epochs, facts)
     if not history.backwards and not served_again(tenures):
         for broker in sorted(told):
             grown = regrown(tenures[broker])

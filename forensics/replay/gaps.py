@@ -28,6 +28,10 @@ JOURNAL = (
 """What says of other lines that they were printed, and nothing else."""
 
 
+_AT_ONCE = 5_000_000
+"""Microseconds within which a broker may take several records of the metadata log at once; when it is behind, more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Missing lines.
@@ -310,7 +314,7 @@ def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
 
 
 def untold(
-    tenures: Mapping[int, Sequence[Tenure]], epochs: Mapping[int, Epoch], fenced: Callable[[int], bool]
+    tenures: Mapping[int, Sequence[Tenure]], epochs: Mapping[int, Epoch], facts: Mapping[int, BrokerFacts]
 ) -> dict[int, tuple[int, str]]:
     """Epochs that a replica had a part in, as others say, and of which its own lines, which go on before and behind or
     end there, tell nothing.
@@ -318,14 +322,16 @@ def untold(
     Args:
         tenures: of replicas whose lines on their roles are in the evidence.
         epochs: every epoch.
-        fenced: whether a broker's fetches carry the leader epoch (KIP-320).
+        facts: what is known of brokers.
 
     Returns:
         The first such epoch of each replica, and what shows its part.
     """
     found: dict[int, tuple[int, str]] = {}
     for number, epoch in sorted(epochs.items()):
+        brief = _brief(number, epochs)
         for broker, spans in sorted(tenures.items()):
+            fact = facts.get(broker) or BrokerFacts()
             before = [tenure for tenure in spans if 0 <= tenure.epoch < number]
             here = [tenure for tenure in spans if tenure.epoch == number]
             joined = epoch.isr_own and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
@@ -336,13 +342,14 @@ def untold(
                 and not here
                 and broker in (epoch.first_isr or ())
                 and epoch.isr_elected
+                and not (brief and fact.passes_over)
             ):
                 found[broker] = number, f"it was in the ISR that epoch {number} began with"
                 continue
             if (
                 joined
                 and here
-                and fenced(broker)
+                and fact.fenced
                 and _uncut(here, tenures.get(epoch.leader if epoch.leader is not None else -1, ()))
             ):
                 found[broker] = number, f"its log was longer than its leader's in epoch {number}, and was not cut"
@@ -358,7 +365,7 @@ def untold(
                 )
                 continue
             # A follower goes on fetching from a leader that leads again, told or not, unless its fetches are fenced.
-            if joined and (before[-1].leader != epoch.leader or fenced(broker)):
+            if joined and (before[-1].leader != epoch.leader or fact.fenced):
                 found[broker] = number, f"it came into the ISR in epoch {number}"
     for broker, spans in sorted(tenures.items()):
         missed = _nameless(broker, spans, epochs)
@@ -379,6 +386,12 @@ def _unsaid(epoch: Epoch) -> frozenset[int] | None:
 def _was_there(before: Sequence[Tenure], spans: Sequence[Tenure], number: int) -> bool:
     """Whether one process of a broker served the replica both before an epoch and after it."""
     return bool(before) and any(tenure.epoch > number and tenure.run == before[-1].run for tenure in spans)
+
+
+def _brief(number: int, epochs: Mapping[int, Epoch]) -> bool:
+    """Whether the next epoch began so soon that a broker may have heard of both at once."""
+    this, after = epochs[number], epochs.get(number + 1)
+    return this.time is not None and after is not None and after.time is not None and after.time - this.time < _AT_ONCE
 
 
 def _nameless(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch]) -> int | None:

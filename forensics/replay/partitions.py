@@ -176,6 +176,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         state_log=broker is not None and broker.state_log,
         always_cuts=release is not None and release < (0, 11),
         tells_start=release is not None and release >= (0, 11),
+        passes_over=broker is not None and broker.kraft,
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from forensics.replay.events import Event
 from forensics.replay.gaps import Journal, untold
-from forensics.replay.history import Epoch, Ref, Role
+from forensics.replay.history import BrokerFacts, Epoch, Ref, Role
 from forensics.replay.tenures import Tenure
 from parsers.schema import Kind
 
@@ -129,16 +129,30 @@ def tenure(epoch: int, role: Role, leader: int) -> Tenure:
     return Tenure(1, epoch, 1, role, leader)
 
 
+FENCED = {1: BrokerFacts(fenced=True)}
+
+
+@pytest.mark.parametrize(("seconds", "passes_over", "missing"), [(2, True, 0), (60, True, 1), (2, False, 1)])
+def test_a_broker_of_kraft_takes_two_epochs_at_once(seconds: int, passes_over: bool, missing: int) -> None:
+    """Two brokers are fenced at once: who is left tells of the second epoch only, as it heard of both together."""
+    spans = {1: [tenure(0, Role.FOLLOWER, 2), tenure(2, Role.LEADER, 1)]}
+    both = [(frozenset({1, 3}), Ref())]
+    short = Epoch(1, leader=3, isr=both, isr_elected=True, time=1_000_000)
+    after = Epoch(2, leader=1, served=True, time=1_000_000 * (1 + seconds))
+    facts = {1: BrokerFacts(fenced=True, passes_over=passes_over)}
+    assert len(untold(spans, {1: short, 2: after}, facts)) == missing
+
+
 def test_others_tell_of_an_epoch_that_a_replica_does_not() -> None:
     spans = {1: [tenure(0, Role.FOLLOWER, 2), tenure(4, Role.FOLLOWER, 2)]}
     led = Epoch(2, leader=1, served=True)
     after = Epoch(4, leader=2, served=True)
-    assert untold(spans, {2: led, 4: after}, lambda _: True) == {1: (2, "it led in epoch 2")}
+    assert untold(spans, {2: led, 4: after}, FENCED) == {1: (2, "it led in epoch 2")}
     led.served = False
-    assert untold(spans, {2: led, 4: after}, lambda _: True) == {}
+    assert untold(spans, {2: led, 4: after}, FENCED) == {}
     both = [(frozenset({3}), Ref()), (frozenset({1, 3}), Ref())]
     joined = Epoch(3, leader=3, served=True, isr=both, isr_own=True)
-    assert untold(spans, {3: joined, 4: after}, lambda _: True) == {1: (3, "it came into the ISR in epoch 3")}
+    assert untold(spans, {3: joined, 4: after}, FENCED) == {1: (3, "it came into the ISR in epoch 3")}
     same = Epoch(3, leader=2, served=True, isr=both, isr_own=True)
-    assert untold(spans, {3: same, 4: after}, lambda _: False) == {}, "it fetched on without being told"
-    assert untold({1: spans[1][1:]}, {2: led, 4: after}, lambda _: True) == {}, "its lines begin later"
+    assert untold(spans, {3: same, 4: after}, {}) == {}, "it fetched on without being told"
+    assert untold({1: spans[1][1:]}, {2: led, 4: after}, FENCED) == {}, "its lines begin later"
