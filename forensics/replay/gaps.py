@@ -239,6 +239,7 @@ class Journal:
 
     def _noop(self, event: Event) -> None:
         self.planned = None
+        self.truncated = event.offset  # of the log nothing goes, of its leader epochs one without records may
 
     def _plan(self, event: Event) -> None:
         if event.offset is not None:

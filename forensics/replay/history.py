@@ -194,7 +194,7 @@ class BrokerFacts:
         server_log: what its log layer did is in the evidence.
         state_log: which roles it was told is in the evidence.
         always_cuts: it truncates whenever it takes up a leader, and prints it (ReplicaManager.makeFollowers to 0.10.2).
-        passes_over: it takes all that the metadata log gained at once, and tells of the last epoch only (MetadataLoader).
+        passes_over: it takes all that the metadata log gained at once, and tells of its last epoch (MetadataLoader).
         tells_start: as leader it prints at which offset it begins (Partition.makeLeader from 0.11 on).
     """
 

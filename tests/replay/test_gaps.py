@@ -68,6 +68,13 @@ NEW = [  # 2.8 and later: the same in other words; 2.8 names no leader that is f
 ]
 
 
+def test_a_leader_without_records_gives_up_its_epoch() -> None:
+    """A truncation to the log's end changes nothing but the epoch that began there (UnifiedLog.truncateTo)."""
+    told = [*NEW[:8], event(Kind.TRUNCATE_PLAN, leader=2, offset=9), event(Kind.TRUNCATE_NOOP, offset=9, leo=9)]
+    assert gaps([*told, event(Kind.EPOCH_CUT, offset=9)]) == []
+    assert gaps([*told, event(Kind.EPOCH_CUT, offset=7)]) == ["its leader epochs from offset 7 on were removed"]
+
+
 def test_whole_logs_have_no_gap() -> None:
     assert gaps(OLD, always_cuts=True) == []
     assert gaps(NEW) == []
