@@ -66,7 +66,7 @@ class Broker:
 
     @property
     def kraft(self) -> bool:
-        """Whether it follows the metadata log, not requests of a controller: from 4.0 on every broker does (KIP-833)."""
+        """Whether it follows the metadata log, not a controller's requests: from 4.0 on every broker does (KIP-833)."""
         release = self.release
         roles = self.settings.get("process.roles", "").strip("[] ")
         return bool(roles) or (release is not None and release >= (4, 0))
