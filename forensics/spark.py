@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from forensics.engines.spark.batch import Options
     from forensics.engines.spark.frames import DataFrame, SparkSession
+    from forensics.engines.spark.job import Options
     from forensics.result import Result
 
 

@@ -6,11 +6,11 @@ changed: ``FORMAT`` stands in the metadata of each file, with the table's name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -23,6 +23,9 @@ from forensics.result import Partition, Result
 from forensics.rules.causes import BY_ID
 from forensics.rules.finding import Finding
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
+
+if TYPE_CHECKING:
+    from forensics.replay.history import History
 
 FORMAT = "forensics.tables/1"
 
@@ -54,7 +57,15 @@ BATCH_ROWS: dict[str, pl.DataType] = {
     "partition": pl.Int32(),
 }
 NOTICE_ROWS: dict[str, pl.DataType] = {**NOTICES, "source": pl.UInt32()}
-TIMELINE_ROWS: dict[str, pl.DataType] = {**_PARTITION, **TIMELINE}
+_AT = pl.Struct({"source": pl.Int64(), "line": pl.Int64()})
+_REFERS = {name: f"{name.removesuffix('row')}at" for name in TIMELINE if name == "row" or name.endswith("_row")}
+TIMELINE_PLACES: dict[str, pl.DataType] = {
+    **_PARTITION,
+    **{name: dtype for name, dtype in TIMELINE.items() if name not in _REFERS},
+    **dict.fromkeys(_REFERS.values(), _AT),
+}
+"""The timeline with the places behind its values, and without the numbers of rows, which one case alone knows."""
+TIMELINE_ROWS: dict[str, pl.DataType] = {**_PARTITION, **TIMELINE, **TIMELINE_PLACES}
 FINDING_ROWS: dict[str, pl.DataType] = {
     "fingerprint": pl.String(),
     "rule": pl.String(),
@@ -134,13 +145,36 @@ def _hash(case: Case, source: int) -> str | None:
 
 
 def _timeline(result: Result) -> pl.DataFrame:
+    return timelines(result.case, [partition.history for partition in result.partitions], timeline)
+
+
+def timelines(
+    case: Case, histories: Iterable[History], states: Callable[[Case, History], pl.DataFrame]
+) -> pl.DataFrame:
+    """Rows of ``TIMELINE_ROWS``.
+
+    Args:
+        case: what was taken in.
+        histories: of partitions.
+        states: gives the states of one.
+    """
     parts = [
-        timeline(result.case, partition.history).with_columns(
-            [pl.lit(getattr(partition.history, name), dtype=dtype).alias(name) for name, dtype in _PARTITION.items()]
+        states(case, history).with_columns(
+            [pl.lit(getattr(history, name), dtype=dtype).alias(name) for name, dtype in _PARTITION.items()]
         )
-        for partition in result.partitions
+        for history in histories
     ]
-    return pl.concat(parts) if parts else pl.DataFrame(schema=TIMELINE_ROWS)
+    if not parts:
+        return pl.DataFrame(schema=TIMELINE_ROWS)
+    found = pl.concat(parts)
+    numbers = case.observations.get_column("row")  # they rise
+    wanted = pl.concat(found.get_column(name) for name in _REFERS).drop_nulls().unique().sort()
+    rows = case.observations[numbers.search_sorted(wanted)] if wanted.len() else case.observations.clear()
+    places = pl.struct(pl.col("source").cast(pl.Int64), "line").alias("_place")
+    known = rows.select("row", places)
+    for name, at in _REFERS.items():
+        found = found.join(known.rename({"row": name, "_place": at}), on=name, how="left", maintain_order="left")
+    return found.select(*TIMELINE_ROWS)
 
 
 def _findings(result: Result) -> pl.DataFrame:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from parsers.errors import RemotePath
 from parsers.sources import Source
@@ -111,6 +111,25 @@ class _Opener:
         return _opener(system, path)()
 
 
+_NEEDS: Final = {
+    **dict.fromkeys(("s3", "s3a"), "install forensics[s3]"),
+    **dict.fromkeys(("gs", "gcs"), "install gcsfs"),
+    **dict.fromkeys(("abfs", "abfss", "az", "adl"), "install adlfs"),
+    "hdfs": "pyarrow needs Hadoop's libhdfs here, with JAVA_HOME, HADOOP_HOME and CLASSPATH set",
+}
+"""What fsspec opens a protocol with."""
+
+
+def _next_step(url: str, error: Exception) -> str:
+    found = _URL.match(url)
+    scheme = found[1].lower() if found is not None else ""
+    if scheme in _NEEDS and not (isinstance(error, OSError) and scheme != "hdfs"):
+        return f"{_NEEDS[scheme]}; what Hadoop's own configuration knows is not used"
+    if isinstance(error, OSError):
+        return "look at the address, and at the credentials that fsspec uses"
+    return "only what fsspec knows is opened, not what Hadoop's own configuration knows: mount it, or copy it"
+
+
 def _reached(url: str) -> tuple[AbstractFileSystem, str]:
     try:
         from fsspec.core import url_to_fs
@@ -118,12 +137,10 @@ def _reached(url: str) -> tuple[AbstractFileSystem, str]:
         raise RemotePath(f"{url} is not a local path; to read it, install forensics[remote]") from None
     try:
         system, root = url_to_fs(url)
-    except ImportError as error:
-        raise RemotePath(f"{url} cannot be reached: {error}; for s3:// install forensics[s3]") from None
     except FileNotFoundError:
         raise FileNotFoundError(url) from None
-    except (OSError, ValueError) as error:
-        raise RemotePath(f"{url} cannot be reached: {error}") from None
+    except (ImportError, OSError, ValueError) as error:
+        raise RemotePath(f"{url} cannot be reached: {error}; {_next_step(url, error)}") from None
     return system, str(root)
 
 

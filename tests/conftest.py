@@ -57,11 +57,11 @@ def java_too_old(said: str) -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Sends all Spark tests to one worker: they share a session, and two JVMs would fight for two cores."""
+    """Sends Spark tests to one worker, where they share a session; those of a cluster of processes to another."""
     if not config.pluginmanager.hasplugin("xdist"):
         return
     for item in items:
-        if item.get_closest_marker("spark"):
+        if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,7 +34,25 @@ def _conf(_context: click.Context, _parameter: click.Parameter, values: tuple[st
     for key, mark, _ in pairs:
         if not key or not mark:
             raise click.BadParameter(f"{key!r} is not KEY=VALUE, as in spark.executor.memory=4g")
+        if not key.startswith("spark."):  # Spark would pass over it without a word
+            raise click.BadParameter(f"{key!r} is no setting of Spark, whose names begin with spark.")
     return {key: value for key, _, value in pairs}
+
+
+_MASTER = re.compile(r"local(?:\[[^\]]+\])?|yarn|[a-z0-9]+://.+")
+
+
+def _master(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not _MASTER.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is no master; use one like local[*], spark://host:7077 or yarn")
+    return value
+
+
+def _shipped(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if Path(value).suffix not in (".zip", ".egg", ".py"):
+            raise click.BadParameter(f"{value!r} is no Python code that Spark ships; give a .zip, .egg or .py")
+    return values
 
 
 @click.command()
@@ -43,13 +63,19 @@ def _conf(_context: click.Context, _parameter: click.Parameter, values: tuple[st
 @reading.since
 @reading.until
 @tuned
-@click.option("--master", metavar="URL", help="Where to run: local[*], spark://host:7077, yarn, k8s://..., sc://...")
+@click.option(
+    "--master",
+    metavar="URL",
+    callback=_master,
+    help="Where to run: local[*], spark://host:7077, yarn, k8s://..., sc://...",
+)
 @click.option("--conf", multiple=True, metavar="KEY=VALUE", callback=_conf, help="A setting of Spark; may be repeated.")
 @click.option(
     "--py-files",
     "shipped",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False),
+    callback=_shipped,
     metavar="ZIP",
     help="Python code to ship to the workers; may be repeated.",
 )
@@ -60,6 +86,7 @@ def _conf(_context: click.Context, _parameter: click.Parameter, values: tuple[st
     metavar="NAME",
     help="Format of the large tables, for Spark.",
 )
+@click.option("--timeline", "timelines", is_flag=True, help="Write the states of all replicas as a table as well.")
 @click.option("--split", type=click.IntRange(32), metavar="MB", help="Megabytes of a read task.  [default: 64]")
 @click.option("--partitions", type=click.IntRange(1), help="Tasks of the replay; by the number of rows unless given.")
 @click.option("--check-content", "check", is_flag=True, help="Hash all files again, also those of known size and time.")
@@ -77,6 +104,7 @@ def batch(
     conf: dict[str, str],
     shipped: tuple[str, ...],
     table_format: str,
+    timelines: bool,
     split: int | None,
     partitions: int | None,
     check: bool,
@@ -90,36 +118,57 @@ def batch(
     Example: forensics batch archive/ -o judged/ --master 'local[*]' && forensics report judged/
     """
     from forensics.engines.spark import batch as engine
+    from forensics.engines.spark import job as jobs
     from forensics.engines.spark.explaining import explained as explain
     from forensics.engines.spark.listing import SPLIT
     from forensics.engines.spark.session import session
 
     found = _Found()
-    options = engine.Options(
+    options = jobs.Options(
         reading=Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone)),
         topics=tuning.topics,
         split=SPLIT if split is None else split << 20,
         partitions=partitions,
         format=table_format,
+        timelines=timelines,
         check=check,
         texts={
             "findings.jsonl": lambda result: _findings(tune(result, tuning)),
             "verdicts.jsonl": lambda result: _verdicts(tune(result, tuning)),
         },
+        settings=_settings(tuning),
         each=lambda result: found.add(tune(result, tuning)),
+        note=found.row,
         told=False,
     )
-    say = (lambda _: None) if quiet else (lambda said: click.echo(f"forensics: {said}", err=True))
-    spark = session(master=master, conf=conf)
-    for path in shipped:
-        spark.addArtifacts(path, pyfile=True)
-    if explained:
-        click.echo(_plan(explain(spark, paths, folder, options, say)), nl=False)
-        return
-    result = engine.batch(spark, paths, folder, options, say)
+
+    def say(said: str) -> None:
+        if not quiet:
+            click.echo(f"forensics: {said}", err=True)
+
+    job = jobs.prepared(paths, folder)
+    result = None if explained else jobs.unchanged(job, options)
+    if result is None:
+        spark = session(master=master, conf=conf)
+        for path in shipped:
+            spark.addArtifacts(path, pyfile=True)
+        if explained:
+            click.echo(_plan(explain(spark, job, options, say)), nl=False)
+            return
+        result = engine.done(spark, job, options, say)
+    else:
+        say(jobs.NOTHING_NEW)
+        found = _Found.of(job.output.open()["note"])
     click.echo(_told(result, found, folder), nl=False)
     if tuning.fails(found.worst):
         sys.exit(1)
+
+
+def _settings(tuning: Tuning) -> str:
+    """All that a user may tune, and that texts depend on."""
+    severities, known = ({rule: one.value for rule, one in of.items()} for of in (tuning.severities, tuning.known))
+    chosen = [severities, sorted(tuning.disabled), tuning.topics, tuning.skip_topics, known]
+    return json.dumps(chosen, sort_keys=True)
 
 
 @dataclass(slots=True)
@@ -133,6 +182,15 @@ class _Found:
 
     partitions: int = 0
     counts: Counter[Severity] = field(default_factory=Counter)
+
+    @staticmethod
+    def of(row: Mapping[str, Any]) -> _Found:
+        """As a manifest keeps it."""
+        return _Found(row["partitions"], Counter({Severity(name): n for name, n in row["findings"].items()}))
+
+    def row(self) -> dict[str, Any]:
+        """For a manifest."""
+        return {"partitions": self.partitions, "findings": {one.value: n for one, n in self.counts.items()}}
 
     def add(self, result: Result) -> None:
         """Count."""

@@ -68,12 +68,23 @@ def timeline(case: Case, history: History) -> pl.DataFrame:
         are null. The last row of a replica whose files are in the evidence has the role "on disk" and no time.
     """
     case = case.part_of(history.cluster)
+    mine = case.observations.filter(pl.col("broker").is_in(sorted(history.replicas)))
+    return closed(changes(case, history), spans(processes(mine), case.sources))
+
+
+def changes(case: Case, history: History) -> pl.DataFrame:
+    """The same, without what the whole of a broker's logs tells: when the last state of each of its processes ended.
+
+    Args:
+        case: what was taken in; of other partitions nothing is needed but when processes start and stop.
+        history: the partition, as replay found it.
+    """
+    case = case.part_of(history.cluster)
     brokers = sorted(history.replicas)
     rows = _rows(case, history, brokers)
     rows = _ends(_roles(rows), history)
     rows = _high_watermarks(rows, history, case)
-    rows = _others(rows)
-    states = _states(rows, _spans(case, brokers))
+    states = _states(_others(rows))
     disk = _on_disk(history)
     # Rows are numbered by broker and then in order, so one key sorts; files come after a replica's last row.
     last = states.group_by("replica").agg(pl.col("row").max().alias("_key"))
@@ -389,30 +400,94 @@ def _others(rows: pl.DataFrame) -> pl.DataFrame:
 # -- states -----------------------------------------------------------------------------------------------------------
 
 
-def _spans(case: Case, brokers: list[int]) -> pl.DataFrame:
-    """First and last time of each process, and how it ended."""
+def processes(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """First and last time of each process, and whether it said that it stopped.
+
+    Args:
+        rows: observations of whole brokers, or some of them.
+        keys: columns that tell clusters apart, where brokers of several are among them.
+
+    Returns:
+        Columns broker, run, first, last, ended, one row a process.
+    """
     # A process prints its settings before the line that begins its run here.
     preamble = _is(Kind.BROKER_CONFIG, Kind.BROKER_VERSION)
-    lines = case.observations.filter(pl.col("broker").is_in(brokers) & pl.col("time").is_not_null() & ~preamble)
-    spans = lines.group_by("broker", pl.col("run").fill_null(0)).agg(
-        pl.col("time").min().alias("_span_begin"),
-        pl.col("time").max().alias("_span_end"),
-        (pl.col("kind") == Kind.SHUTDOWN_COMPLETE.value).any().alias("_ended"),
+    lines = rows.filter(pl.col("broker").is_not_null() & pl.col("time").is_not_null() & ~preamble)
+    return lines.group_by(*keys, "broker", pl.col("run").fill_null(0)).agg(
+        pl.col("time").min().alias("first"),
+        pl.col("time").max().alias("last"),
+        (pl.col("kind") == Kind.SHUTDOWN_COMPLETE.value).any().alias("ended"),
     )
-    logs = case.sources.filter((pl.col("format") == "broker-log") & pl.col("broker").is_in(brokers))
+
+
+def spans(found: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
+    """How long each process is known to have run, and what came after it.
+
+    Args:
+        found: as ``processes`` gives it, of one cluster.
+        sources: the cluster's files.
+
+    Returns:
+        Columns replica, run, ``_span_end``, ``_next``, ``_ended`` and ``_newest``: no later process is known.
+    """
+    logs = sources.filter(pl.col("format") == "broker-log")
     last = logs.group_by("broker").agg(pl.col("last_time").max().alias("_last"))
-    close = case.sources.get_column("last_time").max()
-    spans = spans.sort("broker", "run").join(last, on="broker", how="left")
-    following = pl.col("_span_begin").shift(-1).over("broker")
+    close = sources.get_column("last_time").max()
+    order = found.sort("broker", "run").join(last, on="broker", how="left", maintain_order="left")
+    following = pl.col("first").shift(-1).over("broker")
     # The last process may have gone on to print lines that say nothing of replication.
-    end = pl.when(following.is_null()).then(pl.max_horizontal("_span_end", "_last")).otherwise(pl.col("_span_end"))
-    return spans.with_columns(
+    end = pl.when(following.is_null()).then(pl.max_horizontal("last", "_last")).otherwise(pl.col("last"))
+    return order.select(
+        pl.col("broker").alias("replica"),
+        "run",
         end.alias("_span_end"),
         following.fill_null(pl.lit(close, dtype=pl.Datetime("us", "UTC"))).alias("_next"),
-    ).drop("_last")
+        pl.col("ended").alias("_ended"),
+        (pl.col("run") == pl.col("run").max().over("broker")).alias("_newest"),
+    )
 
 
-def _states(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
+def closed(states: pl.DataFrame, found: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """States with their ends, and with what is between a process that ended without a word and the next.
+
+    Args:
+        states: as ``changes`` gives them, of one partition, or of many one after another; may have been closed before.
+        found: as ``spans`` gives it.
+        keys: columns that tell partitions apart, where there are several.
+    """
+    place = [*keys, "replica"]
+    states = states.filter(pl.col("role").ne_missing(SILENT)).with_columns(
+        pl.int_range(pl.len(), dtype=pl.Int64).alias("_at")
+    )
+    on_disk = pl.col("run").is_null()
+    mine = states.filter(~on_disk).join(found, on=["replica", "run"], how="left", maintain_order="left")
+    upcoming = pl.col("from").shift(-1).over(place)
+    same_run = pl.col("run").shift(-1).over(place) == pl.col("run")
+    until = (
+        pl.when(same_run.fill_null(False)).then(upcoming)
+        .when(pl.col("role") == STOPPED).then(pl.col("_next"))
+        .otherwise(pl.max_horizontal("_span_end", "from"))
+    )  # fmt: skip
+    mine = mine.with_columns(until.alias("to"))
+    # Where a process ended without a word, nothing is known until the next one speaks.
+    quiet = pl.col("_next") - pl.col("_span_end")
+    unknown = ~pl.col("_ended") & pl.when(pl.col("_newest")).then(quiet > _QUIET).otherwise(quiet > pl.duration())
+    gaps = mine.filter((pl.col("_at") == pl.col("_at").max().over(*place, "run")) & unknown)
+    gaps = gaps.with_columns(
+        pl.col("_span_end").alias("from"), pl.col("_next").alias("to"), pl.lit(SILENT).alias("role")
+    )
+    # Of the values, and of the places behind them that a table may have, nothing is known then.
+    kept = {*place, *_OF_GAPS, "_at"}
+    blank = [name for name in states.columns if (name in TIMELINE or name.endswith("_at")) and name not in kept]
+    gaps = gaps.with_columns(pl.lit(None, states.schema[name]).alias(name) for name in blank)
+    parts = (mine, gaps, states.filter(on_disk))
+    return pl.concat(part.select(states.columns) for part in parts).sort("_at", maintain_order=True).drop("_at")
+
+
+_OF_GAPS = ("replica", "run", "from", "to", "role", "row")
+
+
+def _states(rows: pl.DataFrame) -> pl.DataFrame:
     """Fold repeats: one row each time a value changes or the log does."""
     blank = pl.col("role").is_in([DELETED, STOPPED]).fill_null(False)
     rows = rows.with_columns(
@@ -429,17 +504,8 @@ def _states(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
     first = pl.int_range(pl.len()).over("broker") == 0
     event = pl.col("starts_run") | _is(Kind.SHUTDOWN_COMPLETE, *_EVENTS[1:]) | pl.col("_cuts")
     changed = rows.filter(pl.any_horizontal(first, event, *before))
-    changed = changed.join(spans, on=["broker", "run"], how="left", maintain_order="left")
-    upcoming = pl.col("time").shift(-1).over("broker")
-    same_run = pl.col("run").shift(-1).over("broker") == pl.col("run")
-    until = (
-        pl.when(same_run.fill_null(False)).then(upcoming)
-        .when(pl.col("role") == STOPPED).then(pl.col("_next"))
-        .otherwise(pl.max_horizontal("_span_end", "time"))
-    )  # fmt: skip
     sure = pl.all_horizontal(pl.col("log_end_exact").fill_null(True), pl.col("high_watermark_exact").fill_null(True))
     states = changed.with_columns(
-        until.alias("to"),
         pl.when(sure)
         .then(pl.lit(Confidence.PROVEN.value))
         .otherwise(pl.lit(Confidence.INFERRED.value))
@@ -448,22 +514,7 @@ def _states(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
         pl.col("time").alias("from"),
         pl.col("broker").alias("replica"),
     )
-    # Where a process ended without a word, nothing is known until the next one speaks.
-    quiet = pl.col("_next") - pl.col("_span_end")
-    last = pl.col("run") == pl.col("run").max().over("broker")
-    unknown = ~pl.col("_ended") & pl.when(last).then(quiet > _QUIET).otherwise(quiet > pl.duration())
-    ends = spans.filter(unknown).join(
-        changed.group_by("broker", "run").agg(pl.col("row").max()), on=["broker", "run"], how="inner"
-    )
-    gaps = ends.select(
-        pl.col("broker").alias("replica"),
-        "run",
-        pl.col("_span_end").alias("from"),
-        pl.col("_next").alias("to"),
-        pl.lit(SILENT).alias("role"),
-        "row",
-    )
-    return pl.concat([_shaped(states), _shaped(gaps.sort("row"))])
+    return _shaped(states)
 
 
 def _shaped(frame: pl.DataFrame) -> pl.DataFrame:

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from forensics.engines.spark.output import Output
 
-def ran(*arguments: object, **env: str) -> subprocess.CompletedProcess[str]:
+
+def ran(*arguments: object, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
     """The installed program, in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "forensics", *map(str, arguments)],
         env={**os.environ, **env},
+        cwd=cwd,
         capture_output=True,
         text=True,
         check=False,
@@ -54,6 +57,42 @@ def test_a_setting_has_a_value(tmp_path: Path) -> None:
     done = ran("batch", tmp_path, "-o", tmp_path / "out", "--conf", "spark.executor.memory")
     assert done.returncode == 2
     assert "is not KEY=VALUE, as in spark.executor.memory=4g" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("none", "-o", "out"), "none: no such file or directory; give a folder with logs or data of brokers"),
+        (("full", "-o", "file/out"), "Not a directory; name a folder that can be written"),
+        (("full", "-o", "full/out"), "lies in the archive full, and evidence is never written to; name a folder"),
+        (("full", "-o", "."), "holds code.txt, which no batch wrote; name a new folder"),
+        (("full", "-o", "s3://bucket/out"), "s3://bucket/out: not a path; mount it"),
+        (("empty", "-o", "out"), "nothing in empty was understood (0 files); looked for: "),
+        (("full", "-o", "out", "--master", "locl[2]"), "'locl[2]' is no master; use one like local[*]"),
+        (("full", "-o", "out", "--conf", "executor.cores=2"), "no setting of Spark, whose names begin with spark."),
+        (("full", "-o", "out", "--py-files", "code.txt"), "'code.txt' is no Python code that Spark ships; give a .zip"),
+    ],
+)
+def test_what_cannot_be_is_told_before_spark_is_looked_for(
+    arguments: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "server.log").write_text("nothing\n")
+    (tmp_path / "empty").mkdir()
+    for name in ("file", "code.txt"):
+        (tmp_path / name).write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    done = ran("batch", *arguments, cwd=tmp_path, PATH=str(tmp_path), JAVA_HOME="", PYTHONPATH=str(Path.cwd()))
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert said in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_where_another_batch_is_at_work(tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_text("nothing\n")
+    with Output(tmp_path / "out").alone():
+        done = ran("batch", tmp_path / "server.log", "-o", tmp_path / "out", PATH=str(tmp_path), JAVA_HOME="")
+    assert (done.returncode, "another batch is at work in it; wait for its end" in done.stderr) == (2, True)
 
 
 def test_a_report_needs_a_finished_batch(tmp_path: Path) -> None:

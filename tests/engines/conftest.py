@@ -140,3 +140,17 @@ def code(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
                 if file.is_file() and "__pycache__" not in file.parts:
                     archive.write(file, file.relative_to(repository))
     return path
+
+
+def code_of(spark: SparkSession) -> set[str]:
+    """Where workers import our code from."""
+    import pyarrow as pa
+
+    def where(incoming):  # type: ignore[no-untyped-def]
+        import forensics
+
+        for _ in incoming:
+            pass
+        yield pa.record_batch({"path": [str(forensics.__file__)]})
+
+    return {row["path"] for row in spark.range(0, 4, 1, 4).mapInArrow(where, "path string").collect()}

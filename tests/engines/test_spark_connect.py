@@ -14,7 +14,7 @@ import pytest
 from forensics.engines import local
 from forensics.reports import json_report
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-cluster")]
 
 CLIENT = ("grpc", "grpc_status", "google.protobuf", "google.rpc", "zstandard")
 """What PySpark's Connect client imports; ``pip install 'pyspark[connect]'`` brings it."""

@@ -165,7 +165,7 @@ def test_what_concerns_a_whole_cluster_is_what_its_answers_depend_on() -> None:
         lines = pl.DataFrame(list(stops), schema=["cluster", "source", "line"], orient="row")
         with_data = dict.fromkeys(("east", "west"), frozenset[int]())
         judge = Judge(Reading(), packed(sources), packed(narrowed(lines, TABLES["observations"])), (), 2, with_data)
-        rows = [(None, name, "t", 0, 5, 1, 2) for name in with_data]
+        rows = [(None, name, "t", 0, 5, 1, 2, None, None, None, None, None) for name in with_data]
         found = Batch._digests(None, pl.DataFrame(rows, schema=DIGESTS, orient="row"), judge)  # type: ignore[arg-type]
         return dict(found.select("cluster", "digest").iter_rows())
 

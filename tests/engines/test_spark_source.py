@@ -14,6 +14,7 @@ from forensics.case import Reading
 from forensics.engines import local
 from forensics.engines.spark.deriving import TABLES
 from forensics.errors import UnreadableInput
+from parsers.formats.request_log import MARK
 from parsers.schema import Kind
 from tests.engines.conftest import Sessions
 from tests.parsers.handing_over import stamped
@@ -54,6 +55,42 @@ def test_an_archive_that_was_replaced(sessions: Sessions, sample_traces: Path, t
             archive.add(sample_traces / name, name)
         wanted = local.take_in([str(path)]).observations.height
         assert forensics.read(spark, str(path)).count() == wanted
+
+
+@pytest.mark.parametrize("sessions_after", [None, 0, 250])
+def test_a_large_log_is_read_by_ranges(
+    sessions_after: int | None, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows are those of one reading, with the numbers of its lines; also where sessions reach over the file."""
+    from forensics.engines.spark import datasource, listing
+    from parsers import lines, text_log
+
+    step = 8 << 10
+    blocks = lines.blocks
+    monkeypatch.setattr(lines, "blocks", lambda stream, **more: blocks(stream, **({"block_bytes": step} | more)))
+    monkeypatch.setattr(text_log, "STEP", step)
+    monkeypatch.setattr(text_log, "_SAMPLE_BYTES", step)
+    monkeypatch.setattr(listing, "SPLIT", step)
+    monkeypatch.setattr(datasource, "_TOGETHER", step)
+    text = (sample_traces / "kip101-0.10.2.2" / "broker-1" / "logs" / "server.log").read_text().splitlines(True)
+    if sessions_after is not None:
+        asked = f"[2026-11-21 04:06:10,000] DEBUG {MARK}RequestHeader(apiKey=FETCH) (kafka.request.logger)\n"
+        text[sessions_after:sessions_after] = [asked] * 2
+    path = tmp_path / "server.log"
+    path.write_text("".join(text) * 2)
+    for table in ("observations", "notices"):
+        reader = datasource.Reader(str(tmp_path), table, (), None)
+        tasks = reader.partitions()
+        whole = [piece for task in tasks for piece in task.pieces if '"range": null' in piece]  # type: ignore[attr-defined]
+        assert (len(tasks) > 5, whole) == ((False, whole) if sessions_after == 0 else (True, []))
+        found = [row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()]
+        monkeypatch.setattr(listing, "SPLIT", 1 << 30)
+        (task,) = reader.partitions()
+        wanted = [row for batch in reader.read(task) for row in batch.to_pylist()]
+        monkeypatch.setattr(listing, "SPLIT", step)
+        key = lambda row: (row["line"] or 0, str(row))  # noqa: E731
+        assert sorted(found, key=key) == sorted(wanted, key=key)
+        assert wanted or table == "notices"
 
 
 def test_what_a_collector_tells_of_a_zone(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:

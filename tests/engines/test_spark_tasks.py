@@ -29,7 +29,7 @@ def test_the_tasks_give_what_a_scan_gives(sample: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("parts", [1, 5])
 def test_small_tasks_and_thinned_partitions_change_nothing(parts: int, evidence: Path, tmp_path: Path) -> None:
     path = str(evidence / "powerloss-3.9.1-replication")
-    found = run(path, tmp_path, split=1, parts=parts, together=60)
+    found = run(path, tmp_path, split=1, partitions=parts, together=60)
     assert json_report.render(found) == json_report.render(local.scan([path]))
 
 

@@ -1,169 +1,131 @@
-"""The tasks of a batch, one after another in this process: what Spark would do with them, without Spark."""
+"""A batch whose tasks run one after another in this process: everything but Spark, which is slow to start."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+import contextlib
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import pyarrow as pa
 
-from forensics.case.case import SOURCES, Reading
-from forensics.engines import codec
-from forensics.engines.spark import answers
-from forensics.engines.spark import context as contexts
-from forensics.engines.spark.batch import Batch, Listing, Options, _commit, opener_of
-from forensics.engines.spark.context import NO_UNIT, SURVEY, Facts
-from forensics.engines.spark.deriving import TABLES, Derive, survey_columns
-from forensics.engines.spark.files import frames
-from forensics.engines.spark.judging import JUDGED, KEY, SORTED, Judge, arrived, brought, carried
-from forensics.engines.spark.listing import Look, listed
-from forensics.engines.spark.output import Output
-from forensics.engines.spark.plan import Piece, Unit
-from forensics.engines.spark.rows import frame, narrowed, plain
-from forensics.engines.spark.work import DIGESTS, LOOKED, QUOTED, WRITTEN, LookInto, Quote, Read, Survey, Write, bundled
-from forensics.replay.partitions import PROGRESS
-from forensics.result import Result, ordered
-from parsers.schema import Kind
+from forensics.case import Reading
+from forensics.engines.spark import batch as engine
+from forensics.engines.spark import frames, shuffling
+from forensics.engines.spark.job import Options, Say
+from forensics.engines.spark.judging import Judge
+from forensics.engines.spark.rows import batches, frame
+from forensics.result import Result
+
+Schema = Mapping[str, pl.DataType]
+
+_RECORDS = 997
+"""Rows of an Arrow batch: partitions begin and end within them."""
 
 
-def _pieces(texts: list[str]) -> list[Any]:
-    return [pa.record_batch({"piece": pa.array(texts, pa.string())})] if texts else []
+@dataclass(frozen=True)
+class Frame:
+    """What Spark would hold of a DataFrame: how to make the Arrow batches of each of its partitions."""
+
+    schema: Schema
+    parts: tuple[Callable[[], list[Any]], ...]
+
+    def rows(self) -> pl.DataFrame:
+        """All rows; those of what comes last first, because no order is promised."""
+        found = [batch for part in reversed(self.parts) for batch in part()]
+        return frame(found) if found else pl.DataFrame(schema=self.schema)
 
 
-def _rows(found: Iterable[Any], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    arrived = list(found)
-    return frame(arrived) if arrived else pl.DataFrame(schema=schema)
+def _of(rows: Sequence[pl.DataFrame], schema: Schema) -> Frame:
+    return Frame(schema, tuple(lambda some=some: list(batches(some, schema, rows=_RECORDS)) for some in rows))
+
+
+def in_tasks(_spark: object, tasks: Sequence[Sequence[str]]) -> Frame:
+    arrays = [pa.record_batch({"piece": pa.array(list(pieces), pa.string())}) for pieces in tasks if pieces]
+    return Frame({"piece": pl.String()}, tuple(lambda array=array: [array] for array in arrays))
+
+
+def made(_spark: object, rows: pl.DataFrame, schema: Schema) -> Frame:
+    return _of([rows], schema)
+
+
+def mapped(given: Frame, work: Callable[[Any], Iterator[Any]], schema: Schema) -> Frame:
+    data = pickle.dumps(work)  # it travels
+    return Frame(schema, tuple(lambda part=part: list(pickle.loads(data)(iter(part()))) for part in given.parts))
+
+
+def union(given: Sequence[Frame]) -> Frame:
+    return Frame(given[0].schema, tuple(part for one in given for part in one.parts))
+
+
+def summed(given: Frame, keys: Sequence[str], **columns: str) -> Frame:
+    hows = {"sum": pl.Expr.sum, "bit_xor": pl.Expr.bitwise_xor, "min": pl.Expr.min, "max": pl.Expr.max}
+    rows = (
+        given.rows().group_by(keys, maintain_order=True).agg(hows[how](pl.col(name)) for name, how in columns.items())
+    )
+    return _of([rows], {name: given.schema[name] for name in rows.columns})
+
+
+def in_order(given: Frame, keys: Sequence[str], order: Sequence[str], tasks: int) -> Frame:
+    rows = given.rows().sort(*order, nulls_last=True)
+    task = rows.select(keys).hash_rows(7) % tasks
+    return _of([rows.filter(task == number) for number in range(tasks)], given.schema)
+
+
+def in_buckets(given: Frame, bucket: str, count: int) -> Frame:
+    rows = given.rows()
+    return _of([rows.filter(pl.col(bucket) == number) for number in range(count)], given.schema)
+
+
+def collected(given: Frame) -> pl.DataFrame:
+    return given.rows()
+
+
+@contextlib.contextmanager
+def here() -> Iterator[None]:
+    """Within the block tasks run in this process, whatever the session."""
+    with patch.multiple(
+        frames,
+        in_tasks=in_tasks,
+        made=made,
+        mapped=mapped,
+        union=union,
+        summed=summed,
+        in_order=in_order,
+        in_buckets=in_buckets,
+        collected=collected,
+    ):
+        yield
 
 
 def run(
     path: str,
     folder: Path,
     *,
-    split: int = 64 << 20,
-    parts: int = 3,
-    together: int = 200_000,
+    together: int | None = None,
+    say: Say = lambda _: None,
     reading: Reading | None = None,
+    **options: Any,
 ) -> Result:
-    """A batch over one path, as ``forensics.engines.spark.batch.batch`` goes about it.
+    """A batch over one path.
 
     Args:
         path: the archive.
-        folder: an empty folder.
-        split: bytes of a read task.
-        parts: tasks of the replay.
-        together: rows of partitions that are judged at once; a partition of more is thinned.
+        folder: an empty folder, or one of a run before.
+        together: rows of partitions that are judged at once; a partition of more is thinned, and travels row by row.
+        say: told how far it is.
         reading: how printed times are read.
+        options: others of ``Options``.
     """
-    files = listed([path])
-    asked = [[n, f.path, f.real, f.size, f.changed, f.problem] for n, f in enumerate(files)]
-    seen = _rows(LookInto()(_pieces([json.dumps(one) for one in asked])), LOOKED).sort("order")
-    looks = [[Look.of(row) for row in json.loads(text)] for text in seen.get_column("looks")]
-    listing = Listing(files, seen.get_column("sha256").to_list(), looks)
-    batch = Batch(None, [path], Output(folder), Options(reading or Reading(), split=split))  # type: ignore[arg-type]
-    copied = contexts.twins(listing.flat, opener_of(listing))
-    facts: dict[int, Facts] = {}
-    while (plan := batch.plan(listing, copied, facts)).tasks:
-        number = batch.output.next_run()
-        work = Read(batch.options.reading.assumed, str(batch.output.reads(number)))
-        written = [_rows(work(_pieces([piece.row() for piece in task])), WRITTEN) for task in plan.tasks]
-        batch.output.keep_run(number, batch.key, pl.concat(written).rows())
-        facts = batch.facts()
-    made = contexts.draft(listing.flat, listing.flat_units, facts, copied, batch.options.reading)
-    raw = [path for path, _ in batch.raw(listing, "observations")]
-    survey = Survey(Derive.of(made, made.starts), tuple(survey_columns()))
-    context = contexts.settled(made, _rows(survey(_pieces(raw)), SURVEY))
-    write = Write(Derive.of(context, context.lines.filter("starts_run")), str(batch.plain))
-    told = {}
-    for name, schema in TABLES.items():
-        pieces = [json.dumps([name, [path]]) for path, _ in batch.raw(listing, name)]
-        files = [file for piece in pieces for file in _rows(write(_pieces([piece])), DIGESTS)["name"].drop_nulls()]
-        told[name] = pl.DataFrame(schema=schema)
-        if files:
-            told[name] = pl.concat(frames([str(batch.plain / file) for file in files], list(schema)))
-            told[name] = narrowed(told[name], schema)
-    if context.notices.height:
-        told["notices"] = pl.concat([told["notices"], batch.more_notices(context)])
-    judge = Judge.of(context)
-    all_large = together < judge.together
-    judge = replace(judge, together=together, most=together)
-    if all_large:
-        found_ = [_rows(judge(part), JUDGED) for part in _shuffled(context, told, parts)]
-    else:
-        found_ = list(judge.of_frames(arrived(_bundled(context, told, parts))))
-    judged = pl.concat([pl.DataFrame(schema=JUDGED), *found_])
-    found = [json.loads(text) for text in judged.get_column("judgements")]
-    lines, bytes_ = answers.cited(found)
-    texts, hashes = _quoted(listing, lines)
-    texts.update(answers.batch_quotes(told["batches"], bytes_))
-    answers.complete(found, texts, hashes)
-    done = [codec.judgements_of(one) for one in found]
-    _commit(batch, listing, context)
-    case = _summary(context, listing, told)
-    histories = [codec.decode_history(text) for text in judged.get_column("history")]
-    return ordered([path], case, list(zip(histories, done, strict=True)))
-
-
-def _shuffled(context: contexts.Context, told: Mapping[str, pl.DataFrame], parts: int) -> list[list[Any]]:
-    """Rows of whole partitions, sorted, in so many tasks."""
-    tables = {"sources": narrowed(context.sources, plain(SOURCES)), **told}
-    rows = [carried(name, table) for name, table in tables.items()]
-    every = pl.concat(rows).sort(*SORTED, nulls_last=True)
-    keys = every.select(KEY).unique(maintain_order=True).with_row_index("_key")
-    every = every.join(keys, on=list(KEY), nulls_equal=True, maintain_order="left")
-    tasks = [every.filter(pl.col("_key") % parts == number).drop("_key") for number in range(parts)]
-    oldest = pl.CompatLevel.oldest()
-    return [task.to_arrow(compat_level=oldest).to_batches(997) for task in tasks if task.height]
-
-
-def _bundled(context: contexts.Context, told: Mapping[str, pl.DataFrame], parts: int) -> list[Any]:
-    """The same rows as ``Bring`` packs them, table by table, those of one bucket after those of another."""
-    tables = {"sources": narrowed(context.sources, plain(SOURCES)), **told}
-    rows = {name: carried(name, table) for name, table in tables.items()}
-    keys = pl.concat([table.select(KEY) for table in rows.values()]).unique(maintain_order=True)
-    buckets = keys.with_row_index("bucket").with_columns((pl.col("bucket") % parts).cast(pl.Int32))
-    packs: dict[int, list[Any]] = {}
-    for name in reversed(rows):
-        for bucket, part in brought(rows[name], buckets):
-            packs.setdefault(bucket, []).extend(bundled({bucket: [part]}))
-    return [batch for bucket in packs.values() for batch in bucket]
-
-
-def _quoted(listing: Listing, wanted: Mapping[str, set[int]]) -> tuple[answers.Texts, dict[str, str | None]]:
-    asked = [
-        json.dumps([Piece((Unit(NO_UNIT, file, look),)).row(), sorted(wanted[look.path])])
-        for file, looks in zip(listing.files, listing.looks, strict=True)
-        for look in looks
-        if look.path in wanted
-    ]
-    texts: answers.Texts = {}
-    hashes: dict[str, str | None] = {}
-    for path, line, text, digest in _rows(Quote()(_pieces(asked)), QUOTED).iter_rows():
-        hashes[path] = digest
-        if line:
-            texts[path, line, None] = text
-    return texts, hashes
-
-
-def _summary(context: contexts.Context, listing: Listing, told: Mapping[str, pl.DataFrame]) -> Any:
-    moving = [kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO)]
-    rows = told["observations"]
-    shared = context.sources.filter(pl.col("broker").is_null()).get_column("id").to_list()
-    spans = (
-        rows.filter(pl.col("broker").is_not_null() & pl.col("source").is_in(shared))
-        .group_by("source", "broker")
-        .agg(pl.col("time").min().alias("first"), pl.col("time").max().alias("last"))
-    )
-    return answers.summary(
-        context.sources,
-        context.brokers,
-        context.reading,
-        [look.source() for look in listing.flat],
-        events=rows.filter(~pl.col("kind").is_in(moving)),
-        spans=spans,
-        names=context.names,
-        notices=told["notices"],
-    )
+    with here(), contextlib.ExitStack() as small:
+        if together is not None:
+            made_ = Judge.of
+            limited = lambda *given, **more: replace(made_(*given, **more), together=together, most=together)  # noqa: E731
+            small.enter_context(patch.object(Judge, "of", limited))
+            small.enter_context(patch.object(shuffling, "_LARGE", together))
+        chosen = Options(reading=reading or Reading(), **options)
+        return engine.batch(None, [path], str(folder), chosen, say)  # type: ignore[arg-type]

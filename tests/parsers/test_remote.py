@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +85,22 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
         scan(["s3://bucket/incident"])
     result = CliRunner().invoke(cli, ["scan", "s3://bucket/incident"])
     assert isinstance(result.exception, UnreadableInput)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("s3a://bucket/x", r"install forensics\[s3\]"),
+        ("gs://bucket/x", "install gcsfs"),
+        ("abfss://box@account/x", "install adlfs"),
+        ("viewfs://cluster/x", "Protocol not known: viewfs; only what fsspec knows is opened"),
+    ],
+)
+def test_what_a_protocol_needs_is_named(url: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("s3fs", "gcsfs", "adlfs"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UnreadableInput, match=said):
+        scan([url])
 
 
 @pytest.mark.parametrize("path", ["s3://a/b", "memory://x", "zip://a::b.zip", "FILE:///x"])

@@ -6,8 +6,8 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from forensics import tables
-from forensics.case import Case, Reading
+from forensics.case import Case
 from forensics.case.case import SOURCES, checkpointed, in_window
 from forensics.engines import codec
-from forensics.engines.inputs import named_by_user
-from forensics.engines.spark import answers
+from forensics.engines.spark import answers, frames
 from forensics.engines.spark import context as contexts
+from forensics.engines.spark.closing import TIMELINE, Closing
 from forensics.engines.spark.context import FACTS, NO_UNIT, SURVEY, Context, Facts
 from forensics.engines.spark.deriving import (
     TABLES,
@@ -32,17 +32,27 @@ from forensics.engines.spark.deriving import (
     written_schema,
 )
 from forensics.engines.spark.files import NO_VALUE, Sink, grouped, put
-from forensics.engines.spark.finishing import Finish, Lines, Part, cited
-from forensics.engines.spark.frames import collected, in_tasks, mapped
+from forensics.engines.spark.finishing import Finish, Part, cited
+from forensics.engines.spark.job import (
+    NOTHING_NEW,
+    PARQUET,
+    Job,
+    Options,
+    Say,
+    asked,
+    nothing_understood,
+    prepared,
+    told,
+    unchanged,
+)
 from forensics.engines.spark.judging import JUDGED, KEY, Judge
-from forensics.engines.spark.listing import SPLIT, File, Listing, Look, listed
+from forensics.engines.spark.listing import File, Listing, Look
 from forensics.engines.spark.output import Output, judge_version, parser_version
 from forensics.engines.spark.plan import Piece, Plan, Unit, planned
 from forensics.engines.spark.progress import Judged, watched
 from forensics.engines.spark.reading import opened
 from forensics.engines.spark.rows import narrowed, plain
 from forensics.engines.spark.shuffling import Shuffle
-from forensics.engines.spark.stored import Stored, answers_of
 from forensics.engines.spark.work import (
     DIGESTS,
     LOOKED,
@@ -55,49 +65,18 @@ from forensics.engines.spark.work import (
     Survey,
     Write,
 )
-from forensics.errors import NothingUnderstood, UnusableOutput, UnwritableOutput
-from forensics.result import Result, ordered
+from forensics.errors import UnusableOutput
+from forensics.result import Result
 from parsers import read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Say = Callable[[str], None]
-"""Told how far a batch is, in sentences."""
-
-PARQUET: Final = "parquet"
 _HASHED_TOGETHER: Final = 256 << 20
 _WAVE: Final = 512
 """Read tasks after which what was read is kept for good, should the run be killed."""
-_JUDGED: Final = "judged"
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a user may choose.
-
-    Attributes:
-        reading: zone and skew of printed times.
-        topics: patterns; only topics that match one are judged. None means all.
-        split: bytes of a read task, about.
-        partitions: tasks of the replay; as many as the rows call for without it.
-        format: of the tables observations, batches and notices, as Spark names it.
-        texts: further files to write beside the tables, by name.
-        check: hash every file again, also those whose path, size and time are as they were.
-        each: told of some partitions after others, with the names alone of what replay found.
-        told: give the whole result, with the case that all reports speak of; without it, sources alone, so that what
-            the driver holds does not grow with what was printed and found.
-    """
-
-    reading: Reading = field(default_factory=Reading)
-    topics: tuple[str, ...] = ()
-    split: int = SPLIT
-    partitions: int | None = None
-    format: str = PARQUET
-    texts: Mapping[str, Lines] = field(default_factory=dict)
-    check: bool = False
-    each: Callable[[Result], None] = lambda _: None
-    told: bool = True
+_ANSWERS: Final = "answers"
+"""Folder of what tasks judged, until it is put in order."""
 
 
 class Batch:
@@ -156,7 +135,7 @@ class Batch:
         if new:
             total = sum(file.size for _, file in new)
             self.say(f"looking into {len(new):,} new files of {len(files):,}, {total / 1e6:,.1f} MB")
-            found = collected(mapped(in_tasks(self.spark, tasks), LookInto(hashed), LOOKED))
+            found = frames.collected(frames.mapped(frames.in_tasks(self.spark, tasks), LookInto(hashed), LOOKED))
             for order, digest, told in found.iter_rows():
                 digests[order] = digest
                 looks[order] = [Look.of(row) for row in json.loads(told)]
@@ -182,7 +161,10 @@ class Batch:
             copied: positions of copies.
             facts: of what was read before, by unit.
         """
-        had = {one.identity: unit for unit, one in facts.items() if not one.again}
+        had: dict[str, list[int]] = {}  # of files that are alike any will do
+        for unit in sorted(facts):
+            if not facts[unit].again:
+                had.setdefault(facts[unit].identity, []).append(unit)
         whole = {one.identity for one in facts.values() if one.again}
         new: list[Unit] = []
         first = self.output.next_run() << 32
@@ -194,8 +176,9 @@ class Batch:
             for look in looks:
                 unit = NO_UNIT
                 if (identity := identities.get(position)) is not None:
-                    unit = had.get(identity, NO_UNIT)
-                    if unit == NO_UNIT:
+                    if read_before := had.get(identity):
+                        unit = read_before.pop(0)
+                    else:
                         unit = first + len(new)
                         new.append(Unit(unit, file, look, identity))
                 units.append(unit)
@@ -205,22 +188,22 @@ class Batch:
         return planned(new, split=self.options.split, whole=in_one_go)
 
     def _identities(self, listing: Listing, copied: Mapping[int, int]) -> dict[int, str]:
-        """What the rows of each source that is read depend on, by its position."""
-        whose = [
-            (file.path, digest, look)
-            for file, digest, looks in zip(listing.files, listing.digests, listing.looks, strict=True)
-            for look in looks
-        ]
+        """What the rows of each source that is read depend on, by its position: its content, and what it is called.
+
+        Readers look at the name of a file and of its folder, never further up: what was moved is known again.
+        """
+        whose = [(digest, look) for digest, looks in zip(listing.digests, listing.looks, strict=True) for look in looks]
         wanted = [
             position
-            for position, (_, _, look) in enumerate(whose)
+            for position, (_, look) in enumerate(whose)
             if position not in copied and not look.problem and not look.container
         ]
         found = {}
         # The files of a metadata log go on from each other: the rows of one depend on all.
-        for group in read.units([whose[position][2].source() for position in wanted]):
+        for group in read.units([whose[position][1].source() for position in wanted]):
             members = [wanted[number] for number in group]
-            together = [[whose[n][0], whose[n][1], whose[n][2].index] for n in members]
+            of = [whose[n] for n in members]
+            together = [[digest, look.index, look.called, *look.path.split("/")[-2:]] for digest, look in of]
             for place, position in enumerate(members):
                 found[position] = sha256(json.dumps([place, together]).encode()).hexdigest()
         return found
@@ -236,7 +219,9 @@ class Batch:
         for wave, start in enumerate(range(0, len(plan.tasks), _WAVE)):
             tasks = [[piece.row() for piece in task] for task in plan.tasks[start : start + _WAVE]]
             with watched(partial(self._read_by_now, plan.tasks[start : start + _WAVE], folder), self.say):
-                found = collected(mapped(in_tasks(self.spark, tasks), Read(zone, str(folder)), WRITTEN))
+                found = frames.collected(
+                    frames.mapped(frames.in_tasks(self.spark, tasks), Read(zone, str(folder)), WRITTEN)
+                )
             files = [(table, name, count) for table, name, count in found.sort("table", "name").iter_rows()]
             self.output.seen(folder / name for _, name, _ in files)
             self.output.keep_run(run, self.key, files, wave)
@@ -273,7 +258,7 @@ class Batch:
         if made_.starts.height or in_window(made_.reading) is not None:
             work = Survey(Derive.of(made_, made_.starts), tuple(survey_columns()))
             tasks = grouped(self.raw(listing, "observations"))
-            surveyed = collected(mapped(in_tasks(self.spark, tasks), work, SURVEY))
+            surveyed = frames.collected(frames.mapped(frames.in_tasks(self.spark, tasks), work, SURVEY))
         return contexts.settled(made_, surveyed)
 
     def write_tables(self, listing: Listing, context: Context) -> pl.DataFrame:
@@ -282,15 +267,15 @@ class Batch:
         Returns:
             Schema ``DIGESTS``: the files, and what the rows of each partition come to.
         """
-        from pyspark.sql import functions as F
-
         for name in TABLES:
             (self.plain / name).mkdir(parents=True, exist_ok=True)
         tasks = [[json.dumps([name, paths])] for name in TABLES for paths in grouped(self.raw(listing, name))]
-        work = Write(Derive.of(context, context.lines.filter("starts_run")), str(self.plain))
-        rows = mapped(in_tasks(self.spark, tasks), work, DIGESTS).groupBy("name", *KEY)
-        sums = F.sum("n").alias("n"), F.bit_xor("one").alias("one"), F.bit_xor("two").alias("two")
-        added = collected(rows.agg(*sums)).select(*DIGESTS)
+        derive = Derive.of(context, context.lines.filter("starts_run"))
+        work = Write(derive, str(self.plain), self.options.timelines)
+        rows = frames.mapped(frames.in_tasks(self.spark, tasks), work, DIGESTS)
+        by = ("name", *KEY, "broker", "run")
+        told_ = {"n": "sum", "one": "bit_xor", "two": "bit_xor", "first": "min", "last": "max", "ended": "max"}
+        added = frames.collected(frames.summed(rows, by, **told_)).select(*DIGESTS)
         sources = narrowed(context.sources, plain(SOURCES))
         parts = [added, narrowed(digested(sources, KEY), DIGESTS)]
         if context.notices.height:
@@ -350,7 +335,7 @@ class Batch:
         if self.options.format == PARQUET:
             return
         for name in TABLES:
-            rows = self.spark.read.schema(written_schema(name)).parquet(str(self.plain / name))
+            rows = self.spark.read.schema(written_schema(name)).parquet(frames.as_path(self.plain / name))
             target = str(self.output.tables(self.generation) / name)
             rows.write.format(self.options.format).partitionBy(*folders(name)).save(target)
         shutil.rmtree(self.plain)
@@ -367,7 +352,7 @@ class Batch:
         Returns:
             Judged partitions; what is judged anew has evidence without hashes and lines.
         """
-        judge = Judge.of(context, self.options.topics)
+        judge = Judge.of(context, self.options.topics, timelines=self.options.timelines)
         digests = self._digests(written, judge)
         known = self._judged_before()
         touched = digests.join(known, on=[*KEY, "digest"], how="anti", nulls_equal=True)
@@ -378,25 +363,42 @@ class Batch:
             before = [Part(file, untouched.select(KEY)) for file in files]
         self.output.write_table(self.generation, "digests", digests)
         self.say(f"judging {touched.height:,} partitions of {digests.height:,}")
-        if touched.is_empty():
-            return before
-        folder = self.output.tables(self.generation) / _JUDGED
+        found = self._judged(judge, context, written, touched) if touched.height else {}
+        if self.options.timelines:
+            former: list[Path] = []
+            sources = context.sources
+            if self.manifest is not None and untouched.height:
+                former = list((self.output.tables(self.manifest["generation"]) / TIMELINE).rglob("*.parquet"))
+                sources = self.output.read_table(self.manifest["generation"], "sources")
+            processes = written.filter(pl.col("broker").is_not_null())
+            close = Closing(self.spark, self.output.tables(self.generation))
+            self.output.seen(close(context, processes, found.get("states", []), former, sources, untouched))
+        return [*before, *map(Part, found.get("judged", []))]
+
+    def _judged(
+        self, judge: Judge, context: Context, written: pl.DataFrame, touched: pl.DataFrame
+    ) -> dict[str, list[Path]]:
+        """Files of what tasks find of partitions, by table."""
+        folder = self.output.tables(self.generation) / _ANSWERS
         shuffle = Shuffle(self.spark, self.plain, narrowed(context.sources, plain(SOURCES)), written)
         work = [
-            mapped(rows, JudgeInto(judge, str(folder), are_packed), WRITTEN)
+            frames.mapped(rows, JudgeInto(judge, str(folder), are_packed), WRITTEN)
             for are_packed, rows in shuffle(touched, self.options.partitions)
         ]
         # In one job: the others do not wait for a large partition.
-        with watched(Judged(folder), self.say):
-            found = collected(reduce(lambda one, other: one.union(other), work))
-        files = [folder / name for name in found.get_column("name").sort()]
-        self.output.seen(files)
-        return [*before, *map(Part, files)]
+        with watched(Judged(folder / "judged"), self.say):
+            rows = frames.collected(frames.union(work))
+        found: dict[str, list[Path]] = {}
+        for table, name in rows.select("table", "name").sort("table", "name").iter_rows():
+            found.setdefault(table, []).append(folder / table / name)
+        self.output.seen(file for files in found.values() for file in files)
+        return found
 
     def _digests(self, written: pl.DataFrame, judge: Judge) -> pl.DataFrame:
         """What the answer for each partition depends on, as a hash; and how many rows it has."""
         sums = pl.col("n").sum(), pl.col("one").bitwise_xor(), pl.col("two").bitwise_xor()
-        found = written.filter(pl.col("name").is_null()).group_by(KEY).agg(*sums).sort(KEY, nulls_last=True)
+        rows = written.filter(pl.col("name").is_null() & pl.col("broker").is_null())
+        found = rows.group_by(KEY).agg(*sums).sort(KEY, nulls_last=True)
         common = {}
         for name in found.get_column("cluster").unique().to_list():
             # When a broker's processes began is in the rows that it concerns.
@@ -417,7 +419,7 @@ class Batch:
 
     def _judged_before(self) -> pl.DataFrame:
         """The digest of each partition that a former run looked at."""
-        if self.manifest is None:
+        if self.manifest is None or (self.options.timelines and not self.manifest.get("timelines")):
             return pl.DataFrame(schema={**{name: JUDGED[name] for name in KEY}, "digest": pl.String()})
         return self.output.read_table(self.manifest["generation"], "digests")
 
@@ -435,7 +437,7 @@ class Batch:
         done = Finish(self.output, self.generation, self.paths, case, self.options.texts, self.options.each)
         done.add(parts, texts, hashes)
         done.close()
-        shutil.rmtree(self.output.tables(self.generation) / _JUDGED, ignore_errors=True)
+        shutil.rmtree(self.output.tables(self.generation) / _ANSWERS, ignore_errors=True)
         return done.findings
 
     def _lines(self, listing: Listing, wanted: Mapping[str, set[int]]) -> tuple[answers.Texts, dict[str, str | None]]:
@@ -447,7 +449,7 @@ class Batch:
                 if look.path in wanted:
                     piece = Piece((Unit(unit, file, look),)).row()
                     tasks.setdefault(file.path, []).append(json.dumps([piece, sorted(wanted[look.path])]))
-        found = collected(mapped(in_tasks(self.spark, list(tasks.values())), Quote(), QUOTED))
+        found = frames.collected(frames.mapped(frames.in_tasks(self.spark, list(tasks.values())), Quote(), QUOTED))
         texts: answers.Texts = {}
         hashes: dict[str, str | None] = {}
         for path, line, text, digest in found.iter_rows():
@@ -487,17 +489,23 @@ def batch(
         UnwritableOutput: the folder cannot be written.
         NothingUnderstood: nothing in the archive is a broker's.
     """
-    output = output_in(folder)
-    output.apart_from(paths)
-    files = archived(paths)
-    with output.alone():
-        return _batch(Batch(spark, paths, output, options or Options(), say), files)
+    job, options = prepared(paths, folder), options or Options()
+    if (result := unchanged(job, options)) is not None:
+        say(NOTHING_NEW)
+        return result
+    return done(spark, job, options, say)
 
 
-def _batch(run: Batch, files: list[File]) -> Result:
+def done(spark: SparkSession, job: Job, options: Options | None = None, say: Say = lambda _: None) -> Result:
+    """Do what ``batch`` does, whether or not anything is new."""
+    with job.output.alone():
+        return _batch(Batch(spark, job.paths, job.output, options or Options(), say), job)
+
+
+def _batch(run: Batch, job: Job) -> Result:
     run.output.clear(run.generation)
     run.check_format()
-    listing = run.listed(files)
+    listing = run.listed(job.files)
     copied = contexts.twins(listing.flat, opener_of(listing))
     facts = run.facts()
     while (plan := run.plan(listing, copied, facts)).tasks:
@@ -507,10 +515,7 @@ def _batch(run: Batch, files: list[File]) -> Result:
     mine = [facts[unit] for unit in listing.flat_units if unit != NO_UNIT]
     rows = sum(one.observations + one.batches for one in mine)
     if rows <= context.left:
-        looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
-        raise NothingUnderstood(
-            f"nothing in {', '.join(run.paths)} was understood ({len(listing.flat)} files); looked for: {looked}"
-        )
+        raise nothing_understood(run.paths, len(listing.flat))
     lines, notices = sum(one.reading.lines for one in mine), sum(one.notices for one in mine)
     run.say(f"{len(mine):,} sources read: {lines:,} lines, {rows:,} observations and batches, {notices:,} notices")
     parts = run.judge(context, run.write_tables(listing, context))
@@ -518,32 +523,8 @@ def _batch(run: Batch, files: list[File]) -> Result:
     case = Case(context.sources, nothing, nothing, nothing, {}, run.options.reading, everyone=context.brokers)
     run.say(f"{run.finish(listing, case, parts):,} findings")
     run.convert_tables()
-    _commit(run, listing, context)
-    if not run.options.told:
-        return ordered(run.paths, case, [])
-    told = Stored(run.output.folder).summary() if run.options.format == PARQUET else case
-    return ordered(run.paths, told, answers_of(run.output, run.generation))
-
-
-def output_in(folder: str) -> Output:
-    """The folder of a batch.
-
-    Raises:
-        UnwritableOutput: it is no path of this machine.
-    """
-    if "://" in folder:
-        raise UnwritableOutput(f"{folder}: not a path; mount it, so that driver and workers see it under one path")
-    return Output(Path(folder).absolute())
-
-
-def archived(paths: Sequence[str]) -> list[File]:
-    """The files of an archive, none of them opened.
-
-    Raises:
-        UnreadableInput: a path does not exist, or cannot be reached.
-    """
-    with named_by_user():
-        return listed(paths)
+    _commit(run, job, listing, context)
+    return told(run.output, run.generation, run.paths, run.options)
 
 
 def opener_of(listing: Listing) -> Callable[[int], Any]:
@@ -552,7 +533,7 @@ def opener_of(listing: Listing) -> Callable[[int], Any]:
     return lambda number: opened(Unit(NO_UNIT, *whose[number]))
 
 
-def _commit(run: Batch, listing: Listing, context: Context) -> None:
+def _commit(run: Batch, job: Job, listing: Listing, context: Context) -> None:
     output, generation = run.output, run.generation
     small = {table.name: table for table in tables.TABLES}
     seen = [json.dumps([look.row() for look in looks]) for looks in listing.looks]
@@ -585,7 +566,11 @@ def _commit(run: Batch, listing: Listing, context: Context) -> None:
             "since": run.options.reading.since,
             "until": run.options.reading.until,
             "topics": list(run.options.topics),
+            "timelines": run.options.timelines,
             "brokers": brokers,
+            "asked": asked(job, run.options),
+            "made": output.files_in(generation),
+            "note": dict(run.options.note()),
         },
         live={unit >> 32 for unit in listing.flat_units if unit != NO_UNIT},
     )

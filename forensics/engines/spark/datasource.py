@@ -4,8 +4,9 @@
     spark.read.format("kafka-forensics").option("table", "observations").load("evidence/")
 
 Options: ``table`` (observations, batches, checkpoints, notices), ``topics`` (patterns, separated by commas), ``tz``
-(zone of printed times that name none). A file is one partition of the DataFrame, small files share one. Filters are not
-pushed down: where ``spark.sql.python.filterPushdown.enabled`` is off, as by default, a source that takes filters fails.
+(zone of printed times that name none). A file is one partition of the DataFrame, small files share one; a large plain
+log is read by ranges of its bytes. Filters are not pushed down: where ``spark.sql.python.filterPushdown.enabled`` is
+off, as by default, a source that takes filters fails.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ from forensics.engines.spark.plan import Piece, Unit, planned
 from forensics.engines.spark.reading import opened
 from forensics.engines.spark.rows import arrow_schema, ddl, narrowed, plain
 from forensics.errors import UnreadableInput
-from parsers import read
+from parsers import lines, read, text_log, wrappings
 from parsers.containers import is_packed
 from parsers.distances import together
-from parsers.file_reading import FileReading
+from parsers.errors import NotByRanges, NotThisFormat
+from parsers.file_reading import FileReading, note
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
-from parsers.text_log import NAME as LOG
+from parsers.sources import Place
+from parsers.text_log import Range
 
 NAME: Final = "kafka-forensics"
 OPTIONS: Final = ("table", "topics", "tz")
@@ -74,14 +77,33 @@ def _is_packed(file: File) -> bool:
         return False  # said when it is read
 
 
-def _tasks(files: Iterable[File]) -> list[list[Piece]]:
+def _tasks(files: Iterable[File], zone: str | None) -> list[list[Piece]]:
     """Tasks that read what is in files."""
     units: list[Unit] = []
     for file in files:
         for look in looked(file, None):
             if not look.problem and not look.container:
                 units.append(Unit(len(units), file, look))
-    return planned(units, split=_TOGETHER, whole=[unit.number for unit in units]).tasks
+    whole = [unit.number for unit in units if not _by_ranges(unit, zone)]
+    return planned(units, split=_TOGETHER, whole=whole).tasks
+
+
+def _by_ranges(unit: Unit, zone: str | None) -> bool:
+    """Whether a large log may be read by ranges: nothing has to be known of all of it for the zone of its times."""
+    if not unit.look.splits or zone is not None:
+        return False
+    sample = lines.sample(opened(unit).head())
+    return sample is not None and not wrappings.choose(sample)[0]
+
+
+def _lines_before(place: Place, begin: int) -> int:
+    """How many lines a reading from the beginning counts before it comes to the first that ends behind a byte."""
+    count = 0
+    with place.open() as stream:
+        for start in range(0, begin, text_log.STEP):
+            block = stream.read(min(text_log.STEP, begin - start))
+            count += block.count(b"\n") or 1  # a block without a line end is cut
+    return count
 
 
 class Reader(DataSourceReader):
@@ -101,7 +123,7 @@ class Reader(DataSourceReader):
                 tasks.append(Pieces((), json.dumps([file.path, file.real, file.size, file.changed])))
             else:
                 plain.append(file)
-        tasks += [Pieces(tuple(piece.row() for piece in task)) for task in _tasks(plain)]
+        tasks += [Pieces(tuple(piece.row() for piece in task)) for task in _tasks(plain, self.zone)]
         return tasks
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
@@ -109,16 +131,43 @@ class Reader(DataSourceReader):
         assert isinstance(partition, Pieces)
         pieces = partition.pieces
         if partition.archive:
-            pieces = tuple(piece.row() for task in _tasks([File(*json.loads(partition.archive))]) for piece in task)
+            file = File(*json.loads(partition.archive))
+            pieces = tuple(piece.row() for task in _tasks([file], self.zone) for piece in task)
         for text in pieces:
-            units = Piece.of(text).units
-            if len(units) > 1:
+            piece = Piece.of(text)
+            units = piece.units
+            if piece.range is not None:
+                yield from self._ranged(units[0], piece.range)
+            elif len(units) > 1:
                 sources = [opened(unit) for unit in units]
                 for unit, source, reading in zip(units, sources, read.read_unit(sources), strict=True):
                     settle([(source, reading)], [None], [None], self.zone)
                     yield from self._batches(unit.look.path, reading)
             else:
                 yield from self._one(units[0])
+
+    def _ranged(self, unit: Unit, span: Range) -> Iterator[Any]:
+        """Arrow batches of some of a file's bytes; where they cannot be read by themselves, the file is read up to
+        them.
+        """
+        source = opened(unit)
+        assert source.place is not None
+        before = _lines_before(source.place, span.begin)
+        try:
+            # Held, for the last block may tell that it cannot be done.
+            parts = list(text_log.parts_of_range(source, source.place, span))
+        except (NotByRanges, NotThisFormat):
+            last = None if span.end is None else _lines_before(source.place, span.end)
+            for part in read.read_parts(opened(unit)):
+                yield from self._batches(unit.look.path, _between(part, before, last))
+            return
+        except OSError as error:
+            parts = [FileReading(read.UNREADABLE, notices=note(f"cannot be read: {error.strerror or error}"))]
+        for part in parts:
+            part.observations, part.notices = (
+                rows.with_columns(pl.col("line") + before) for rows in (part.observations, part.notices)
+            )
+            yield from self._batches(unit.look.path, part)
 
     def _one(self, unit: Unit) -> Iterator[Any]:
         """Arrow batches of one file. A log with a collector's times is read through once more before, for its zone."""
@@ -133,9 +182,9 @@ class Reader(DataSourceReader):
 
     def _told(self, unit: Unit, first: FileReading) -> FileReading:
         """Zone of a log and what is to be said of it, as all of it tells; ``first`` is its first part."""
-        if first.format != LOG or first.zone is not None or not (first.distances or self.zone):
+        if first.format != text_log.NAME or first.zone is not None or not (first.distances or self.zone):
             return FileReading(first.format)
-        told = FileReading(LOG)
+        told = FileReading(text_log.NAME)
         source = opened(unit)
         for part in read.read_parts(source):
             told.first_time = told.first_time if told.first_time is not None else part.first_time
@@ -165,6 +214,14 @@ class Reader(DataSourceReader):
 
     def _wanted(self, topic: str) -> bool:
         return any(fnmatchcase(topic, pattern) for pattern in self.topics)
+
+
+def _between(part: FileReading, before: int, last: int | None) -> FileReading:
+    """Rows of lines behind one and up to another; what is said of the whole file goes with its first lines."""
+    line = pl.col("line").fill_null(1)
+    mine = (line > before) & (line <= last) if last is not None else line > before
+    part.observations, part.notices = part.observations.filter(mine), part.notices.filter(mine)
+    return part
 
 
 class KafkaForensics(DataSource):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forensics.engines.spark import context as contexts
-from forensics.engines.spark.batch import Batch, Options, Say, archived, opener_of, output_in
+from forensics.engines.spark.batch import Batch, opener_of
 from forensics.engines.spark.context import NO_UNIT
+from forensics.engines.spark.job import Job, Options, Say
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,19 +39,10 @@ class Explained:
     giants: tuple[tuple[str, int, str], ...]
 
 
-def explained(
-    spark: SparkSession, paths: Sequence[str], folder: str, options: Options | None = None, say: Say = lambda _: None
-) -> Explained:
-    """Say what ``batch`` would read; nothing is written.
-
-    Raises:
-        UnreadableInput: a path does not exist.
-        UnusableOutput: the folder holds something else.
-    """
-    output = output_in(folder)
-    output.apart_from(paths)
-    run = Batch(spark, paths, output, options or Options(), say)
-    listing = run.listed(archived(paths), hashed=False)
+def explained(spark: SparkSession, job: Job, options: Options | None = None, say: Say = lambda _: None) -> Explained:
+    """Say what ``batch`` would read; nothing is written."""
+    run = Batch(spark, job.paths, job.output, options or Options(), say)
+    listing = run.listed(job.files, hashed=False)
     copied = contexts.twins(listing.flat, opener_of(listing))
     plan = run.plan(listing, copied, run.facts())
     new = sum(len(piece.units) for piece in plan.pieces if not piece.split)

@@ -68,7 +68,7 @@ class Sink:
         if self.by:
             parts = rows.partition_by(self.by, as_dict=True, include_key=False, maintain_order=True)
         for values, part in parts.items():
-            folders = [f"{name}={_escaped(value)}" for name, value in zip(self.by, values, strict=True)]
+            folders = [folder_of(name, value) for name, value in zip(self.by, values, strict=True)]
             name = "/".join([*folders, f"{self.stem}-{self._flushed:03}.parquet"])
             put(Path(self.folder, name), part)
             self.written.append((name, part.height))
@@ -89,6 +89,11 @@ def named_after(given: Iterable[str]) -> str:
     for text in given:
         digest.update(f"{len(text)}\0{text}".encode())
     return f"part-{digest.hexdigest()[:20]}"
+
+
+def folder_of(column: str, value: object) -> str:
+    """Folder of the rows that have a value in a column, as Spark names it."""
+    return f"{column}={_escaped(value)}"
 
 
 def _escaped(value: object) -> str:

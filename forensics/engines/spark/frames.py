@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -14,7 +16,20 @@ from forensics.errors import TaskFailed
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["DataFrame", "SparkSession", "Work", "collected", "in_tasks", "made", "mapped"]
+__all__ = [
+    "DataFrame",
+    "SparkSession",
+    "Work",
+    "as_path",
+    "collected",
+    "in_buckets",
+    "in_order",
+    "in_tasks",
+    "made",
+    "mapped",
+    "summed",
+    "union",
+]
 
 _REFUSED: Final = re.compile(r"^ *[\w.]*(?:Error|Exception): (.*(?:\[Errno |os error ).*)$", re.MULTILINE)
 
@@ -52,6 +67,54 @@ def made(spark: SparkSession, rows: pl.DataFrame, schema: Schema) -> DataFrame:
 def mapped(frame: DataFrame, work: Work, schema: Schema) -> DataFrame:
     """What the work makes of each partition."""
     return frame.mapInArrow(work, ddl(schema))
+
+
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    """All rows of frames that have the same columns."""
+    return reduce(lambda one, other: one.union(other), frames)
+
+
+def summed(frame: DataFrame, keys: Sequence[str], **columns: str) -> DataFrame:
+    """One row for each value of the keys.
+
+    Args:
+        frame: rows.
+        keys: columns; null is a value like any other.
+        columns: what becomes of each other column: ``sum``, ``bit_xor``, ``min``, ``max``.
+    """
+    from pyspark.sql import functions as F
+
+    return frame.groupBy(*keys).agg(*(getattr(F, how)(name).alias(name) for name, how in columns.items()))
+
+
+def in_order(frame: DataFrame, keys: Sequence[str], order: Sequence[str], tasks: int) -> DataFrame:
+    """Rows of the same keys in one partition, one after another and in order, what is null last."""
+    from pyspark.sql import functions as F
+
+    # One number first: to put numbers in order is much cheaper than names.
+    columns = [F.xxhash64(*keys), *[F.col(name).asc_nulls_last() for name in order]]
+    return frame.repartition(tasks, *keys).sortWithinPartitions(*columns)
+
+
+def in_buckets(frame: DataFrame, bucket: str, count: int) -> DataFrame:
+    """Rows of the same bucket in one partition, one after another.
+
+    Args:
+        frame: rows.
+        bucket: column with a number below ``count``.
+        count: how many there are.
+    """
+    from pyspark.sql import functions as F
+
+    # Spark 4.1 has a way to give each bucket a task of its own; before it, some get two.
+    by_id = getattr(frame, "repartitionById", None)
+    apart = by_id(count, F.col(bucket)) if by_id is not None else frame.repartition(count, bucket)
+    return apart.sortWithinPartitions(bucket)
+
+
+def as_path(path: Path) -> str:
+    """A path as Spark reads it: what looks like a pattern in it is none."""
+    return re.sub(r"([][{}*?\\])", r"\\\1", str(path))
 
 
 def collected(frame: DataFrame) -> pl.DataFrame:

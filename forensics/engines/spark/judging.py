@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from forensics import tables
 from forensics.case import Case, Reading
 from forensics.case.brokers import Broker
 from forensics.case.case import SOURCES
@@ -20,13 +21,14 @@ from forensics.case.quotes import batch_texts
 from forensics.engines import codec, local
 from forensics.engines.spark.context import Context
 from forensics.engines.spark.deriving import TABLES, about_partitions
-from forensics.engines.spark.rows import batches, chunks, narrowed, packed, plain, restored, unpacked
+from forensics.engines.spark.rows import chunks, narrowed, packed, plain, restored, unpacked
 from forensics.engines.spark.thinning import headers, thinned
 from forensics.replay.history import History, Ref
 from forensics.replay.partitions import of_process
+from forensics.replay.timeline import changes
 from forensics.result import located
 from forensics.rules.finding import Evidence, Finding, Judgement
-from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
 
 SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
 """Values of the column ``tag``: which table a row is of."""
@@ -85,11 +87,27 @@ JUDGED: Final[dict[str, pl.DataType]] = {
 }
 """One row a life of a partition: how many findings, and what replay and rules found as JSON."""
 
+STATES: Final = tables.TIMELINE_PLACES
+"""States of replicas, of which the whole of a broker's logs has yet to say when they ended."""
+
 BROUGHT: Final[dict[str, pl.DataType]] = {"bucket": pl.Int32(), "rows": pl.Binary()}
 """Rows of ``CARRIED`` that are judged by one task, packed: the way through the JVM costs one what it costs many."""
 
 _AT_ONCE: Final = 100_000
 _NEVER_CITED: Final = ("irrelevant", "unknown", "archive", "copy", "unreadable")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What some partitions come to.
+
+    Attributes:
+        judged: schema ``JUDGED``.
+        states: schema ``STATES``, partition by partition; empty where nobody asks.
+    """
+
+    judged: pl.DataFrame
+    states: pl.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +122,7 @@ class Judge:
         clusters: how many the case has.
         with_data: brokers whose data directory is at hand, by cluster.
         topics: patterns; only topics that match one are judged. None means all.
+        timelines: give the states of replicas as well.
         together: rows of small partitions that are judged at once, about.
         most: rows of one partition that are kept as they are; beyond it they are thinned.
     """
@@ -115,11 +134,12 @@ class Judge:
     clusters: int
     with_data: Mapping[str | None, frozenset[int]]
     topics: tuple[str, ...] = ()
+    timelines: bool = False
     together: int = 200_000
     most: int = 150_000
 
     @staticmethod
-    def of(context: Context, topics: tuple[str, ...] = ()) -> Judge:
+    def of(context: Context, topics: tuple[str, ...] = (), *, timelines: bool = False) -> Judge:
         """From what the driver knows."""
         sources = context.sources
         of_many = pl.col("topic").is_null() | (pl.col("topic") == METADATA_TOPIC)
@@ -131,43 +151,39 @@ class Judge:
         for name in names:
             mine = sources if clusters < 2 else sources.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String)))
             with_data[name] = replace(shell, sources=mine).with_data
-        stops = packed(narrowed(_stops(context), TABLES["observations"]))
-        return Judge(context.reading, packed(wide), stops, context.brokers, clusters, with_data, topics)
+        stops = packed(narrowed(_stops(context, timelines), TABLES["observations"]))
+        return Judge(context.reading, packed(wide), stops, context.brokers, clusters, with_data, topics, timelines)
 
-    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+    def frames(self, incoming: Iterable[Any]) -> Iterator[Answers]:
         """Judge partitions whose rows come one after another, each one's rows in order.
 
         Args:
             incoming: Arrow batches of ``PLACED`` and ``PAYLOAD``, sorted by ``SORTED``.
 
         Returns:
-            Arrow batches of schema ``JUDGED``.
+            What they come to, many partitions at a time.
         """
-        for found in self.frames(incoming):
-            yield from batches(found, JUDGED)
-
-    def frames(self, incoming: Iterable[Any]) -> Iterator[pl.DataFrame]:
-        """The same as frames, each about many partitions."""
         yield from self.of_frames(chunks(incoming, rows=min(self.together, _AT_ONCE)))
 
-    def of_frames(self, arriving: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    def of_frames(self, arriving: Iterable[pl.DataFrame]) -> Iterator[Answers]:
         """The same, of rows that are frames already."""
         for rows in whole_partitions(arriving, together=self.together, most=self.most):
             with local.no_cycles():
-                found = list(self.judged(rows))
-            yield pl.DataFrame(found, schema=JUDGED, orient="row")
+                yield self.judged(rows)
 
-    def judged(self, rows: pl.DataFrame) -> Iterator[tuple[object, ...]]:
-        """Histories and judgements of all partitions among the rows."""
+    def judged(self, rows: pl.DataFrame) -> Answers:
+        """What all partitions among the rows come to."""
+        found: list[tuple[object, ...]] = []
+        states = [pl.DataFrame(schema=STATES)]
         for name in sorted(rows.get_column("cluster").unique().to_list(), key=lambda name: (name is None, name)):
             mine = rows.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String)))
             case = self.case(mine, name)
-            found = local.judged(case, self.topics)
+            judged = local.judged(case, self.topics)
             # Looked up for all partitions at once: each look goes over all rows.
-            refs = {ref for _, judgements in found for one in judgements for f in one.findings for ref in f.refs}
+            refs = {ref for _, judgements in judged for one in judgements for f in one.findings for ref in f.refs}
             evidence = evidence_of(case, refs) if refs else {}
-            for history, judgements in found:
-                yield (
+            found += (
+                (
                     name,
                     history.topic,
                     history.partition,
@@ -177,6 +193,11 @@ class Judge:
                     codec.encode(_lasting(history)),
                     codec.encode_judgements([_proven(judgement, evidence) for judgement in judgements]),
                 )
+                for history, judgements in judged
+            )
+            if self.timelines:
+                states.append(tables.timelines(case, (history for history, _ in judged), changes).select(*STATES))
+        return Answers(pl.DataFrame(found, schema=JUDGED, orient="row"), pl.concat(states))
 
     def case(self, rows: pl.DataFrame, cluster: str | None) -> Case:
         """A case of some partitions of one cluster, with what concerns all of them."""
@@ -209,11 +230,16 @@ class Judge:
         return stops.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String))) if self.clusters > 1 else stops
 
 
-def _stops(context: Context) -> pl.DataFrame:
-    """Lines of brokers that begin to shut down, or did not stop cleanly, as rows of the table ``observations``."""
+def _stops(context: Context, timelines: bool) -> pl.DataFrame:
+    """Lines of brokers that begin to shut down, or did not stop cleanly, as rows of the table ``observations``; for
+    timelines those that begin or end a process as well.
+    """
     run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("_cluster", "broker").alias("run")
     found = context.lines.with_columns(run, pl.col("_when").alias("ordered"), pl.col("_rank").alias("rank"))
-    return found.filter(of_process())
+    wanted = of_process()
+    if timelines:
+        wanted |= pl.col("starts_run") | (pl.col("kind") == Kind.SHUTDOWN_COMPLETE.value)
+    return found.filter(wanted)
 
 
 def carried(table: str, rows: pl.DataFrame) -> pl.DataFrame:

@@ -61,6 +61,22 @@ class Output:
                     "outside of it"
                 )
 
+    def writable(self) -> None:
+        """Make sure, without writing, that the folder is one, and free, or can be made.
+
+        Raises:
+            UnusableOutput: another batch is at work in it.
+            UnwritableOutput: it cannot be written.
+        """
+        there = next(path for path in (self.folder, *self.folder.parents) if path.exists())
+        if not there.is_dir():
+            raise _unwritable(there, NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)))
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise _unwritable(there, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+        if (self.folder / _LOCK).exists():
+            with self.alone():
+                pass
+
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Make the folder where it is missing, and keep other batches out of it; a lock goes when its process does.
@@ -185,6 +201,16 @@ class Output:
         """A small table."""
         files = self.files_of(generation, name)
         return pl.read_parquet(files, hive_partitioning=False, glob=False)
+
+    def left(self, generation: int) -> int:
+        """How many files a generation has; -1 where a killed run left another beside it."""
+        if any(path != self.tables(generation) for path in self.folder.glob("tables-*")):
+            return -1
+        return self.files_in(generation)
+
+    def files_in(self, generation: int) -> int:
+        """How many files a generation has, in all its folders."""
+        return sum(len(files) for _, _, files in os.walk(self.tables(generation)))
 
     def clear(self, generation: int) -> None:
         """Remove what a killed run left of a generation."""

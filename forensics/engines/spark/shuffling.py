@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from forensics.engines.spark import frames
 from forensics.engines.spark.deriving import TABLES
 from forensics.engines.spark.files import grouped
-from forensics.engines.spark.frames import in_tasks, made, mapped
 from forensics.engines.spark.judging import BROUGHT, CARRIED, KEY, SORTED, brought, carried
 from forensics.engines.spark.rows import frame, packed
 from forensics.engines.spark.work import Bring, Carry, bundled
@@ -62,30 +62,20 @@ class Shuffle:
             mine = files.filter(pl.col("name").str.starts_with(f"{name}/")).iter_rows()
             of_table = grouped((str(self.folder / file), rows) for file, rows in mine)
             tasks += [[json.dumps([name, paths])] for paths in of_table]
-        return in_tasks(self.spark, tasks)
+        return frames.in_tasks(self.spark, tasks)
 
     def _carried(self, keys: pl.DataFrame) -> DataFrame:
-        from pyspark.sql import functions as F
-
         sources = self.sources.join(keys, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
-        found = mapped(self._tables(), Carry(packed(keys.select(KEY))), CARRIED)
-        found = found.union(made(self.spark, carried("sources", sources), CARRIED))
-        # One number first: to put numbers in order is much cheaper than names.
-        order = [F.xxhash64(*KEY), *[F.col(name).asc_nulls_last() for name in SORTED]]
-        return found.repartition(max(keys.height, 2), *KEY).sortWithinPartitions(*order)
+        found = frames.mapped(self._tables(), Carry(packed(keys.select(KEY))), CARRIED)
+        found = frames.union([found, frames.made(self.spark, carried("sources", sources), CARRIED)])
+        return frames.in_order(found, KEY, SORTED, max(keys.height, 2))
 
     def _brought(self, buckets: pl.DataFrame) -> DataFrame:
-        from pyspark.sql import functions as F
-
-        found = mapped(self._tables(), Bring(packed(buckets)), BROUGHT)
+        found = frames.mapped(self._tables(), Bring(packed(buckets)), BROUGHT)
         of_sources = {bucket: [part] for bucket, part in brought(carried("sources", self.sources), buckets)}
         if of_sources:
-            found = found.union(made(self.spark, frame(list(bundled(of_sources))), BROUGHT))
-        count = max(buckets.get_column("bucket").to_list()) + 1
-        # Spark 4.1 has a way to give each bucket a task of its own; before it, some get two.
-        by_id = getattr(found, "repartitionById", None)
-        apart = by_id(count, F.col("bucket")) if by_id is not None else found.repartition(count, "bucket")
-        return apart.sortWithinPartitions("bucket")
+            found = frames.union([found, frames.made(self.spark, frame(list(bundled(of_sources))), BROUGHT)])
+        return frames.in_buckets(found, "bucket", max(buckets.get_column("bucket").to_list()) + 1)
 
 
 def by_size(keys: pl.DataFrame, tasks: int | None) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -14,11 +14,12 @@ from forensics.case.quotes import line_texts
 from forensics.engines.spark import reading
 from forensics.engines.spark.context import SURVEY
 from forensics.engines.spark.deriving import TABLES, Derive, columns, digested, folders, in_folders
-from forensics.engines.spark.files import Sink, frames, named_after
+from forensics.engines.spark.files import Sink, folder_of, frames, named_after, put
 from forensics.engines.spark.judging import BROUGHT, CARRIED, KEY, PLACED, Judge, arrived, brought, carried
 from forensics.engines.spark.listing import File, hashed, looked
 from forensics.engines.spark.plan import Piece
 from forensics.engines.spark.rows import RAW, batches, narrowed, packed, unpacked
+from forensics.replay.timeline import closed, processes
 
 LOOKED: Final = {"order": pl.Int64(), "sha256": pl.String(), "looks": pl.String()}
 WRITTEN: Final = {"table": pl.String(), "name": pl.String(), "rows": pl.Int64()}
@@ -29,8 +30,15 @@ DIGESTS: Final = {
     "n": pl.Int64(),
     "one": pl.Int64(),
     "two": pl.Int64(),
+    "broker": pl.Int32(),
+    "run": pl.Int32(),
+    "first": pl.Int64(),
+    "last": pl.Int64(),
+    "ended": pl.Int32(),
 }
-"""Files that a task wrote, ``n`` rows in each; without a name, what the rows of a partition come to, ``digested``."""
+"""Files that a task wrote, ``n`` rows in each; without a name, what the rows of a partition come to, ``digested``, or
+of a broker's process: its first and last time, and whether it said that it stopped.
+"""
 QUOTED: Final = {"path": pl.String(), "line": pl.Int64(), "text": pl.String(), "sha256": pl.String()}
 
 
@@ -108,10 +116,12 @@ class Write:
     Attributes:
         derive: what is known of the rows' files.
         folder: where the tables are written.
+        timelines: say when processes were at work.
     """
 
     derive: Derive
     folder: str
+    timelines: bool = False
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
         """Rows of ``DIGESTS`` for names of tables, each with files of raw rows."""
@@ -121,6 +131,8 @@ class Write:
             for rows in self.derive.table(table, frames(paths, columns(table))):
                 sink.add(in_folders(table, rows))
                 yield from batches(digested(rows, KEY), DIGESTS)
+                if self.timelines and table == "observations":
+                    yield from batches(processes(rows, "cluster"), DIGESTS)
             found = [(f"{table}/{name}", rows) for name, rows in sink.close()]
             yield from batches(pl.DataFrame(found, schema=["name", "n"], orient="row"), DIGESTS)
 
@@ -187,12 +199,75 @@ class JudgeInto:
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
         """Rows of ``WRITTEN`` for rows of whole partitions."""
-        rows_ = self.judge.of_frames(arrived(incoming)) if self.together else self.judge.frames(incoming)
-        for rows in rows_:
-            sink = Sink(self.folder, named_after(map(repr, rows.select(KEY).iter_rows())))
-            sink.add(rows)
+        answers = self.judge.of_frames(arrived(incoming)) if self.together else self.judge.frames(incoming)
+        for answer in answers:
+            stem = named_after(map(repr, answer.judged.select(KEY).iter_rows()))
+            sink = Sink(f"{self.folder}/judged", stem)
+            sink.add(answer.judged)
             found = [("judged", name, height) for name, height in sink.close()]
+            if answer.states.height:  # in one file, for a partition must not be divided
+                put(Path(self.folder, "states", f"{stem}.parquet"), answer.states)
+                found.append(("states", f"{stem}.parquet", answer.states.height))
             yield from batches(pl.DataFrame(found, schema=WRITTEN, orient="row"), WRITTEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Write timelines, once it is known when processes ended.
+
+    Attributes:
+        spans: as ``forensics.replay.timeline.spans`` gives it, with ``cluster``, packed.
+        clusters: how many the case has.
+        kept: partitions whose former timelines are still true, packed.
+        numbers: of sources ``then`` and ``now``, packed.
+        folder: where they are written.
+    """
+
+    spans: bytes
+    clusters: int
+    kept: bytes
+    numbers: bytes
+    folder: str
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        """Rows of ``WRITTEN`` for files of states: whether they are former timelines, and paths."""
+        spans_, kept, numbers = unpacked(self.spans), unpacked(self.kept), unpacked(self.numbers)
+        for piece in _pieces(incoming):
+            former, paths = json.loads(piece)
+            rows = pl.concat(pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths)
+            if former:
+                rows = rows.join(kept, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
+                rows = _renumbered(rows, numbers)
+            found = []
+            for (cluster,), mine in rows.partition_by("cluster", as_dict=True, maintain_order=True).items():
+                of_cluster = spans_
+                if self.clusters > 1:
+                    of_cluster = spans_.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String)))
+                done = closed(mine, of_cluster.drop("cluster"), *KEY, "incarnation")
+                folder = folder_of("in_cluster", "none" if cluster is None else cluster)
+                name = f"{folder}/{named_after([piece])}.parquet"
+                put(Path(self.folder, name), done)
+                found.append(("timeline", name, done.height))
+            yield from batches(pl.DataFrame(found, schema=WRITTEN, orient="row"), WRITTEN)
+
+
+def _renumbered(rows: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+    """Timelines with the numbers that sources have now."""
+    if numbers.get_column("then").equals(numbers.get_column("now")):
+        return rows
+    then, now = numbers.get_columns()
+    places = [name for name, dtype in rows.schema.items() if isinstance(dtype, pl.Struct)]
+    return rows.with_columns(
+        pl.when(pl.col(name).is_not_null())
+        .then(
+            pl.struct(
+                pl.col(name).struct.field("source").replace_strict(then, now, default=None),
+                pl.col(name).struct.field("line"),
+            )
+        )
+        .alias(name)
+        for name in places
+    )
 
 
 @dataclass(frozen=True, slots=True)

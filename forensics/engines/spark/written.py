@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from forensics.engines.spark.closing import TIMELINE
 from forensics.engines.spark.deriving import TABLES, written_schema
 from forensics.engines.spark.files import in_folder
+from forensics.engines.spark.frames import as_path
 from forensics.engines.spark.output import Output
 from forensics.errors import UnreadableInput
 
 if TYPE_CHECKING:
     from forensics.engines.spark.frames import DataFrame, SparkSession
 
-_SMALL: Final = ("sources", "findings", "verdicts")
+_SMALL: Final = ("sources", TIMELINE, "findings", "verdicts")
+"""Tables that are Parquet whatever the format of the others."""
 
 
 def table(spark: SparkSession, folder: str, name: str, cluster: str | None) -> DataFrame:
@@ -24,13 +27,15 @@ def table(spark: SparkSession, folder: str, name: str, cluster: str | None) -> D
         raise UnreadableInput(f"there is no table {name!r}; use one of {', '.join((*TABLES, *_SMALL))}")
     output = Output(Path(folder).absolute())
     manifest = output.open()
+    if name == TIMELINE and not manifest.get("timelines"):
+        raise UnreadableInput(f"{folder}: has no timelines; run forensics batch --timeline -o {folder}")
     kind = "parquet" if name in _SMALL else manifest["tables"]
     reader = spark.read.format(kind)
     if name in TABLES and kind == "parquet":
         reader = reader.schema(written_schema(name))  # nothing has to be guessed from the names of folders
-    rows = reader.load(str(output.tables(manifest["generation"]) / name))
+    rows = reader.load(as_path(output.tables(manifest["generation"]) / name))
     if cluster is None:
         return rows
-    if name in TABLES and (named := in_folder(cluster)) is not None:
+    if name in (*TABLES, TIMELINE) and (named := in_folder(cluster)) is not None:
         rows = rows.filter(F.col("in_cluster") == named)
     return rows.filter(F.col("cluster") == cluster)

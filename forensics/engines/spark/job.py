@@ -1,0 +1,160 @@
+"""What a batch is about, looked at before there is a session: a wrong path should not have to wait for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from forensics.case import Case, Reading
+from forensics.engines import codec
+from forensics.engines.inputs import named_by_user
+from forensics.engines.spark.finishing import Lines
+from forensics.engines.spark.listing import SPLIT, File, listed
+from forensics.engines.spark.output import Output, judge_version, parser_version
+from forensics.engines.spark.stored import Stored, answers_of
+from forensics.errors import NothingUnderstood, UnwritableOutput
+from forensics.result import Result, ordered
+from parsers import read
+
+Say = Callable[[str], None]
+"""Told how far a batch is, in sentences."""
+
+PARQUET: Final = "parquet"
+NOTHING_NEW: Final = "nothing is new since the run before; its tables and texts stay as they are"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user may choose.
+
+    Attributes:
+        reading: zone and skew of printed times.
+        topics: patterns; only topics that match one are judged. None means all.
+        split: bytes of a read task, about.
+        partitions: tasks of the replay; as many as the rows call for without it.
+        format: of the tables observations, batches and notices, as Spark names it.
+        timelines: write the table of states as well.
+        settings: what the texts depend on besides the evidence; while it is the same they are not written anew.
+        texts: further files to write beside the tables, by name.
+        check: hash every file again, also those whose path, size and time are as they were.
+        each: told of some partitions after others, with the names alone of what replay found.
+        note: what else the manifest is to keep, asked for once all is done.
+        told: give the whole result, with the case that all reports speak of; without it, sources alone, so that what
+            the driver holds does not grow with what was printed and found.
+    """
+
+    reading: Reading = field(default_factory=Reading)
+    topics: tuple[str, ...] = ()
+    split: int = SPLIT
+    partitions: int | None = None
+    format: str = PARQUET
+    timelines: bool = False
+    settings: str = ""
+    texts: Mapping[str, Lines] = field(default_factory=dict)
+    check: bool = False
+    each: Callable[[Result], None] = lambda _: None
+    note: Callable[[], Mapping[str, Any]] = dict
+    told: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An archive and a folder.
+
+    Attributes:
+        paths: files and directories of evidence; only ever read.
+        output: where the tables are written.
+        files: of the archive, none of them opened.
+    """
+
+    paths: tuple[str, ...]
+    output: Output
+    files: list[File]
+
+
+def prepared(paths: Sequence[str], folder: str) -> Job:
+    """Look at an archive and a folder; nothing is written.
+
+    Raises:
+        UnreadableInput: a path does not exist.
+        UnusableOutput: the folder holds something else, lies in the archive, or another batch is at work in it.
+        UnwritableOutput: the folder cannot be written.
+        NothingUnderstood: there is no file at all.
+    """
+    output = output_in(folder)
+    output.apart_from(paths)
+    output.writable()
+    output.manifest()
+    files = archived(paths)
+    if not files:
+        raise nothing_understood(paths, 0)
+    return Job(tuple(paths), output, files)
+
+
+def asked(job: Job, options: Options) -> str:
+    """What the outputs of a batch depend on, as a hash; content of files that may be another at the same time is not
+    among it.
+    """
+    files = [(one.path, one.real, one.size, one.changed, one.problem) for one in job.files]
+    reading = options.reading
+    how = (reading.zone, sorted(reading.skew.items()), reading.since, reading.until)
+    chosen = (options.topics, options.format, options.timelines, options.settings, sorted(options.texts))
+    versions = (parser_version(), judge_version(), codec.shape())
+    return sha256(ascii((job.paths, files, how, chosen, versions)).encode()).hexdigest()
+
+
+def unchanged(job: Job, options: Options) -> Result | None:
+    """What a batch would come to where nothing is new since the run before, and all that it wrote is there; else None.
+
+    It is found without a session, and nothing is written.
+    """
+    manifest = job.output.manifest()
+    if manifest is None or options.check or manifest.get("asked") != asked(job, options):
+        return None
+    if job.output.left(manifest["generation"]) != manifest.get("made"):
+        return None
+    return told(job.output, manifest["generation"], job.paths, options)
+
+
+def told(output: Output, generation: int, paths: Sequence[str], options: Options) -> Result:
+    """What a batch that came to its end is said to come to."""
+    nothing = pl.DataFrame()
+    sources = output.read_table(generation, "sources")
+    case = Case(sources, nothing, nothing, nothing, {}, options.reading)
+    if not options.told:
+        return ordered(paths, case, [])
+    if options.format == PARQUET:
+        case = Stored(output.folder).summary()
+    return ordered(paths, case, answers_of(output, generation))
+
+
+def nothing_understood(paths: Sequence[str], files: int) -> NothingUnderstood:
+    """An error that says what was looked for."""
+    looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
+    return NothingUnderstood(f"nothing in {', '.join(paths)} was understood ({files} files); looked for: {looked}")
+
+
+def output_in(folder: str) -> Output:
+    """The folder of a batch.
+
+    Raises:
+        UnwritableOutput: it is no path of this machine.
+    """
+    if "://" in folder:
+        raise UnwritableOutput(f"{folder}: not a path; mount it, so that driver and workers see it under one path")
+    return Output(Path(folder).absolute())
+
+
+def archived(paths: Sequence[str]) -> list[File]:
+    """The files of an archive, none of them opened.
+
+    Raises:
+        UnreadableInput: a path does not exist, or cannot be reached.
+    """
+    with named_by_user():
+        return listed(paths)
