@@ -92,6 +92,27 @@ def test_what_was_moved_or_touched_is_not_read_again(sample_traces: Path, tmp_pa
     same_as_scan(archive, out, tmp_path / "scan")
 
 
+def test_what_is_cited_is_cited_as_it_is_now(sample_traces: Path, tmp_path: Path) -> None:
+    """Of a log that grew, or whose lines look another way, findings about partitions that nobody judged again."""
+    archive, out = tmp_path / "archive", tmp_path / "out"
+    shutil.copytree(sample_traces / "kip101-0.10.2.2", archive)
+    run(str(archive), out, texts=TEXTS)
+    for number, change in enumerate(
+        [
+            lambda text: f"{text}[2026-12-31 23:59:58,000] INFO nothing of interest (kafka.Nothing)\n",
+            lambda text: text.replace("] INFO ", "] INFO  ").replace(" (kafka.", "  (kafka."),
+        ]
+    ):
+        before = texts_of(out)
+        for path in archive.glob("broker-*/logs/server.log"):
+            path.write_text(change(path.read_text()))
+        said: list[str] = []
+        run(str(archive), out, say=said.append, texts=TEXTS)
+        assert any(line.startswith("judging 0 partitions of") for line in said)
+        assert texts_of(out) != before
+        same_as_scan(archive, out, tmp_path / f"scan-{number}")
+
+
 def test_another_content_of_the_same_size_and_time(sample_traces: Path, tmp_path: Path) -> None:
     """Only --check-content sees it."""
     archive, out = tmp_path / "archive", tmp_path / "out"

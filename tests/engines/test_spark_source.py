@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -55,6 +56,26 @@ def test_an_archive_that_was_replaced(sessions: Sessions, sample_traces: Path, t
             archive.add(sample_traces / name, name)
         wanted = local.take_in([str(path)]).observations.height
         assert forensics.read(spark, str(path)).count() == wanted
+
+
+def test_damage_is_told(sample_traces: Path, tmp_path: Path) -> None:
+    """The notices are those of a scan, also of archives, and of what is not read at all."""
+    from forensics.engines.spark.datasource import Reader
+
+    with tarfile.open(tmp_path / "all.tar.gz", "w:gz") as archive:
+        archive.add(sample_traces / "kip101-0.10.2.2", "kip101")
+    whole = (tmp_path / "all.tar.gz").read_bytes()
+    (tmp_path / "all.tar.gz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "elsewhere").symlink_to(sample_traces)
+    os.mkfifo(tmp_path / "pipe.log")
+    case = local.take_in([str(tmp_path)])
+    wanted = sorted(
+        (case.path(source), reason) for source, reason in case.notices.select("source", "reason").iter_rows()
+    )
+    assert {path.rpartition("/")[2] for path, _ in wanted} >= {"all.tar.gz", "elsewhere", "pipe.log"}
+    reader = Reader(str(tmp_path), "notices", (), None)
+    rows = [row for task in reader.partitions() for batch in reader.read(task) for row in batch.to_pylist()]
+    assert sorted((row["path"], row["reason"]) for row in rows) == wanted
 
 
 @pytest.mark.parametrize("sessions_after", [None, 0, 250])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import polars as pl
@@ -63,6 +64,25 @@ def complete(judged: Iterable[Plain], texts: Texts, hashes: Mapping[str, str | N
     for one in _unquoted(judged):
         one[_TEXT] = one[_TEXT] or texts.get((one[_PATH], one[_LINE], one[_BYTE]), "")
         one[_SHA256] = hashes.get(one[_PATH])
+
+
+def forgotten(text: str, changed: Collection[str]) -> str:
+    """Judgements as JSON, without hash and line of the evidence in files that changed: they are to be read again.
+
+    Args:
+        text: the judgements.
+        changed: paths.
+    """
+    found = json.loads(text)
+    touched = False
+    for judgement in found:
+        for finding in judgement[_FINDINGS]:
+            for one in finding[_EVIDENCE]:
+                if one[_PATH] in changed:
+                    touched = True
+                    one[_SHA256] = None
+                    one[_TEXT] = "" if one[_LINE] is not None else one[_TEXT]
+    return codec.written(found) if touched else text
 
 
 def batch_quotes(rows: pl.DataFrame, wanted: Mapping[str, set[int]]) -> dict[tuple[str, int | None, int | None], str]:

@@ -342,10 +342,11 @@ class Batch:
 
     # -- replay and rules ---------------------------------------------------------------------------------------------
 
-    def judge(self, context: Context, written: pl.DataFrame) -> list[Part]:
+    def judge(self, listing: Listing, context: Context, written: pl.DataFrame) -> list[Part]:
         """Replay and judge every partition whose rows, or what is known of its brokers, changed.
 
         Args:
+            listing: the archive.
             context: what concerns many partitions.
             written: files of the tables and what the rows of each partition come to, schema ``DIGESTS``.
 
@@ -360,7 +361,8 @@ class Batch:
         before: list[Part] = []
         if self.manifest is not None and untouched.height:
             files = self.output.files_of(self.manifest["generation"], "partitions")
-            before = [Part(file, untouched.select(KEY)) for file in files]
+            changed = self._changed(listing)
+            before = [Part(file, untouched.select(KEY), changed) for file in files]
         self.output.write_table(self.generation, "digests", digests)
         self.say(f"judging {touched.height:,} partitions of {digests.height:,}")
         found = self._judged(judge, context, written, touched) if touched.height else {}
@@ -374,6 +376,19 @@ class Batch:
             close = Closing(self.spark, self.output.tables(self.generation))
             self.output.seen(close(context, processes, found.get("states", []), former, sources, untouched))
         return [*before, *map(Part, found.get("judged", []))]
+
+    def _changed(self, listing: Listing) -> frozenset[str]:
+        """Sources with another content than in the run before: a line that says the same may look another way."""
+        assert self.manifest is not None
+        rows = self.output.read_table(self.manifest["generation"], "files").select("sha256", "looks")
+        before = {look["path"]: digest for digest, looks in rows.iter_rows() for look in json.loads(looks)}
+        now = zip(listing.digests, listing.looks, strict=True)
+        return frozenset(
+            look.path
+            for digest, looks in now
+            for look in looks
+            if digest is None or before.get(look.path, "") != digest
+        )
 
     def _judged(
         self, judge: Judge, context: Context, written: pl.DataFrame, touched: pl.DataFrame
@@ -518,7 +533,7 @@ def _batch(run: Batch, job: Job) -> Result:
         raise nothing_understood(run.paths, len(listing.flat))
     lines, notices = sum(one.reading.lines for one in mine), sum(one.notices for one in mine)
     run.say(f"{len(mine):,} sources read: {lines:,} lines, {rows:,} observations and batches, {notices:,} notices")
-    parts = run.judge(context, run.write_tables(listing, context))
+    parts = run.judge(listing, context, run.write_tables(listing, context))
     nothing = pl.DataFrame()
     case = Case(context.sources, nothing, nothing, nothing, {}, run.options.reading, everyone=context.brokers)
     run.say(f"{run.finish(listing, case, parts):,} findings")

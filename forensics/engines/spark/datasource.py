@@ -78,12 +78,9 @@ def _is_packed(file: File) -> bool:
 
 
 def _tasks(files: Iterable[File], zone: str | None) -> list[list[Piece]]:
-    """Tasks that read what is in files."""
-    units: list[Unit] = []
-    for file in files:
-        for look in looked(file, None):
-            if not look.problem and not look.container:
-                units.append(Unit(len(units), file, look))
+    """Tasks that read what is in files, and tell what is wrong with those that cannot be read, and with archives."""
+    looks = [(file, look) for file in files for look in looked(file, None)]
+    units = [Unit(number, *one) for number, one in enumerate(looks)]
     whole = [unit.number for unit in units if not _by_ranges(unit, zone)]
     return planned(units, split=_TOGETHER, whole=whole).tasks
 
@@ -234,7 +231,7 @@ class KafkaForensics(DataSource):
 
     def schema(self) -> str:
         """Columns of the table that was asked for."""
-        return ddl(TABLES[self._table()]).replace("`time` bigint", "`time` timestamp")
+        return ddl(TABLES[self._table()]).replace("`time` bigint", "`time` timestamp_ltz")
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A reader of the table that was asked for."""

@@ -41,16 +41,29 @@ _ROWS: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Judged partitions in a file; only those of the keys, where there are some."""
+    """Judged partitions in a file.
+
+    Attributes:
+        file: its path.
+        keys: only these partitions, by ``KEY``; None for all.
+        changed: paths of files that are not what they were when the partitions were judged.
+    """
 
     file: Path
     keys: pl.DataFrame | None = None
+    changed: frozenset[str] = frozenset()
 
     def rows(self) -> pl.DataFrame:
         """Schema ``JUDGED``."""
         found = pl.read_parquet(self.file, hive_partitioning=False, glob=False)
         if self.keys is not None:
             found = found.join(self.keys, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
+        if self.changed:
+            texts = [
+                answers.forgotten(text, self.changed) if findings else text
+                for findings, text in found.select("findings", "judgements").iter_rows()
+            ]
+            found = found.with_columns(pl.Series("judgements", texts, pl.String))
         return found.select(*JUDGED)
 
 
