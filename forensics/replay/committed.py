@@ -147,12 +147,12 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
         lineage = statements[0].lineage
         whole = merge(ranges)
         found.append(
-            Loss(tuple(whole), history.epochs[number], tuple(statements), _holders(history, lineage, whole), lineage)
+            Loss(tuple(whole), history.epochs[number], tuple(statements), holders(history, lineage, whole), lineage)
         )
     for left in gave_way(history):
         after = Epoch(left.epoch, leader=left.successor, time=left.time, refs=list(left.refs), served=True)
-        holders = {left.statement.replica: left.ranges}
-        found.append(Loss(left.ranges, after, (left.statement,), holders, left.statement.lineage))
+        given = {left.statement.replica: left.ranges}
+        found.append(Loss(left.ranges, after, (left.statement,), given, left.statement.lineage))
     proven = [piece for loss in found for piece in loss.ranges]
     return found, subtract(unclear, proven)
 
@@ -174,7 +174,7 @@ def unserved(history: History) -> Loss | None:
         return None
     statements.sort(key=lambda s: (-s.high_watermark, s.confidence is Confidence.INFERRED, s.replica))
     ranges = merge(found)
-    return Loss(tuple(ranges), current, tuple(statements), _holders(history, current.lineage, ranges), current.lineage)
+    return Loss(tuple(ranges), current, tuple(statements), holders(history, current.lineage, ranges), current.lineage)
 
 
 def served_log(history: History) -> Lineage | None:
@@ -205,9 +205,9 @@ def _first_without(history: History, statement: Statement, offset: int) -> Epoch
     return None
 
 
-def _holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int, tuple[Range, ...]]:
+def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int, tuple[Range, ...]]:
     """Replicas whose log still gives the offsets the same epochs."""
-    holders: dict[int, tuple[Range, ...]] = {}
+    found: dict[int, tuple[Range, ...]] = {}
     for broker, replica in sorted(history.replicas.items()):
         end = replica.end
         if end is None:
@@ -222,8 +222,8 @@ def _holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[in
             kept.extend(subtract([(first, stop)], [*differ, *unknown]))
         kept = subtract(kept, history.disks[broker].holes if broker in history.disks else ())
         if kept:
-            holders[broker] = tuple(kept)
-    return holders
+            found[broker] = tuple(kept)
+    return found
 
 
 def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:

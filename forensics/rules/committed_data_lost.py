@@ -40,7 +40,7 @@ from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.disks import GAP
 from forensics.replay.history import Confidence, Epoch, History
-from forensics.replay.lineage import merge, size
+from forensics.replay.lineage import Range, merge, size
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -103,14 +103,26 @@ def judge(history: History, case: Case) -> Judgement:
             f"{span_text(unclear)}: what producers and consumers of that time say"
         )
     elif unclear:
-        missing.append(
-            f"the leader epochs of offsets {span_text(unclear)}: segments or leader-epoch-checkpoint of a replica"
-        )
+        missing.append(_undated(history, case, unclear))
     missing += _unreadable(history) if lacking is None else []
     missing += _unheard(history, case)
     missing += more_lines(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _undated(history: History, case: Case, unclear: list[Range]) -> str:
+    """What would tell which leader wrote records, of what is not at hand."""
+    offsets = span_text(unclear)
+    without = tuple(
+        b for b in sorted(members(history, case)) if b not in history.disks or not history.disks[b].lineage.entries
+    )
+    if without and history.protocol != "hw":
+        return f"the leader epochs of offsets {offsets}: segments or leader-epoch-checkpoint of {brokers_text(without)}"
+    partly = tuple(sorted({*history.gaps, *history.unbegun, *history.uncovered}))
+    whose = f"of {brokers_text(partly)}" if partly else "of the replicas"
+    why = "this message format has no epochs" if history.protocol == "hw" else "the segments at hand do not say it"
+    return f"which leader wrote offsets {offsets}: server.log and state-change.log {whose} of then ({why})"
 
 
 def _witnesses(history: History, epoch: Epoch) -> str:

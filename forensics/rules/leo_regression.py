@@ -30,9 +30,9 @@ Look at the host (power, kernel, disk, mounts) before trusting the replica again
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, lost_unseen, outside_isr
+from forensics.replay.committed import doubts, holders, lost_unseen, outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
-from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import SHRUNK_BY, missing_logs, shrunk_fact
 
 ID = "leo-regression"
@@ -94,9 +94,9 @@ def _had_part(history: History, broker: int, number: int) -> bool:
 def _unmeasured(history: History) -> list[str]:
     """Logs that came back from an unclean stop and led next, with nothing that tells how long they had been."""
     return [
-        f"how far the log of broker {doubt.after.leader} reached before it came back to lead from offset "
-        f"{doubt.after.start}: its segments from before that start, or its log of then with kafka.cluster.Partition at "
-        "DEBUG"
+        f"how far the log of broker {doubt.after.leader} reached before it came back to lead epoch {doubt.after.epoch}"
+        + (f" from offset {doubt.after.start}" if doubt.after.start is not None else "")
+        + ": its segments from before that start, or its log of then with kafka.cluster.Partition at DEBUG"
         for doubt in doubts(history)
         if doubt.after.leader is not None
         and not outside_isr(history, doubt.after)
@@ -124,6 +124,8 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         inferences = (
             f"broker {shrunk.replica} held everything below {shrunk.end}: that was committed with it in the ISR",
         )
+    lost = [(shrunk.target, shrunk.end)]
+    whole = tuple(b for b in holders(history, shrunk.lineage, lost) if b != shrunk.replica)
     how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered", "created": "created anew"}[shrunk.cause]
     return Finding(
         rule=ID,
@@ -144,6 +146,7 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         after={"log_end_offset": shrunk.target},
         inferences=inferences,
         cause=SHRUNK_BY[shrunk.cause],
+        keep=f"{brokers_text(whole)}'s {'copy' if len(whole) == 1 else 'copies'} of {history.name}" if whole else None,
         next_steps=(_check(shrunk),),
         do_not=(f"do not start broker {shrunk.replica} first: it would lead without the records",)
         if shrunk.cause == "created"

@@ -45,16 +45,25 @@ def cut_fact(cut: Cut) -> Fact:
     )
 
 
-def repeats_facts(history: History, cut: Cut) -> list[Fact]:
-    """How often a truncation was told again, and when the last time: a replica may be caught in a loop of them."""
+def times_told(history: History, cut: Cut) -> int:
+    """How often a truncation was told: a replica may be caught in a loop of them."""
+    return 1 + cut.repeats + sum(1 + other.repeats for other in _again(history, cut))
+
+
+def _again(history: History, cut: Cut) -> list[Cut]:
+    """The same truncation at later lines."""
     row = cut.refs[0].row or 0
-    again = [other for other in _alike(history)[cut.replica, cut.epoch, cut.target] if (other.refs[0].row or 0) > row]
-    times = cut.repeats + sum(1 + other.repeats for other in again)
-    if not times:
+    return [other for other in _alike(history)[cut.replica, cut.epoch, cut.target] if (other.refs[0].row or 0) > row]
+
+
+def repeats_facts(history: History, cut: Cut) -> list[Fact]:
+    """How often a truncation was told again, and when the last time."""
+    times = times_told(history, cut)
+    if times == 1:
         return []
-    last = max((cut, *again), key=lambda other: other.refs[0].row or 0)
+    last = max((cut, *_again(history, cut)), key=lambda other: other.refs[0].row or 0)
     time, ref = last.last if last.last is not None else (last.time, last.refs[0])
-    text = f"the last of {times + 1:,} truncations to {cut.target} in leader epoch {cut.epoch}"
+    text = f"the last of {times:,} truncations to {cut.target} in leader epoch {cut.epoch}"
     return [Fact(text, broker=cut.replica, time=time, refs=(ref,))]
 
 
@@ -236,7 +245,7 @@ def missing_logs(history: History, case: Case) -> list[str]:
 def more_lines(history: History) -> list[str]:
     """Replicas of whose lines some are missing, or which end before their files do."""
     within = [
-        f"the lines that broker {broker}'s server.log and state-change.log lack: {gap.text}, and they do not say how"
+        f"broker {broker}'s server.log and state-change.log whole, rotated files too: lines are missing ({gap.text})"
         for broker, gap in sorted(history.gaps.items())
     ]
     earlier = [

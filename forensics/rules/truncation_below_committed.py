@@ -58,6 +58,7 @@ from forensics.rules.story import (
     missing_logs,
     repeats_facts,
     statement_fact,
+    times_told,
     unmeasured,
 )
 
@@ -84,6 +85,8 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: Statement, gone: list[Range]) -> Finding:
     lost = intersect(ranges, gone)
+    times = times_told(history, cut)
+    again = f", told {times:,} times" if times > 1 else ""
     leader = f"broker {cut.leader}"
     missed = subtract(ranges, refetched(history, cut, ranges)[0])
     had = not missed
@@ -123,7 +126,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         records=(size(ranges), size(ranges)),
         summary=(
             f"broker {cut.replica} cut committed offsets {span_text(ranges)} ({count_text(ranges)}) from its log in "
-            f"leader epoch {cut.epoch}; {outcome}"
+            f"leader epoch {cut.epoch}{again}; {outcome}"
         ),
         facts=(statement_fact(statement), cut_fact(cut), *repeats_facts(history, cut)),
         before={"log_end_offset": cut.end},
@@ -132,7 +135,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         not_because=("by leader epoch the removed records are the committed ones, not others at the same offsets",),
         cause=cause,
         next_steps=(_where_to_read(history, lost),) if lost else (),
-        count=1 + cut.repeats,
+        count=times,
     )
 
 

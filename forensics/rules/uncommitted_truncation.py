@@ -28,7 +28,7 @@ from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, Cut, History
 from forensics.replay.lineage import Range, size, subtract
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, place, span_text
-from forensics.rules.story import cut_fact, doubt_of, missing_logs, repeats_facts, unmeasured
+from forensics.rules.story import cut_fact, doubt_of, missing_logs, repeats_facts, times_told, unmeasured
 
 ID = "uncommitted-truncation"
 
@@ -76,7 +76,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...]) -> Finding:
         after={"log_end_offset": cut.target},
         uncertain=uncertain,
         cause="acks1-failover",
-        count=1 + cut.repeats,
+        count=times_told(history, cut),
     )
 
 

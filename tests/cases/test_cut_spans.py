@@ -31,6 +31,7 @@ RULES = (
     "truncation-below-committed",
     "replica-divergence",
     "leo-regression",
+    "unclean-election",
 )
 
 
@@ -105,7 +106,9 @@ def loud(result: Result, topic: str, rule: str) -> tuple[Verdict, list[Range]]:
     if partition is None:
         return Verdict.UNKNOWN, []
     judgement = partition.judgements[rule]
-    return judgement.verdict, merge(piece for f in judgement.findings if f.severity in LOUD for piece in f.offsets)
+    loud = [f for f in judgement.findings if f.severity in LOUD]
+    # An election has no offsets; its leader epoch stands for them.
+    return judgement.verdict, merge(piece for f in loud for piece in f.offsets or [(e, e + 1) for e in f.epochs])
 
 
 def worse(trace: Path, whole: Result, part: Result, gone: Missing) -> list[str]:

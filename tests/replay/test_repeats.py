@@ -34,6 +34,7 @@ def test_a_loop_of_truncations_is_one_step_with_its_count(sample_traces: Path, t
     assert sum(1 + step.repeats for step in steps if step.what == "cut") == TIMES + 1
     found = partition.judgements["truncation-below-committed"].findings
     (finding,) = [one for one in found if one.replicas == (2,)]
+    assert finding.count == TIMES + 1
     last = finding.facts[-1]
     assert last.text == f"the last of {TIMES + 1} truncations to 50 in leader epoch 2"
     times = [fact.time for fact in finding.facts[1:] if fact.time is not None]
