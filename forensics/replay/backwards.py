@@ -58,6 +58,24 @@ def written_before(history: History) -> list[Backwards]:
                     f"{epoch.leader} began at {epoch.start}"
                 )
                 return [Backwards(text, number, None, (other.refs[number], disk.refs[number]))]
+    return begun_twice(history)
+
+
+def begun_twice(history: History) -> list[Backwards]:
+    """An epoch whose first records stand at two offsets: a leader begins once, and who has any record of its epoch has
+    what lies below as it had it (KIP-101).
+    """
+    first: dict[int, tuple[int, int, Ref]] = {}
+    for broker, disk in sorted(history.disks.items()):
+        if disk.cleaner_point is not None or disk.damage or disk.falls:
+            continue  # whole epochs may have gone
+        for number, start in disk.lineage.entries:
+            if number < 0 or start <= disk.log_start:
+                continue
+            other, at, ref = first.setdefault(number, (broker, start, disk.refs[number]))
+            if at != start:
+                text = f"leader epoch {number} begins at offset {at} on broker {other}, at {start} on broker {broker}"
+                return [Backwards(text, number, None, (ref, disk.refs[number]))]
     return []
 
 

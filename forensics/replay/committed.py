@@ -272,9 +272,19 @@ def from_nowhere(history: History, epoch: Epoch) -> bool:
     """Whether an epoch's leader followed an empty ISR, and nobody says whether it was an eligible leader replica."""
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
     isr = epoch.first_isr
+    if _after_nobody(history, epoch):
+        return not epoch.unclean and not (isr is not None and len(isr) > 1)
     if not before or before[-1].last_isr or epoch.unclean or epoch.elected or (isr is not None and len(isr) > 1):
         return False
     return not before[-1].by_request
+
+
+def _after_nobody(history: History, epoch: Epoch) -> bool:
+    """Whether nobody led just before, and nobody says which ISR was left then: it may have been empty (KIP-966)."""
+    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
+    if not before or epoch.elected or any(e.by_request for e in history.epochs.values()):
+        return False
+    return before[-1].leader == -1 and before[-1].last_isr is None and isr_before(history, epoch) is None
 
 
 def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
@@ -337,6 +347,8 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
     told = isr_before(history, epoch)
     if told:
         return epoch.leader not in told
+    if _after_nobody(history, epoch):
+        return False
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
     for earlier in reversed(before):
         last = earlier.last_isr

@@ -104,8 +104,12 @@ def _led(epoch: Epoch, broker: int, tenure: Tenure) -> None:
         epoch.time = tenure.time if tenure.time is not None else epoch.time
     epoch.served = True
     if tenure.isr:
-        epoch.isr = list(tenure.isr) if not epoch.isr_own else epoch.isr + list(tenure.isr)
-        epoch.isr_own = epoch.isr_elected = True
+        if tenure.isr[0][1].row in {ref.row for ref in tenure.refs}:
+            epoch.isr = list(tenure.isr) if not epoch.isr_own else epoch.isr + list(tenure.isr)
+            epoch.isr_elected = True
+        else:  # a change of it: with which one it was elected, who elects may have said
+            epoch.isr = [*(epoch.isr[:1] if epoch.isr_elected or epoch.isr_own else ()), *tenure.isr]
+        epoch.isr_own = True
 
 
 def _leader(epoch: Epoch, leader: int, ref: Ref) -> None:

@@ -17,7 +17,7 @@ from forensics.replay.committed import reached
 from forensics.replay.copies import copies
 from forensics.replay.elections import states
 from forensics.replay.events import Event
-from forensics.replay.gaps import gaps_in, regrown, untold
+from forensics.replay.gaps import gaps_in, late, linked, regrown, untold
 from forensics.replay.history import (
     BrokerFacts,
     Confidence,
@@ -37,7 +37,7 @@ from forensics.replay.history import (
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.spared import spared
-from forensics.replay.steps import Sample, Step
+from forensics.replay.steps import Sample, Step, came_back
 from forensics.replay.tenures import Reader, Tenure
 from forensics.replay.unheard import unbegun, uncovered
 
@@ -94,7 +94,8 @@ def fold(
         history.protocol = "hw"
     told = {b for b, spans in tenures.items() if spans and facts.get(b, NO_FACTS).state_log} - {*history.gaps}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
-    missed = untold({b: tenures[b] for b in told}, history.epochs, facts)
+    missed = untold({b: tenures[b] for b in told}, history.epochs, facts, linked(events))
+    missed = {**late(tenures, told, history.epochs), **missed}
     if not history.backwards and not served_again(tenures):
         for broker in sorted(told):
             grown = regrown(tenures[broker])
@@ -301,7 +302,7 @@ class _Fold(Leading):
                     time=step.time,
                     refs=step.refs,
                     confidence=Confidence.PROVEN,
-                    cause=step.reason if step.what == "loaded" and step.reason else step.what,
+                    cause=came_back(step),
                     end_exact=step.end is not None,
                 )
                 self.pending.append(_Pending(None, shrunk, low))

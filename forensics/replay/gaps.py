@@ -314,8 +314,27 @@ def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
     return Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
 
 
+Linked = Mapping[int, Mapping[int, int]]
+"""By broker, the leader epoch that its line on taking up a role calls the one before, by the epoch of that role."""
+
+
+def linked(events: Mapping[int, Iterable[Event]]) -> Linked:
+    """Which epochs followed one another on each broker, as it says itself."""
+    return {
+        broker: {
+            event.leader_epoch: event.previous_epoch
+            for event in own
+            if event.leader_epoch is not None and event.previous_epoch is not None and event.previous_epoch >= 0
+        }
+        for broker, own in events.items()
+    }
+
+
 def untold(
-    tenures: Mapping[int, Sequence[Tenure]], epochs: Mapping[int, Epoch], facts: Mapping[int, BrokerFacts]
+    tenures: Mapping[int, Sequence[Tenure]],
+    epochs: Mapping[int, Epoch],
+    facts: Mapping[int, BrokerFacts],
+    before_it: Linked,
 ) -> dict[int, tuple[int, str]]:
     """Epochs that a replica had a part in, as others say, and of which its own lines, which go on before and behind or
     end there, tell nothing.
@@ -324,6 +343,8 @@ def untold(
         tenures: of replicas whose lines on their roles are in the evidence.
         epochs: every epoch.
         facts: what is known of brokers.
+        before_it: which epochs followed one another on each broker. Epochs in between passed it by: a KRaft broker
+            applies several changes of a partition as one (TopicDelta).
 
     Returns:
         The first such epoch of each replica, and what shows its part.
@@ -336,7 +357,7 @@ def untold(
             before = [tenure for tenure in spans if 0 <= tenure.epoch < number]
             here = [tenure for tenure in spans if tenure.epoch == number]
             joined = epoch.isr_own and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
-            if broker in found:
+            if broker in found or _passed_by(before, spans, number, before_it.get(broker, {})):
                 continue
             if (
                 _was_there(before, spans, number)
@@ -382,6 +403,49 @@ def _unsaid(epoch: Epoch) -> frozenset[int] | None:
     if not epoch.isr_own or not epoch.by_request or epoch.other_leaders:
         return None
     return min(epoch.told - {isr for isr, _ in epoch.isr}, key=sorted, default=None)
+
+
+def _passed_by(before: Sequence[Tenure], spans: Sequence[Tenure], number: int, linked: Mapping[int, int]) -> bool:
+    """Whether a broker says itself that a role followed one of before an epoch."""
+    after = next((tenure for tenure in spans if tenure.epoch > number), None)
+    return bool(before) and after is not None and linked.get(after.epoch) == before[-1].epoch
+
+
+def _unmade(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch]) -> tuple[int, str] | None:
+    """An epoch of which a replica's own lines tell nothing though they tell how its log was made, and others that it
+    was told of that epoch by request: its first role came later, and what it wrote in between is not told.
+    """
+    roles = [tenure.epoch for tenure in spans if tenure.epoch >= 0]
+    before = [step for tenure in spans if tenure.epoch < 0 for step in tenure.steps]
+    if not roles or not any(step.what in ("loaded", "created") for step in before):
+        return None
+    for number, epoch in sorted(epochs.items()):
+        if number < min(roles) and epoch.by_request and (epoch.leader == broker or broker in (epoch.first_isr or ())):
+            return min(roles), f"it was in the ISR of epoch {number}, its roles begin in epoch {min(roles)}"
+    return None
+
+
+def late(
+    tenures: Mapping[int, Sequence[Tenure]], told: Iterable[int], epochs: Mapping[int, Epoch]
+) -> dict[int, tuple[int, str]]:
+    """Replicas whose roles begin late, though how their log was made or loaded is told; where such a role began is
+    forgotten, since that was read from the log as it was made.
+    """
+    found = {
+        broker: since for broker in sorted(told) if (since := _unmade(broker, tenures[broker], epochs)) is not None
+    }
+    for broker, (number, _) in found.items():
+        _forget_start(tenures[broker], number)
+    return found
+
+
+def _forget_start(spans: Sequence[Tenure], number: int) -> None:
+    """What a log was made or loaded with is not what a later role began with, where lines in between are missing."""
+    for tenure in spans:
+        own = tenure.refs[0].row if tenure.refs else None
+        made = tenure.start_ref.row if tenure.start_ref is not None else None
+        if tenure.epoch == number and own is not None and made is not None and made < own:
+            tenure.start_end, tenure.start_ref, tenure.start_low = None, None, 0
 
 
 def _was_there(before: Sequence[Tenure], spans: Sequence[Tenure], number: int) -> bool:

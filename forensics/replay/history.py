@@ -438,6 +438,7 @@ class History:
     topic_id: str | None = None
     cluster: str | None = None
     incarnation: int = 0  # 0 the last life of a topic of this name, 1 the one before
+    lives: int = 1  # how many of them are told
     protocol: str = "epoch"  # "hw": followers truncate to their high watermark; "epoch": to the leader's epochs
     replicas: dict[int, Replica] = field(default_factory=dict)
     assigned: frozenset[int] = frozenset()

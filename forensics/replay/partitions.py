@@ -8,6 +8,7 @@ greatest values can matter.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import polars as pl
@@ -105,6 +106,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     ids = _topic_ids(rows)
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)}
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
+    lives = Counter((topic, partition) for topic, partition, _ in keys)
     result = []
     for topic, partition, incarnation in sorted(keys):
         live = incarnation == 0
@@ -122,6 +124,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             topic_id=ids.get((topic, partition, incarnation)),
             cluster=_cluster(case),
             incarnation=incarnation,
+            lives=lives[topic, partition],
             backwards=twice.get((topic, partition, incarnation), []),
             compared=compared.get((topic, partition), frozenset()) if live else frozenset(),
         )

@@ -42,6 +42,13 @@ class Step:
     last: tuple[int | None, Ref] | None = None
 
 
+def came_back(step: Step) -> str:
+    """How a shorter log came about: to 2.5 a new, empty log is told as a load too."""
+    if step.what == "loaded":
+        return step.reason or ("loaded" if step.target else "created")
+    return step.what
+
+
 def told_before(steps: Sequence[Step], target: int, reason: str, now: tuple[int | None, Ref]) -> bool:
     """Whether a truncation after missing lines is the one before over again, which stood between missing lines too.
 

@@ -373,6 +373,7 @@ def _advice(
             ("do not delete the evidence: it is the only account of what was lost",),
         )
     broker = holders[0]
+    unseen = tuple(b for b in sorted(members(history, case)) if not _on_disk(history, b))
     folder = history.replicas[broker].directory
     read = (
         f"cd {shlex.quote(f'/path/to/copy/{name}')} && "
@@ -381,7 +382,7 @@ def _advice(
     here = f" (in this evidence: {shlex.quote(folder)})" if folder is not None else ""
     return (
         f"broker {broker}'s copy of {name}"
-        + (", the only one with the records" if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
+        + (_only(unseen) if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
         (
             f"stop broker {broker} and copy its directory {name} to another disk{here}",
             f"read the records from the copy, segment by segment: {read}",
@@ -391,8 +392,23 @@ def _advice(
                 f"do not wipe, reassign or restart broker {broker} before that: following the current "
                 f"leader removes the records"
             ),
+            *(
+                (f"do not touch {brokers_text(unseen)} either: what their disks hold is not in the evidence",)
+                if unseen
+                else ()
+            ),
         ),
     )
+
+
+def _on_disk(history: History, broker: int) -> bool:
+    return broker in history.replicas and history.replicas[broker].on_disk
+
+
+def _only(unseen: tuple[int, ...]) -> str:
+    if unseen:
+        return f", the only one in the evidence with the records; the data of {brokers_text(unseen)} is not in it"
+    return ", the only one with the records"
 
 
 def _dump(case: Case, broker: int) -> str:

@@ -30,7 +30,8 @@ records.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.history import Confidence, Damage, Disk, History, Ref
+from forensics.replay.backwards import begun_twice
+from forensics.replay.history import Backwards, Confidence, Damage, Disk, History, Ref
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import missing_data
@@ -48,6 +49,7 @@ def judge(history: History, case: Case) -> Judgement:
         if refuted is not None:
             findings.append(_file(history, broker, *refuted))
     findings += _between(history)
+    findings += [_twice(history, twice) for twice in begun_twice(history)]
     missing = [*missing_data(history, case), *_unread(history)]
     if not missing and not any(disk.end is not None for disk in history.disks.values()):
         missing.append(f"segments and leader-epoch-checkpoint of {history.name}")
@@ -131,6 +133,24 @@ def _falling(history: History, broker: int, fall: Damage, count: int) -> Finding
         facts=(Fact(fall.text, broker=broker, refs=(fall.ref,)),),
         cause="unknown",
         count=count,
+    )
+
+
+def _twice(history: History, twice: Backwards) -> Finding:
+    """One epoch that begins at two offsets."""
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        confidence=Confidence.PROVEN,
+        **place(history),
+        epochs=(twice.epoch,),
+        subject="begun twice",
+        summary=f"{twice.text}: it was given out twice",
+        facts=(Fact(twice.text, refs=twice.refs),),
+        not_because=(
+            "batches of that epoch stand at both offsets, and neither log was compacted or cut from its start",
+        ),
+        cause="epochs-put-back",
     )
 
 

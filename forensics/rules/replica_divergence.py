@@ -31,7 +31,7 @@ promised.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, losses
+from forensics.replay.committed import doubts, losses, outside_isr
 from forensics.replay.history import Confidence, Fork, History, Ref
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.rules.finding import (
@@ -85,6 +85,11 @@ def judge(history: History, case: Case) -> Judgement:
     on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]
     if not on_disk and not missing:
         missing.append(f"the segments of {history.name} of two replicas or more")
+    if len(on_disk) > 1 and not missing and not _replicas_told(history):
+        missing.append(
+            f"which replicas {history.name} has (a state-change.log, the controller's log or what kafka-topics.sh "
+            "--describe printed), and the segments of each"
+        )
     if len(on_disk) == 1 and not missing and not _known_from_birth(history):
         missing.append(
             f"the segments of {history.name} of another replica; or, if it has only the one of broker {on_disk[0]}, "
@@ -92,6 +97,11 @@ def judge(history: History, case: Case) -> Judgement:
         )
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _replicas_told(history: History) -> bool:
+    """Whether anybody tells of an ISR, so that who else has the partition is known."""
+    return any(epoch.isr or epoch.told for epoch in history.epochs.values())
 
 
 def _known_from_birth(history: History) -> bool:
@@ -155,7 +165,9 @@ def _cause(history: History, ranges: tuple[Range, ...]) -> str:
     for loss in losses(history)[0]:
         if intersect(loss.ranges, ranges):
             return loss_cause(history, loss.epoch, loss.ranges[0][0], loss.statements[0].epoch)
-    return "hw-truncation" if history.protocol == "hw" else "unknown"
+    if history.protocol != "hw" or any(outside_isr(history, epoch) for epoch in history.epochs.values()):
+        return "unknown"
+    return "hw-truncation" if any(cut.reason == "high watermark" for cut in history.cuts) else "unknown"
 
 
 def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:

@@ -117,7 +117,12 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         )
     return Finding(
         rule=ID,
-        severity=Severity.CRITICAL if lost else Severity.WARNING if settled else Severity.ERROR,
+        # To the high watermark every follower cuts; where nothing shows a loss it is not told as one.
+        severity=Severity.CRITICAL
+        if lost
+        else Severity.WARNING
+        if settled or cut.reason == "high watermark"
+        else Severity.ERROR,
         confidence=Confidence.PROVEN if proven else Confidence.INFERRED,
         **place(history),
         replicas=(cut.replica,),

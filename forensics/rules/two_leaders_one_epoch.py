@@ -52,6 +52,13 @@ def judge(history: History, case: Case) -> Judgement:
                 f"created anew, for leader epoch {number} has {len(epoch.other_leaders) + 1} leaders"
             )
             continue
+        if history.lives > 1 and history.topic_id is None:
+            doubts.append(
+                f"to which life of {history.name} each line on leader epoch {number} belongs: the topic was deleted "
+                "and created anew, and these brokers print no topic id; server.log and state-change.log of every "
+                "replica of then, without holes"
+            )
+            continue
         leaders = tuple(sorted({epoch.leader, *epoch.other_leaders}))
         facts = [Fact(f"leader of epoch {number}", broker=epoch.leader, refs=tuple(epoch.refs))]
         facts += [

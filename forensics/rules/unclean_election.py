@@ -60,8 +60,8 @@ def judge(history: History, case: Case) -> Judgement:
             continue
         if from_nowhere(history, epoch):
             missing.append(
-                f"whether leader {epoch.leader} of epoch {epoch.epoch} was an eligible leader replica (the ISR was "
-                "empty): the controller's log or the metadata log of then"
+                f"whether leader {epoch.leader} of epoch {epoch.epoch} was an eligible leader replica (the ISR may "
+                "have been empty): the controller's log or the metadata log of then"
             )
         before = led[position - 1]
         if before.last_isr is None and epoch.leader != before.leader and not _company(epoch):

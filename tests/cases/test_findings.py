@@ -197,7 +197,7 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
             "error",
             "proven",
             "stale-directory",
-            None,
+            "brokers 1 and 3's copies of orders-0",
             ((LEO, 32),),
             ((LEO, 18),),
         ),

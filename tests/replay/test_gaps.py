@@ -154,12 +154,12 @@ def test_others_tell_of_an_epoch_that_a_replica_does_not() -> None:
     spans = {1: [tenure(0, Role.FOLLOWER, 2), tenure(4, Role.FOLLOWER, 2)]}
     led = Epoch(2, leader=1, served=True)
     after = Epoch(4, leader=2, served=True)
-    assert untold(spans, {2: led, 4: after}, FENCED) == {1: (2, "it led in epoch 2")}
+    assert untold(spans, {2: led, 4: after}, FENCED, {}) == {1: (2, "it led in epoch 2")}
     led.served = False
-    assert untold(spans, {2: led, 4: after}, FENCED) == {}
+    assert untold(spans, {2: led, 4: after}, FENCED, {}) == {}
     both = [(frozenset({3}), Ref()), (frozenset({1, 3}), Ref())]
     joined = Epoch(3, leader=3, served=True, isr=both, isr_own=True)
-    assert untold(spans, {3: joined, 4: after}, FENCED) == {1: (3, "it came into the ISR in epoch 3")}
+    assert untold(spans, {3: joined, 4: after}, FENCED, {}) == {1: (3, "it came into the ISR in epoch 3")}
     same = Epoch(3, leader=2, served=True, isr=both, isr_own=True)
-    assert untold(spans, {3: same, 4: after}, {}) == {}, "it fetched on without being told"
-    assert untold({1: spans[1][1:]}, {2: led, 4: after}, FENCED) == {}, "its lines begin later"
+    assert untold(spans, {3: same, 4: after}, {}, {}) == {}, "it fetched on without being told"
+    assert untold({1: spans[1][1:]}, {2: led, 4: after}, FENCED, {}) == {}, "its lines begin later"
