@@ -64,7 +64,8 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "acks1-failover",
-        "the leader failed before followers had fetched what it had acknowledged to acks=0 or acks=1 producers",
+        "the leader's last records had reached no follower when another led: producers with acks=0 or acks=1 had been "
+        "told that these are safe; producers with acks=all had not, and send them again",
         "Kafka documentation, producer setting acks",
         "all; legal",
         "acks=all with min.insync.replicas of 2 or more",

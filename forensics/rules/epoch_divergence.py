@@ -186,7 +186,7 @@ def _between(history: History) -> list[Finding]:
                         refs=(fork.right_ref,),
                     ),
                 ),
-                cause="unknown",
+                cause="epochs-put-back" if history.backwards else "unknown",
             )
         )
     return found

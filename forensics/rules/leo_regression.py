@@ -108,8 +108,14 @@ def _check(shrunk: Shrunk) -> str:
     if shrunk.cause == "created":
         return (
             f"copy the partition's directory from a replica that still has the records before broker {shrunk.replica} "
-            "leads, and find out who wiped, replaced or unmounted its disk"
+            f"leads, and {_host(shrunk)}"
         )
+    return _host(shrunk)
+
+
+def _host(shrunk: Shrunk) -> str:
+    if shrunk.cause == "created":
+        return f"find out who wiped, replaced or unmounted the disk of broker {shrunk.replica}"
     if shrunk.cause == "loaded":
         return (
             f"find out who restored, remounted or copied broker {shrunk.replica}'s data directory while it was "
@@ -125,7 +131,9 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
             f"broker {shrunk.replica} held everything below {shrunk.end}: that was committed with it in the ISR",
         )
     lost = [(shrunk.target, shrunk.end)]
-    whole = tuple(b for b in holders(history, shrunk.lineage, lost) if b != shrunk.replica)
+    held = holders(history, shrunk.lineage, lost)
+    again = list(held.get(shrunk.replica, ())) == lost
+    whole = () if again else tuple(b for b in held if b != shrunk.replica)
     how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered", "created": "created anew"}[shrunk.cause]
     return Finding(
         rule=ID,
@@ -139,7 +147,7 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         summary=(
             f"broker {shrunk.replica}'s log was {how} with log end offset {shrunk.target}; it had "
             f"reached {shrunk.end}{'' if shrunk.end_exact else ' at least'}, "
-            "and nothing explains the difference"
+            "and nothing explains the difference" + ("; it has fetched the records again since" if again else "")
         ),
         facts=(shrunk_fact(shrunk),),
         before={"log_end_offset": shrunk.end},
@@ -147,9 +155,9 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         inferences=inferences,
         cause=SHRUNK_BY[shrunk.cause],
         keep=f"{brokers_text(whole)}'s {'copy' if len(whole) == 1 else 'copies'} of {history.name}" if whole else None,
-        next_steps=(_check(shrunk),),
+        next_steps=(_host(shrunk) if again else _check(shrunk),),
         do_not=(f"do not start broker {shrunk.replica} first: it would lead without the records",)
-        if shrunk.cause == "created"
+        if shrunk.cause == "created" and not again
         else (),
     )
 

@@ -165,6 +165,8 @@ def _cause(history: History, ranges: tuple[Range, ...]) -> str:
     for loss in losses(history)[0]:
         if intersect(loss.ranges, ranges):
             return loss_cause(history, loss.epoch, loss.ranges[0][0], loss.statements[0].epoch)
+    if history.backwards:
+        return "epochs-put-back"
     if history.protocol != "hw" or any(outside_isr(history, epoch) for epoch in history.epochs.values()):
         return "unknown"
     return "hw-truncation" if any(cut.reason == "high watermark" for cut in history.cuts) else "unknown"
