@@ -48,8 +48,7 @@ def judge(history: History, case: Case) -> Judgement:
         refuted = _refuted(disk)
         if refuted is not None:
             findings.append(_file(history, broker, *refuted))
-    findings += _between(history)
-    findings += [_twice(history, twice) for twice in begun_twice(history)]
+    findings += _between(history) or [_twice(history, twice) for twice in begun_twice(history)]
     missing = [*missing_data(history, case), *_unread(history)]
     if not missing and not any(disk.end is not None for disk in history.disks.values()):
         missing.append(f"segments and leader-epoch-checkpoint of {history.name}")

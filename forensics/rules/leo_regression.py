@@ -18,6 +18,8 @@ that came back shorter may leave no trace there.
 A truncation, a deletion of the topic or of the replica, a move to another directory or tiered
 storage explains it.
 
+A replica that has fetched the records again since is told as a warning.
+
 ## Versions
 All. A process killed alone loses nothing: the operating system still has its pages. A host that
 loses power does. A clean stop flushes the log (LogManager.shutdown), so a log that is shorter after
@@ -137,7 +139,7 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
     how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered", "created": "created anew"}[shrunk.cause]
     return Finding(
         rule=ID,
-        severity=Severity.ERROR,
+        severity=Severity.WARNING if again else Severity.ERROR,
         confidence=shrunk.confidence,
         **place(history),
         replicas=(shrunk.replica,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.events import Event
-from forensics.replay.gaps import Journal, untold
+from forensics.replay.gaps import Journal, linked, untold
 from forensics.replay.history import BrokerFacts, Epoch, Ref, Role
 from forensics.replay.tenures import Tenure
 from parsers.schema import Kind
@@ -147,7 +147,7 @@ def test_a_broker_of_kraft_takes_two_epochs_at_once(seconds: int, passes_over: b
     short = Epoch(1, leader=3, isr=both, isr_elected=True, time=1_000_000)
     after = Epoch(2, leader=1, served=True, time=1_000_000 * (1 + seconds))
     facts = {1: BrokerFacts(fenced=True, passes_over=passes_over)}
-    assert len(untold(spans, {1: short, 2: after}, facts)) == missing
+    assert len(untold(spans, {1: short, 2: after}, facts, {})) == missing
 
 
 def test_others_tell_of_an_epoch_that_a_replica_does_not() -> None:
@@ -163,3 +163,12 @@ def test_others_tell_of_an_epoch_that_a_replica_does_not() -> None:
     same = Epoch(3, leader=2, served=True, isr=both, isr_own=True)
     assert untold(spans, {3: same, 4: after}, {}, {}) == {}, "it fetched on without being told"
     assert untold({1: spans[1][1:]}, {2: led, 4: after}, FENCED, {}) == {}, "its lines begin later"
+
+
+def test_a_broker_that_says_which_epoch_was_before_passed_the_others_by() -> None:
+    """A KRaft broker applies several changes of a partition as one: it went from epoch 0 to 2 in one step."""
+    spans = {1: [Tenure(1, 0, 1, Role.FOLLOWER, refs=[Ref(row=0)]), Tenure(1, 2, 1, Role.FOLLOWER, refs=[Ref(row=1)])]}
+    between = Epoch(1, leader=2, isr=[(frozenset({1, 2}), Ref(row=2))], isr_elected=True, served=True)
+    assert untold(spans, {1: between}, FENCED, {}) != {}
+    events = [event(Kind.BECOME_FOLLOWER, leader_epoch=2, previous_epoch=0)]
+    assert untold(spans, {1: between}, FENCED, linked({1: events})) == {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.history import Epoch, History, Ref
+from forensics.replay.history import Epoch, History, Ref, Replica
 from forensics.rules import unclean_election
 from forensics.rules.finding import Judgement, Verdict
 
@@ -73,3 +73,57 @@ def test_an_isr_that_may_have_changed_unseen_makes_no_election_unclean(seen: boo
         history.states[5] = (1, frozenset({2}))
     verdict = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case).verdict
     assert verdict is (Verdict.VIOLATED if seen else Verdict.UNKNOWN)
+
+
+def test_one_epoch_that_begins_twice_orders_no_leaders(sample_traces: Path, tmp_path: Path) -> None:
+    """Without the logs of the leader that came last the lower one's records look as if they were served on."""
+    shutil.copytree(sample_traces / "zkback-2.8.2", tmp_path / "evidence")
+    for checkpoint in tmp_path.rglob("replication-offset-checkpoint"):
+        checkpoint.unlink()
+    assert judged(tmp_path, rule="epoch-divergence").verdict is not Verdict.CLEAN
+
+
+def test_data_alone_does_not_tell_which_replicas_there_are(sample_traces: Path, tmp_path: Path) -> None:
+    for broker in (2, 3):
+        folder = f"broker-{broker}/data"
+        shutil.copytree(sample_traces / "kip101-0.10.2.2" / folder, tmp_path / folder)
+    judgement = judged(tmp_path, rule="replica-divergence")
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert "which replicas" in judgement.missing[0]
+
+
+def test_a_replica_whose_segments_were_not_collected_is_missed(sample_traces: Path, tmp_path: Path) -> None:
+    shutil.copytree(sample_traces / "kip101-0.10.2.2", tmp_path / "evidence")
+    shutil.rmtree(tmp_path / "evidence" / "broker-1" / "data" / "orders-0")
+    shutil.rmtree(tmp_path / "evidence" / "broker-1" / "logs")
+    judgement = judged(tmp_path, rule="replica-divergence")
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert any("broker 1's data directory" in wish for wish in judgement.missing)
+
+
+def test_an_isr_that_the_new_leader_only_changed_is_not_the_one_it_was_elected_from(
+    sample_traces: Path, tmp_path: Path
+) -> None:
+    """Broker 2's state-change.log is missing: its server.log tells of the ISR once broker 1 was back, not before."""
+    shutil.copytree(sample_traces / "unclean-0.10.2.2", tmp_path / "evidence")
+    for log in (tmp_path / "evidence").glob("broker-[12]/logs/state-change.log"):
+        log.unlink()
+    assert judged(tmp_path, rule="unclean-election").verdict is not Verdict.CLEAN
+
+
+def test_without_the_leaders_log_its_isr_may_have_grown(sample_traces: Path, tmp_path: Path) -> None:
+    """A leader tells of each change of the ISR in server.log; without it the one it began with says little."""
+    shutil.copytree(sample_traces / "crashscene-1.1.1", tmp_path / "evidence")
+    history = History("orders", 0)
+    refs = [Ref(row=n) for n in range(4)]
+    history.epochs = {
+        1: Epoch(1, leader=2, isr=[(frozenset({2}), refs[0])], isr_own=True, isr_told=True, served=True),
+        2: Epoch(2, leader=1, isr=[(frozenset({1}), refs[1])], isr_told=True, isr_elected=True, served=True),
+    }
+    case = scan([str(tmp_path)]).case
+    for known in (True, False):
+        history.replicas = {
+            broker: Replica(broker, server_log=known, state_log=True, has_logs=True) for broker in (1, 2)
+        }
+        verdict = unclean_election.judge(history, case).verdict
+        assert verdict is (Verdict.VIOLATED if known else Verdict.UNKNOWN)
