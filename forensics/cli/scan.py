@@ -11,6 +11,7 @@ import click
 
 from forensics import tables
 from forensics.case import Reading
+from forensics.case.order import METADATA_TOPIC
 from forensics.cli import reading
 from forensics.cli.tuned import tuned
 from forensics.engines import local
@@ -41,11 +42,15 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
     if strangers:
         there = ", ".join(map(str, sorted(known))) or "none"
         raise NothingMatched(f"--skew: no broker {strangers[0]} in the evidence; there are: {there}")
-    if tuning.topics and not result.partitions:
+    if (tuning.topics or tuning.skip_topics) and not result.partitions:
         topics = result.case.observations.get_column("topic").drop_nulls().unique().sort().to_list()
         there = ", ".join(topics[:_SHOWN]) + (", ..." if len(topics) > _SHOWN else "") or "none"
-        asked = ", ".join(tuning.topics)
-        raise NothingMatched(f"no topic in the evidence matches {asked}; there are: {there}")
+        if tuning.topics:
+            asked = ", ".join(tuning.topics)
+            raise NothingMatched(f"no topic in the evidence matches {asked}; there are: {there}")
+        if set(topics) - {METADATA_TOPIC}:
+            skipped = ", ".join(tuning.skip_topics)
+            raise NothingMatched(f"every topic in the evidence is left out by {skipped}; there are: {there}")
 
 
 @click.command()

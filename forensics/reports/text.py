@@ -22,6 +22,7 @@ from forensics.reports.remarks import acknowledged, apart, changed
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID
+from forensics.rules.committed_data_lost import ID as LOSS
 from forensics.rules.finding import Evidence, Fact, Finding, Severity, Verdict, count_text, span_text
 
 FULL = 12  # incidents that are told whole
@@ -100,6 +101,10 @@ class Incident:
             return any(a < d and c < b for a, b in finding.offsets for c, d in lead.offsets)
         return bool(set(finding.epochs) & set(lead.epochs))
 
+    def nearness(self, finding: Finding) -> tuple[bool, int]:
+        """How much a finding has in common with what leads: where two losses overlap it goes to its own."""
+        return finding.offsets == self.lead.offsets, len(set(finding.epochs) & set(self.lead.epochs))
+
 
 def incidents(findings: Iterable[Finding]) -> list[Incident]:
     """Findings put together to incidents, in the order of the worst of each."""
@@ -108,7 +113,10 @@ def incidents(findings: Iterable[Finding]) -> list[Incident]:
     by_life: dict[tuple[object, ...], list[Incident]] = {}
     for finding in sorted(findings, key=lambda f: (f.severity.rank, ranks[f.rule])):
         near = by_life.setdefault(_life(finding), [])
-        home = next((incident for incident in near if incident.covers(finding)), None)
+        covering = [incident for incident in near if incident.covers(finding)]
+        # Each loss is an incident of its own: whoever reads the first must not take it for all.
+        another = finding.rule == LOSS and any(incident.lead.rule == LOSS for incident in covering)
+        home = max(covering, key=lambda incident: incident.nearness(finding), default=None) if not another else None
         if home is None:
             home = Incident(finding)
             near.append(home)

@@ -393,6 +393,7 @@ def test_a_file_of_the_evidence_is_never_overwritten(option: str, run: Run, copi
     [
         (["--topic", "nosuch"], "no topic in the evidence matches nosuch; there are: orders"),
         (["--topic", "orders-0"], "no topic in the evidence matches orders-0; there are: orders"),
+        (["--skip-topic", "*"], "every topic in the evidence is left out by *; there are: orders"),
         (["--skew", "77=+250ms"], "--skew: no broker 77 in the evidence; there are: 1, 2, 3, 9"),
     ],
 )

@@ -72,6 +72,17 @@ def test_the_worst_finding_leads_and_loss_leads_among_the_worst() -> None:
     assert [f.rule for f in incident.findings] == ["committed-data-lost", "replica-divergence", "unclean-election"]
 
 
+def test_each_loss_is_an_incident_with_what_belongs_to_it() -> None:
+    """Two losses of one partition that overlap: the headline of the first must not stand for both."""
+    first, second = finding(), finding(offsets=((50, 84),), epochs=(2, 4))
+    cut = finding(rule="truncation-below-committed", severity=Severity.ERROR, offsets=((50, 84),), epochs=(4,))
+    election = finding(rule="unclean-election", severity=Severity.ERROR, offsets=(), epochs=(0, 2))
+    assert [[f.rule for f in one.others] for one in incidents([first, second, cut, election])] == [
+        ["unclean-election"],
+        ["truncation-below-committed"],
+    ]
+
+
 def test_a_loss_of_many_partitions_stays_readable(lost: Result) -> None:
     many = [finding(partition=number, summary=f"gone from {number}") for number in range(FULL + BRIEF + 7)]
     text = render(with_findings(lost, *many), width=120)
