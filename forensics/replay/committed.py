@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.backwards import gave_way
 from forensics.replay.elections import isr_before
 from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
+
+if TYPE_CHECKING:
+    from forensics.replay.tenures import Tenure
 
 T = TypeVar("T")
 
@@ -180,13 +183,15 @@ def unserved(history: History) -> Loss | None:
 def served_log(history: History) -> Lineage | None:
     """The log that the partition serves at the end of the evidence: its current leader's, or a later one's files."""
     current = history.current
-    later = [
-        (replica.lineage.entries[-1][0], broker)
-        for broker, replica in history.replicas.items()
-        if replica.on_disk and replica.lineage.entries
-    ]
+    logs = {b: replica.lineage for b, replica in history.replicas.items() if replica.on_disk}
+    for broker, log in logs.items():
+        # A leader writes down where its epoch begins before it has any record of it (Partition.makeLeader).
+        noted = Lineage(tuple((number, start) for number, start, _ in history.disks[broker].entries))
+        if noted.entries and log.entries and noted.entries[-1][0] > log.entries[-1][0]:
+            logs[broker] = log.splice(noted, noted.entries[-1][1])
+    later = [(log.entries[-1][0], broker) for broker, log in logs.items() if log.entries]
     if later and (current is None or max(later)[0] > current.epoch):
-        return history.replicas[max(later)[1]].lineage
+        return logs[max(later)[1]]
     return current.lineage if current is not None else None
 
 
@@ -291,9 +296,9 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
     """Whether the end of the leader's log may be gone without a trace: it came back from an unclean stop, or empty, and
     nothing tells how long its log had been, nor that no more was committed than it came back with.
     """
-    for tenure in history.tenures.get(leader, ()):
-        if not before.epoch <= tenure.epoch < after.epoch:
-            continue
+    spans = history.tenures.get(leader, [])
+    within = [one for at, one in enumerate(spans) if one.epoch < after.epoch and not _over(spans, at, before)]
+    for tenure in within:
         for step in tenure.steps:
             unclean = step.what == "loaded" and step.reason == "unclean"
             replaced = step.what == "created" and leader == before.leader
@@ -301,8 +306,8 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
                 continue
             if not _bounded(history, leader, before, after, step.target):
                 return True
-    for one, two in itertools.pairwise(history.tenures.get(leader, [])):
-        new = one.run != two.run and one.epoch >= 0 and before.epoch <= one.epoch < after.epoch
+    for one, two in itertools.pairwise(spans):
+        new = one.run != two.run and one.epoch >= 0 and any(one is tenure for tenure in within)
         # A process that goes on with a log has loaded it: without a load it began with another, empty one.
         known = any(
             step.what in ("loaded", "corrupt", "deleted") or (step.what == "created" and step.end is not None)
@@ -312,6 +317,17 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
         if unloaded and not _bounded(history, leader, before, after, two.start_end or 0):
             return True
     return False
+
+
+def _over(spans: Sequence[Tenure], at: int, epoch: Epoch) -> bool:
+    """Whether a replica's tenure was over, its last load included, before anything was committed in an epoch that the
+    replica had no part in. Who is told of an epoch late, or after it, may have lost its end meanwhile; who is in the
+    epoch's first ISR stays in it while it lacks what it lost.
+    """
+    one, two = spans[at], spans[at + 1] if at + 1 < len(spans) else None
+    if one.epoch >= epoch.epoch or two is None or two.epoch < epoch.epoch:
+        return one.epoch < epoch.epoch
+    return two.epoch == epoch.epoch and one.replica not in (epoch.first_isr or ())
 
 
 def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int) -> bool:
@@ -374,8 +390,10 @@ def _shortened(history: History, broker: int | None, after: int, until: int) -> 
     epoch = history.epochs.get(after)
     stayed = epoch is not None and epoch.first_isr is not None and broker in epoch.first_isr
     first = after if stayed else after + 1
+    spans = history.tenures.get(broker, []) if broker is not None else []
+    late = {t.epoch for at, t in enumerate(spans) if epoch is not None and not _over(spans, at, epoch)}
     return any(c.replica == broker and first <= c.epoch <= until for c in cuts) or any(
-        s.replica == broker and after <= s.epoch <= until for s in history.shrunk
+        s.replica == broker and s.epoch <= until and (after <= s.epoch or s.epoch in late) for s in history.shrunk
     )
 
 

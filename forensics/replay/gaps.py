@@ -72,6 +72,8 @@ class Journal:
         self.first_role: int | None = None
         self.first_epoch: int | None = None
         self.requested = False  # a request is being carried out
+        self.asked: int | None = None  # leader epoch of the last request
+        self.done: int | None = None  # leader epoch of the last one that was carried out
         self.to_fetch: int | None = None  # a follower's role whose fetcher has not been started
         self.to_lead: int | None = None  # asked to lead, and has not said from which offset it does
         self.truncated: int | None = None  # last target
@@ -112,9 +114,9 @@ class Journal:
     def _role(self, event: Event) -> None:
         if event.leader_epoch is None:
             return
-        if event.kind == Kind.LEADER_AND_ISR:
-            self.requested = True
         epoch = event.leader_epoch
+        if event.kind == Kind.LEADER_AND_ISR:
+            self.requested, self.asked = True, epoch
         previous = event.previous_epoch
         if previous is not None and self.epoch < previous < epoch and (self.run > 0 or self.epoch >= 0):
             self._gap(event.row, f"it had been in leader epoch {previous}")
@@ -191,7 +193,7 @@ class Journal:
         """A step of a request that is being carried out."""
         detail = event.detail or ""
         if detail.endswith("leader unavailable"):
-            self.to_fetch, self.role = None, Role.OFFLINE
+            self.to_fetch, self.role, self.asked = None, Role.OFFLINE, None
             return
         if not detail.startswith(("leader:", "follower:")):
             self.stopping = True  # the replica is stopped
@@ -200,7 +202,10 @@ class Journal:
             self._gap(event.row, "a request was carried out whose receipt no line tells")
             self.requested = True
         if detail.endswith(": done"):
-            self.requested = False
+            # A process does not take up an epoch that it is in already (Partition.makeFollower, ReplicaManager).
+            if self.asked is not None and self.asked == self.done:
+                self._gap(event.row, f"a new process took up leader epoch {self.done} again")
+            self.requested, self.done = False, self.asked
 
     def _heard(self, event: Event) -> None:
         epoch = event.leader_epoch
@@ -389,6 +394,10 @@ def untold(
             # A follower goes on fetching from a leader that leads again, told or not, unless its fetches are fenced.
             if joined and (before[-1].leader != epoch.leader or fact.fenced):
                 found[broker] = number, f"it came into the ISR in epoch {number}"
+    for broker in sorted({*tenures} - {*found}):
+        shorter = _shorter(broker, tenures, facts)
+        if shorter is not None:
+            found[broker] = shorter
     for broker, spans in sorted(tenures.items()):
         missed = _nameless(broker, spans, epochs)
         if missed is not None and (broker not in found or missed < found[broker][0]):
@@ -457,6 +466,29 @@ def _brief(number: int, epochs: Mapping[int, Epoch]) -> bool:
     """Whether the next epoch began so soon that a broker may have heard of both at once."""
     this, after = epochs[number], epochs.get(number + 1)
     return this.time is not None and after is not None and after.time is not None and after.time - this.time < _AT_ONCE
+
+
+def _shorter(
+    broker: int, tenures: Mapping[int, Sequence[Tenure]], facts: Mapping[int, BrokerFacts]
+) -> tuple[int, str] | None:
+    """An epoch in which a follower fetched more from a leader than that began its next epoch with, and no line tells
+    what removed it.
+    """
+    for one, two in itertools.pairwise(t for t in tenures[broker] if t.role is not Role.OFFLINE):
+        if one.role is not Role.LEADER or two.role is not Role.LEADER or one.steps or two.start_end is None:
+            continue
+        followed = [
+            t
+            for other, spans in tenures.items()
+            for t in spans
+            if other != broker and t.epoch == one.epoch and t.leader == broker
+            if other in facts and facts[other].fenced
+        ]
+        had = max((t.end_low for t in followed if t.end_low > max(t.start_low, t.start_end or 0)), default=0)
+        if had > two.start_end:
+            why = f"a follower had fetched up to {had} from it in epoch {one.epoch}, and it began epoch {two.epoch} at"
+            return one.epoch, f"{why} {two.start_end}"
+    return None
 
 
 def _nameless(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch]) -> int | None:

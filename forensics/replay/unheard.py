@@ -31,6 +31,11 @@ def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
         if disk.end is not None and disk.end < end and not disk.damage:
             why = f"its files end at {disk.end}, it had loaded {end}, and no line tells what removed the rest"
             found.setdefault(broker, why)
+        had = spans[-1].end_low if spans and not spans[-1].steps else 0
+        went_on = disk.checkpoint is not None and disk.end is not None and disk.checkpoint[0] <= disk.end
+        if went_on and disk.end is not None and disk.end < had and not disk.damage:
+            why = f"its files end at {disk.end}, its log had reached {had}, and no line tells what removed the rest"
+            found.setdefault(broker, why)
     current = history.current
     if current is not None and current.leader is not None and current.start is not None:
         for broker in history.disks:

@@ -216,6 +216,20 @@ THREE, PAIR = (1, 2, 3), (1, 2)
 
 # Counter-examples that random runs found, shrunk. Each is here since the scan answers it rightly.
 CASES: dict[str, tuple[str, Logging, Setting, list[tuple[object, ...]]]] = {
+    "a member of the ISR that lost its page cache before it was told of the epoch": (
+        "epoch",
+        "default",
+        Setting(THREE, 2, False),
+        [
+            ("produce", 3),
+            ("fetch", 3),
+            ("fetch", 3),
+            ("pause", 2),
+            ("power-loss", 3),
+            ("restart", 2),
+            ("power-loss", 1),
+        ],
+    ),
     "a member of the ISR came back on an empty disk and bounds nothing": (
         "hw",
         "default",
