@@ -25,7 +25,7 @@ from forensics.tuning import Tuning, tune
     "--redact", "redacted", is_flag=True, help="Write pseudonyms for topics, hosts, paths, ids and clients, everywhere."
 )
 def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, redacted: bool) -> None:
-    """Report what forensics batch found, from its tables: neither Spark nor the evidence is needed.
+    """Report what forensics batch found, from its tables: without Spark; of the evidence a page quotes what is there.
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 no batch came to its end there.
 

@@ -6,6 +6,7 @@ The tasks run in this process; that Spark runs them alike is shown in ``test_spa
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -90,6 +91,12 @@ def test_what_was_moved_or_touched_is_not_read_again(sample_traces: Path, tmp_pa
     assert any(line.startswith("looking into") for line in said), "they are hashed"
     assert not any(line.startswith("read ") for line in said), "and known by their hashes"
     same_as_scan(archive, out, tmp_path / "scan")
+    pages = [html.render(local.scan([str(archive)]))]
+    shutil.rmtree(archive)  # a page then lacks only what it quotes beside its charts
+    pages.append(html.render(Stored(out).result(whole=True)))
+    hashes = [re.findall(r'class="sha"[^>]*>([^<]*)', page) for page in pages]
+    assert hashes[0] == hashes[1]
+    assert all(hashes[0])
 
 
 def test_what_is_cited_is_cited_as_it_is_now(sample_traces: Path, tmp_path: Path) -> None:

@@ -538,7 +538,13 @@ def _batch(run: Batch, job: Job) -> Result:
     case = Case(context.sources, nothing, nothing, nothing, {}, run.options.reading, everyone=context.brokers)
     run.say(f"{run.finish(listing, case, parts):,} findings")
     run.convert_tables()
-    _commit(run, job, listing, context)
+    hashes = [
+        facts[unit].sha256 if unit != NO_UNIT else look.digest
+        for look, unit in zip(listing.flat, listing.flat_units, strict=True)
+    ]
+    for copy, original in copied.items():
+        hashes[copy] = hashes[original]
+    _commit(run, job, listing, context, hashes)
     return told(run.output, run.generation, run.paths, run.options)
 
 
@@ -548,7 +554,7 @@ def opener_of(listing: Listing) -> Callable[[int], Any]:
     return lambda number: opened(Unit(NO_UNIT, *whose[number]))
 
 
-def _commit(run: Batch, job: Job, listing: Listing, context: Context) -> None:
+def _commit(run: Batch, job: Job, listing: Listing, context: Context, hashes: Sequence[str | None]) -> None:
     output, generation = run.output, run.generation
     small = {table.name: table for table in tables.TABLES}
     seen = [json.dumps([look.row() for look in looks]) for looks in listing.looks]
@@ -562,10 +568,7 @@ def _commit(run: Batch, job: Job, listing: Listing, context: Context) -> None:
         orient="row",
     )
     output.write_table(generation, "files", files)
-    hashes = {look.path: look.digest for look in listing.flat}
-    sources = context.sources.with_columns(
-        pl.col("path").replace_strict(list(hashes), list(hashes.values()), return_dtype=pl.String).alias("sha256")
-    )
+    sources = context.sources.with_columns(pl.Series("sha256", hashes, pl.String))
     output.write_table(generation, "sources", _cast(sources, small["sources"]))
     brokers = [codec.encode(broker) for broker in context.brokers]
     output.commit(

@@ -50,6 +50,7 @@ class Facts:
     Attributes:
         reading: the merged header.
         identity: as of the unit.
+        sha256: hash of its content.
         observations, batches, notices: how many rows there are.
         splits: for each range in order: lines before it, and greatest time printed before it.
         again: it has to be read in one go.
@@ -63,6 +64,7 @@ class Facts:
 
     reading: FileReading
     identity: str = ""
+    sha256: str | None = None
     observations: int = 0
     batches: int = 0
     notices: int = 0
@@ -99,7 +101,7 @@ def _again(headers: list[dict[str, Any]]) -> bool:
 def _merged(rows: list[dict[str, Any]]) -> Facts:
     headers = [json.loads(row["header"]) for row in rows]
     reading = joined([FileReading(**{name: header[name] for name in HEADER}) for header in headers])
-    facts = Facts(reading, headers[0]["identity"], again=_again(headers))
+    facts = Facts(reading, headers[0]["identity"], headers[0]["sha256"], again=_again(headers))
     if any(header["format"] == read.UNREADABLE for header in headers):
         facts.reading = FileReading(read.UNREADABLE)
     splits: list[tuple[int, int | None]] = []

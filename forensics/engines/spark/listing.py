@@ -162,10 +162,12 @@ def listed(paths: Sequence[str]) -> list[File]:
 
 def hashed(file: File) -> str | None:
     """Hash of a file's bytes; None where they cannot be read."""
-    if file.problem:
-        return None
+    return None if file.problem else _hashed(file.source())
+
+
+def _hashed(source: Source) -> str | None:
     try:
-        return file.source().sha256()
+        return source.sha256()
     except OSError:
         return None
 
@@ -175,8 +177,8 @@ def looked(file: File, digest: str | None) -> Iterator[Look]:
     whole = file.source()
     for index, source in enumerate(expand(whole)):
         plain = source.place is not None and source.place == whole.place and not source.container
-        if plain and digest is not None:
-            source = replace(source, digest=digest)
+        if digest is not None and (plain or (source.container and source.digest is None)):
+            source = replace(source, digest=digest if plain else _hashed(source))
         yield Look(
             file.path,
             index,

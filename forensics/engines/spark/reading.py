@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, BinaryIO, Final
 
@@ -66,8 +66,7 @@ def rows(pieces: Iterable[str], zone: str) -> Iterator[Told]:
     Returns:
         Rows of all tables.
     """
-    for text in pieces:
-        piece = Piece.of(text)
+    for piece in _hashed([Piece.of(text) for text in pieces]):
         if piece.range is not None:
             yield from _of_range(piece, zone)
         elif len(piece.units) > 1:
@@ -80,6 +79,20 @@ def rows(pieces: Iterable[str], zone: str) -> Iterator[Told]:
             if piece.held:
                 parts = [joined(list(parts))]
             yield from _told(unit, piece.split, parts, zone, held=piece.held)
+
+
+def _hashed(pieces: Iterable[Piece]) -> list[Piece]:
+    """The pieces, with the hash of each source that has none: for what is packed, an archive is passed once more."""
+
+    def known(unit: Unit) -> Unit:
+        if unit.look.digest is not None or unit.look.problem:
+            return unit
+        try:
+            return replace(unit, look=replace(unit.look, digest=opened(unit).sha256()))
+        except OSError:
+            return unit  # said when it is read
+
+    return [replace(piece, units=tuple(map(known, piece.units))) for piece in pieces]
 
 
 def opened(unit: Unit) -> Source:
@@ -246,6 +259,7 @@ def _facts(unit: Unit, split: int, facts: _Facts, held: bool) -> Told:
     header: dict[str, Any] = {name: getattr(whole, name) for name in HEADER}
     header |= {
         "identity": unit.identity,
+        "sha256": unit.look.digest,
         "observations": facts.observations,
         "batches": facts.batches,
         "notices": facts.notices,

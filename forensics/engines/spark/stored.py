@@ -207,4 +207,6 @@ class Stored:
         ).iter_rows():
             file = File(path, os.fsdecode(real), size, changed, problem)
             found += [opened(Unit(0, file, Look.of(row))) for row in json.loads(looks)]
-        return found
+        # Reports tell the hashes of what was judged, whether or not it is still there.
+        hashes = self.output.read_table(self.generation, "sources").sort("id").get_column("sha256")
+        return [replace(source, digest=digest) for source, digest in zip(found, hashes, strict=True)]
