@@ -35,7 +35,7 @@ from forensics.case import Case
 from forensics.replay.committed import doubts, holders, lost_unseen, outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
-from forensics.rules.story import SHRUNK_BY, missing_logs, shrunk_fact
+from forensics.rules.story import SHRUNK_BY, missing_logs, served_as, shrunk_fact
 
 ID = "leo-regression"
 
@@ -133,8 +133,12 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
             f"broker {shrunk.replica} held everything below {shrunk.end}: that was committed with it in the ISR",
         )
     lost = [(shrunk.target, shrunk.end)]
-    held = holders(history, shrunk.lineage, lost)
-    again = list(held.get(shrunk.replica, ())) == lost
+    epoch = history.epochs.get(shrunk.epoch)
+    lineage = shrunk.lineage if shrunk.lineage.entries or epoch is None else epoch.lineage
+    held = holders(history, lineage, lost)
+    # What a leader had beyond the least that is known of its log may have been committed, and gone.
+    measured = shrunk.end_exact or served_as(history, shrunk.replica, shrunk.epoch) is Role.FOLLOWER
+    again = measured and list(held.get(shrunk.replica, ())) == lost
     whole = () if again else tuple(b for b in held if b != shrunk.replica)
     how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered", "created": "created anew"}[shrunk.cause]
     return Finding(
