@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.backwards import gave_way
-from forensics.replay.elections import isr_before
+from forensics.replay.elections import elected_isr, from_eligible, outside_isr
 from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
 
@@ -255,41 +255,12 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     last = before.last_isr
     if last is not None and leader in last and (before.isr_own or before.isr_told):
         return True
-    if _from_eligible(history, after):
+    if from_eligible(history, after):
         return True
-    first = after.first_isr
-    if first is not None and len(first) > 1 and after.isr_elected:
+    first = elected_isr(history, after)
+    if first is not None and len(first) > 1:
         return True
     return None
-
-
-def _from_eligible(history: History, epoch: Epoch) -> bool:
-    """Whether an epoch's leader was elected from the eligible leader replicas, which have all that was committed: the
-    ISR before was empty, and who elects tells of this election and does not call it unclean (KIP-966).
-    """
-    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
-    return (
-        bool(before) and not before[-1].last_isr and not before[-1].by_request and epoch.elected and not epoch.unclean
-    )
-
-
-def from_nowhere(history: History, epoch: Epoch) -> bool:
-    """Whether an epoch's leader followed an empty ISR, and nobody says whether it was an eligible leader replica."""
-    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
-    isr = epoch.first_isr
-    if _after_nobody(history, epoch):
-        return not epoch.unclean and not (isr is not None and len(isr) > 1)
-    if not before or before[-1].last_isr or epoch.unclean or epoch.elected or (isr is not None and len(isr) > 1):
-        return False
-    return not before[-1].by_request
-
-
-def _after_nobody(history: History, epoch: Epoch) -> bool:
-    """Whether nobody led just before, and nobody says which ISR was left then: it may have been empty (KIP-966)."""
-    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
-    if not before or epoch.elected or any(e.by_request for e in history.epochs.values()):
-        return False
-    return before[-1].leader == -1 and before[-1].last_isr is None and isr_before(history, epoch) is None
 
 
 def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
@@ -343,41 +314,6 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
             stayed = stayed.intersection(*(isr for isr, _ in later.isr))
     bounds = [at_most(history, broker, epoch.epoch) for broker in sorted(stayed)]
     return any(bound is not None and bound <= end for bound in bounds)
-
-
-def outside_isr(history: History, epoch: Epoch) -> bool:
-    """Whether an epoch's leader came from outside the ISR, as far as the evidence shows.
-
-    An election from outside the ISR leaves the new leader alone in it (ZooKeeper:
-    OfflinePartitionLeaderElection; KRaft: PartitionChangeBuilder), so company in its first ISR proves that it
-    was in sync. A reassignment can make a replica leader in the very change that adds it, which the controller
-    prints as UNCLEAN too.
-    """
-    isr = epoch.first_isr
-    if isr is not None and len(isr) > 1:
-        return False
-    if epoch.unclean:
-        return True
-    if isr is None or epoch.leader is None or epoch.leader < 0 or isr != {epoch.leader}:
-        return False
-    told = isr_before(history, epoch)
-    if told:
-        return epoch.leader not in told
-    if _after_nobody(history, epoch):
-        return False
-    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
-    for earlier in reversed(before):
-        last = earlier.last_isr
-        if last is None:
-            continue
-        if not last:
-            # With ZooKeeper nobody is left to be elected cleanly. Else eligible leader replicas may stand in for the
-            # ISR (KIP-966).
-            return earlier.by_request
-        if earlier.leader is not None and earlier.leader >= 0 and not (earlier.isr_own or earlier.isr_told):
-            return False
-        return epoch.leader not in last
-    return False
 
 
 def _shortened(history: History, broker: int | None, after: int, until: int) -> bool:

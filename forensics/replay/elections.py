@@ -12,20 +12,28 @@ from collections.abc import Iterable
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.tenures import broker_set
+from parsers.schema import Kind
+
+_ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 
 States = dict[int, tuple[int | None, frozenset[int] | None]]
 """Leader epoch and ISR as far as they are told, by partition epoch."""
 
 
 def states(events: Iterable[Event]) -> States:
-    """Every state of a partition that anybody tells."""
+    """Every state of a partition that anybody tells; each broker's events in its order."""
     found: States = {}
+    serves: dict[int, int] = {}
     for event in events:
+        if event.leader_epoch is not None and event.kind in _ROLES:
+            serves[event.broker] = event.leader_epoch
         if event.partition_epoch is None or event.partition_epoch < 0:
             continue
         epoch, isr = found.get(event.partition_epoch, (None, None))
+        # A leader that changes the ISR need not say in which epoch: the one it serves.
+        number = serves.get(event.broker) if event.leader_epoch is None else event.leader_epoch
         found[event.partition_epoch] = (
-            epoch if epoch is not None else event.leader_epoch,
+            epoch if epoch is not None else number,
             isr if isr is not None else broker_set(event.isr),
         )
     return found
@@ -33,13 +41,134 @@ def states(events: Iterable[Event]) -> States:
 
 def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:
     """The ISR at the moment at which an epoch's leader was elected; None where nobody tells it."""
-    first = min((n for n, (number, _) in history.states.items() if number == epoch.epoch), default=None)
+    first = _first_state(history, epoch)
     told = history.states.get(first - 1) if first is not None else None
-    if told is not None and told[0] is not None and told[0] >= epoch.epoch:
-        return None  # epochs that ran backwards
-    return told[1] if told is not None else None
+    if told is None or told[0] is None or told[0] >= epoch.epoch:
+        return None  # of no epoch that is known, or of epochs that ran backwards
+    return told[1]
 
 
-def kept_company(epoch: Epoch) -> bool:
+def elected_isr(history: History, epoch: Epoch) -> frozenset[int] | None:
+    """The ISR that an epoch's leader was elected with; None where nobody tells it, as one told later may have grown."""
+    first = _first_state(history, epoch)
+    if first is not None and isr_before(history, epoch) is not None:
+        told = history.states[first][1]
+        if told is not None:
+            return told
+    return epoch.first_isr if epoch.isr_elected else None
+
+
+def kept_company(history: History, epoch: Epoch) -> bool:
     """Whether a leader began with others in the ISR: an election from outside it leaves the leader alone in it."""
-    return epoch.isr_elected and epoch.first_isr is not None and len(epoch.first_isr) > 1
+    isr = elected_isr(history, epoch)
+    return isr is not None and len(isr) > 1
+
+
+def outside_isr(history: History, epoch: Epoch) -> bool:
+    """Whether an epoch's leader came from outside the ISR, as far as the evidence shows.
+
+    An election from outside the ISR leaves the new leader alone in it (ZooKeeper:
+    OfflinePartitionLeaderElection; KRaft: PartitionChangeBuilder), so company in its first ISR proves that it
+    was in sync. A reassignment can make a replica leader in the very change that adds it, which the controller
+    prints as UNCLEAN too. Where leaders may come from the eligible leader replicas, who elects must say so (KIP-966).
+    """
+    isr = elected_isr(history, epoch) or epoch.first_isr
+    if isr is not None and len(isr) > 1:
+        return False
+    if epoch.unclean:
+        return True
+    return _not_among_the_last(history, epoch) and not history.eligible
+
+
+def from_isr(history: History, epoch: Epoch) -> bool:
+    """Whether what is told of the time just before an election shows its leader in the ISR, or the election does."""
+    if epoch.unclean:
+        return False
+    told = isr_before(history, epoch)
+    if told is None:
+        before = _with_isr(history, epoch)
+        told = before.last_isr if before is not None else None
+    return kept_company(history, epoch) or from_eligible(history, epoch) or (told is not None and epoch.leader in told)
+
+
+def maybe_eligible(history: History, epoch: Epoch) -> bool:
+    """Whether an epoch's leader came from no ISR that is told, and nobody says whether it was an eligible leader
+    replica (KIP-966).
+    """
+    if epoch.unclean or epoch.elected or kept_company(history, epoch):
+        return False
+    if history.eligible and _not_among_the_last(history, epoch):
+        return True
+    isr = epoch.first_isr
+    if _after_nobody(history, epoch):
+        return isr is None or len(isr) < 2
+    before = _with_isr(history, epoch)
+    if before is None or before.last_isr or (isr is not None and len(isr) > 1):
+        return False
+    return not before.by_request
+
+
+def from_eligible(history: History, epoch: Epoch) -> bool:
+    """Whether an epoch's leader was elected from the eligible leader replicas, which have all that was committed: the
+    ISR before was empty, and who elects tells of this election and does not call it unclean (KIP-966).
+    """
+    before = _with_isr(history, epoch)
+    if before is None or before.last_isr or before.by_request:
+        return False
+    return epoch.elected and not epoch.unclean
+
+
+def unbroken(history: History, epoch: Epoch) -> bool:
+    """Whether every change of the partition's state since the last ISR that is told before an epoch is told as well.
+
+    A KRaft controller takes replicas out of the ISR by itself when their brokers go, and the leader need not live to
+    tell of it. With ZooKeeper only leaders and elections change it.
+    """
+    first = _first_state(history, epoch)
+    if first is None or not history.kraft:
+        return True
+    number = first - 1
+    while number in history.states and history.states[number][1] is None:
+        number -= 1
+    return number in history.states
+
+
+def _first_state(history: History, epoch: Epoch) -> int | None:
+    """The least partition epoch that anybody tells of a leader epoch."""
+    return min((n for n, (number, _) in history.states.items() if number == epoch.epoch), default=None)
+
+
+def _with_isr(history: History, epoch: Epoch) -> Epoch | None:
+    """The last epoch before another of which an ISR is told."""
+    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
+    return before[-1] if before else None
+
+
+def _after_nobody(history: History, epoch: Epoch) -> bool:
+    """Whether nobody led just before, and nobody says which ISR was left then: it may have been empty (KIP-966)."""
+    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
+    if not before or epoch.elected or any(e.by_request for e in history.epochs.values()):
+        return False
+    return before[-1].leader == -1 and before[-1].last_isr is None and isr_before(history, epoch) is None
+
+
+def _not_among_the_last(history: History, epoch: Epoch) -> bool:
+    """Whether an epoch's leader, alone in its ISR, was in none that is known of the time just before."""
+    isr = elected_isr(history, epoch) or epoch.first_isr
+    if epoch.leader is None or epoch.leader < 0 or isr != frozenset({epoch.leader}):
+        return False
+    told = isr_before(history, epoch)
+    if told:
+        return epoch.leader not in told
+    if _after_nobody(history, epoch):
+        return False
+    before = _with_isr(history, epoch)
+    if before is None:
+        return False
+    if not before.last_isr:
+        # With ZooKeeper nobody is left to be elected cleanly. Else eligible leader replicas may stand in for the ISR
+        # (KIP-966).
+        return before.by_request
+    if before.leader is not None and before.leader >= 0 and not (before.isr_own or before.isr_told):
+        return False
+    return epoch.leader not in before.last_isr

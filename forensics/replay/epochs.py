@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from forensics.replay.events import Event
 from forensics.replay.history import Disk, Epoch, Ref, Role
-from forensics.replay.tenures import Tenure, broker_set
+from forensics.replay.tenures import BEGAN_WITH, Tenure, broker_set
 from parsers.schema import Kind
 
 
@@ -103,13 +103,16 @@ def _led(epoch: Epoch, broker: int, tenure: Tenure) -> None:
         epoch.refs[:] = [tenure.refs[0]]
         epoch.time = tenure.time if tenure.time is not None else epoch.time
     epoch.served = True
-    if tenure.isr:
-        if tenure.isr[0][1].row in {ref.row for ref in tenure.refs}:
-            epoch.isr = list(tenure.isr) if not epoch.isr_own else epoch.isr + list(tenure.isr)
-            epoch.isr_elected = True
-        else:  # a change of it: with which one it was elected, who elects may have said
-            epoch.isr = [*(epoch.isr[:1] if epoch.isr_elected or epoch.isr_own else ()), *tenure.isr]
-        epoch.isr_own = True
+    if not tenure.isr:
+        return
+    if epoch.isr_own:
+        epoch.isr += tenure.isr
+    elif (first := tenure.isr[0][1]) in tenure.refs or first.note == BEGAN_WITH:
+        epoch.isr, epoch.isr_elected = list(tenure.isr), True
+    else:
+        # Its first word is of a change; with which ISR it was elected only others tell.
+        epoch.isr = [*(epoch.isr[:1] if epoch.isr_elected else []), *tenure.isr]
+    epoch.isr_own = True
 
 
 def _leader(epoch: Epoch, leader: int, ref: Ref) -> None:

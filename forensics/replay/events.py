@@ -26,6 +26,7 @@ class Event(NamedTuple):
     leo: int | None
     log_start: int | None
     isr: str | None
+    isr_before: str | None
     detail: str | None
 
 

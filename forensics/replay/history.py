@@ -196,6 +196,7 @@ class BrokerFacts:
         always_cuts: it truncates whenever it takes up a leader, and prints it (ReplicaManager.makeFollowers to 0.10.2).
         passes_over: it takes all that the metadata log gained at once, and tells of its last epoch (MetadataLoader).
         tells_start: as leader it prints at which offset it begins (Partition.makeLeader from 0.11 on).
+        eligible: leaders may come from the eligible leader replicas (from 4.0 on, KIP-966).
     """
 
     always_cuts: bool = False
@@ -207,6 +208,7 @@ class BrokerFacts:
     fenced: bool = False
     server_log: bool = True
     state_log: bool = True
+    eligible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,6 +458,8 @@ class History:
     overtaken: list[Overtaken] = field(default_factory=list)
     disks: Mapping[int, Disk] = field(default_factory=dict)
     elections_told: bool = False  # whoever elects the leaders speaks of the partition
+    kraft: bool = False  # its brokers follow the metadata log
+    eligible: bool = False  # leaders may come from the eligible leader replicas (KRaft from 4.0 on, KIP-966)
     uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
     backwards: list[Backwards] = field(default_factory=list)  # signs that the order of epochs is not that of leaders
     states: dict[int, tuple[int | None, frozenset[int] | None]] = field(

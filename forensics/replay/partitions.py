@@ -179,6 +179,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         state_log=broker is not None and broker.state_log,
         always_cuts=release is not None and release < (0, 11),
         tells_start=release is not None and release >= (0, 11),
+        eligible=broker is not None and broker.kraft and (release is None or release >= (4, 0)),
         passes_over=broker is not None and broker.kraft,
     )
 

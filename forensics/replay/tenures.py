@@ -71,6 +71,8 @@ class Tenure:
     log: Lineage = field(default_factory=Lineage)
 
 
+BEGAN_WITH = "ISR before the first change that its leader made"
+"""What a line shows that tells of an ISR which a leader began with, where the line of its role does not."""
 LEADERS_END = "leader's end offset"
 """Reason of a truncation: its leader's log ended before its own."""
 _CHECKPOINTED = 10_000_000
@@ -546,7 +548,9 @@ class Reader:
             self.low = max(self.low, event.leo)
         self._hw(event)
         self.shrinking = event if event.kind == Kind.ISR_SHRINK else None
-        isr = broker_set(event.isr)
+        isr, was = broker_set(event.isr), broker_set(event.isr_before)
+        if was and not now.isr:
+            now.isr.append((was, Ref(row=event.row, note=BEGAN_WITH)))
         if isr is not None:
             now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
             now.is_alone = isr == {self.replica} and (now.is_alone or event.kind != Kind.ISR_SHRINK)

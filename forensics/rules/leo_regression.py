@@ -32,7 +32,8 @@ Look at the host (power, kernel, disk, mounts) before trusting the replica again
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, holders, lost_unseen, outside_isr
+from forensics.replay.committed import doubts, holders, lost_unseen
+from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import SHRUNK_BY, missing_logs, served_as, shrunk_fact

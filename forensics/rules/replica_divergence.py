@@ -31,7 +31,8 @@ promised.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, losses, outside_isr
+from forensics.replay.committed import doubts, losses
+from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, Fork, History, Ref
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.rules.finding import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, outside_isr, refetched
+from forensics.replay.committed import doubts, refetched
+from forensics.replay.elections import outside_isr
 from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.lineage import Range, intersect
 from forensics.replay.spared import spared

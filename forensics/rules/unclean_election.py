@@ -29,8 +29,7 @@ finding on lost data.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import from_nowhere, outside_isr
-from forensics.replay.elections import isr_before, kept_company
+from forensics.replay.elections import from_isr, isr_before, kept_company, maybe_eligible, outside_isr, unbroken
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import leader_fact, unheard_roles, went_back
@@ -58,18 +57,13 @@ def judge(history: History, case: Case) -> Judgement:
             continue
         if position == 0:
             continue
-        if from_nowhere(history, epoch):
+        if maybe_eligible(history, epoch):
             missing.append(
                 f"whether leader {epoch.leader} of epoch {epoch.epoch} was an eligible leader replica (the ISR may "
-                "have been empty): the controller's log or the metadata log of then"
+                "have been empty): __cluster_metadata, or the controller's log of then"
             )
-        before = led[position - 1]
-        if before.last_isr is None and epoch.leader != before.leader and not _company(epoch):
-            missing.append(
-                f"the ISR before leader {epoch.leader} began epoch {epoch.epoch}: broker "
-                f"{before.leader}'s server.log or the "
-                "controller's log"
-            )
+        elif epoch.leader != led[position - 1].leader and not from_isr(history, epoch):
+            missing.append(_wish(history, epoch, unheard))
     missing += _unnamed(history, led, unheard)
     if led and unheard and not history.elections_told:
         missing.append(
@@ -84,12 +78,12 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[int]) -> bool:
     """Whether the election of an epoch's leader can be judged: somebody tells the ISR it was elected from."""
-    if epoch.epoch == 0 or epoch.unclean or kept_company(epoch):
+    if epoch.epoch == 0 or epoch.unclean or kept_company(history, epoch):
         return True
     last = isr_before(history, epoch)
     if last is not None:
         return True
-    if before is None:
+    if before is None or not unbroken(history, epoch):
         return False
     leader = history.replicas.get(before.leader) if before.leader is not None else None
     if leader is not None and not leader.server_log:
@@ -103,10 +97,8 @@ def _wish(history: History, epoch: Epoch, unheard: list[int]) -> str:
     before = [e.leader for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader is not None]
     silent = {b for b in before[-1:] if b in history.replicas and not history.replicas[b].server_log} | {*unheard}
     whose = f"the whole state-change.log and server.log of {brokers_text(sorted(silent))}, or " if silent else ""
-    return (
-        f"the ISR of {history.name} just before leader {epoch.leader} began epoch {epoch.epoch}: {whose}"
-        "the controller's log of then"
-    )
+    elector = "__cluster_metadata, or the controller's log of then" if history.kraft else "the controller's log of then"
+    return f"the ISR of {history.name} just before leader {epoch.leader} began epoch {epoch.epoch}: {whose}{elector}"
 
 
 def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[str]:
@@ -122,11 +114,6 @@ def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[str
     spans = ", ".join(map(str, silent[:5])) + (" and more" if len(silent) > 5 else "")
     whose = f"the whole state-change.log of {brokers_text(unheard)}, or the controller's log of then"
     return [f"who led {history.name} in leader epoch {spans}: {whose}"]
-
-
-def _company(epoch: Epoch) -> bool:
-    first = epoch.first_isr
-    return first is not None and len(first) > 1
 
 
 def _finding(history: History, epoch: Epoch) -> Finding:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.replay.committed import from_nowhere, outside_isr
+from forensics.replay.elections import maybe_eligible, outside_isr
 from forensics.replay.history import Confidence, Epoch, History, Ref
 from forensics.replay.lineage import Range, merge
 from forensics.rules.finding import Finding, Severity
@@ -270,15 +270,15 @@ def after_an_empty_isr(*, by_request: bool = False, elected: bool = False) -> tu
 
 def test_with_zookeeper_nobody_is_elected_cleanly_from_an_empty_isr() -> None:
     assert outside_isr(*after_an_empty_isr(by_request=True))
-    assert not from_nowhere(*after_an_empty_isr(by_request=True))
+    assert not maybe_eligible(*after_an_empty_isr(by_request=True))
 
 
 def test_an_eligible_leader_replica_needs_the_word_of_who_elected_it() -> None:
     told, silent = after_an_empty_isr(elected=True), after_an_empty_isr()
     assert not outside_isr(*told)
-    assert not from_nowhere(*told)
+    assert not maybe_eligible(*told)
     assert not outside_isr(*silent)
-    assert from_nowhere(*silent)
+    assert maybe_eligible(*silent)
 
 
 # -- what cannot be said ---------------------------------------------------------------------------

@@ -1,0 +1,32 @@
+"""Unclean elections that one missing file must not hide, nor take the blame for a loss away from."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import scan
+from forensics.result import Partition
+
+
+def without(case: Path, room: Path, *patterns: str) -> Partition:
+    """The partition of a case, judged without the files that fit a pattern."""
+    shutil.copytree(case, room / case.name)
+    for pattern in ("truth.json", *patterns):
+        for path in sorted((room / case.name).glob(pattern)):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (found,) = (p for p in scan([str(room / case.name)]).partitions if p.history.name == "orders-0")
+    return found
+
+
+@pytest.mark.parametrize("name", ["unclean-1.1.1-replication", "unclean-2.8.2"])
+def test_the_isr_after_an_election_does_not_clean_it(name: str, evidence: Path, tmp_path: Path) -> None:
+    """Without its own state-change.log the leader's first word is of the ISR that it grew to."""
+    found = without(evidence / name, tmp_path, "broker-2/logs/state-change.log")
+    (finding,) = found.judgements["unclean-election"].findings
+    assert (finding.replicas, finding.epochs) == ((2,), (4,))
+    (loss,) = found.judgements["committed-data-lost"].findings
+    assert loss.cause == "unclean-election"
+    assert all("ISR 1,2" not in fact.text for fact in loss.facts)

@@ -1,0 +1,75 @@
+"""Where leaders came from: judged by what is told of the time just before, and of the election itself."""
+
+from __future__ import annotations
+
+from forensics.replay.elections import (
+    States,
+    elected_isr,
+    from_isr,
+    isr_before,
+    maybe_eligible,
+    outside_isr,
+    states,
+    unbroken,
+)
+from forensics.replay.events import Event
+from forensics.replay.history import Epoch, History, Ref
+from parsers.schema import Kind
+
+LINE = Ref(row=1)
+
+
+def succession(told: States, *later: set[int], elected: bool = False, eligible: bool = False) -> tuple[History, Epoch]:
+    """Broker 1 led epoch 0 and ended alone in the ISR; broker 2 leads epoch 1, of which it states its later ISRs."""
+    history = History("orders", 0, kraft=eligible, eligible=eligible, states=told)
+    history.epochs[0] = Epoch(0, leader=1, isr=[(frozenset({1, 2}), LINE), (frozenset({1}), LINE)], isr_own=True)
+    isrs = [(frozenset(isr), LINE) for isr in later]
+    history.epochs[1] = Epoch(1, leader=2, isr=isrs, isr_own=True, elected=elected, isr_elected=False)
+    return history, history.epochs[1]
+
+
+TOLD: States = {1: (0, frozenset({1})), 2: (1, frozenset({2}))}
+
+
+def test_the_isr_of_an_election_is_the_first_of_its_epoch() -> None:
+    history, epoch = succession(TOLD, {1, 2})
+    assert isr_before(history, epoch) == {1}
+    assert elected_isr(history, epoch) == {2}
+    assert outside_isr(history, epoch)
+
+
+def test_an_isr_told_later_says_nothing_of_the_election() -> None:
+    history, epoch = succession({}, {1, 2})
+    assert elected_isr(history, epoch) is None
+    assert not outside_isr(history, epoch)
+    assert not from_isr(history, epoch)
+
+
+def test_where_eligible_leader_replicas_may_be_who_elects_must_say_unclean() -> None:
+    silent, told = succession(TOLD, {2}, eligible=True), succession(TOLD, {2}, eligible=True, elected=True)
+    for history, epoch in (silent, told):
+        assert not outside_isr(history, epoch)
+    assert maybe_eligible(*silent)
+    assert not maybe_eligible(*told)
+    history, epoch = told
+    epoch.unclean.append(LINE)
+    assert outside_isr(history, epoch)
+
+
+def test_a_kraft_controller_may_change_the_isr_of_a_leader_that_is_gone() -> None:
+    history, epoch = succession({0: (0, frozenset({1, 2})), 3: (1, frozenset({2}))}, {2}, eligible=True)
+    assert not unbroken(history, epoch)
+    history.states[1], history.states[2] = (0, frozenset({1})), (0, None)
+    assert unbroken(history, epoch)
+
+
+def change(kind: Kind, partition_epoch: int, **values: object) -> Event:
+    blank = dict.fromkeys(Event._fields)
+    row = {"row": 0, "broker": 2, "run": 0, "kind": kind.value, "message": "", "partition_epoch": partition_epoch}
+    return Event(**(blank | row | values))  # type: ignore[arg-type]
+
+
+def test_a_change_of_the_isr_is_of_the_epoch_that_its_leader_serves() -> None:
+    taken = change(Kind.BECOME_LEADER, -1, leader_epoch=4)
+    assert states([taken, change(Kind.ISR_COMMIT, 5, isr="1,2")]) == {5: (4, frozenset({1, 2}))}
+    assert states([change(Kind.ISR_COMMIT, 5, isr="1,2")]) == {5: (None, frozenset({1, 2}))}
