@@ -21,12 +21,16 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1"  # a JVM of some minutes gains little by compiling its code well
+
 QUIET = {
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "3",
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.extraJavaOptions": _SHORT_LIVED,
+    "spark.executor.extraJavaOptions": _SHORT_LIVED,
 }
 
 Sessions = Callable[..., "SparkSession"]
@@ -87,6 +91,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         "SPARK_WORKER_DIR": str(folder / "work"),
         "SPARK_LOCAL_DIRS": str(folder / "local"),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_JAVA_OPTS": _SHORT_LIVED,
     }
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

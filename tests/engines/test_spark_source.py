@@ -13,11 +13,11 @@ import pytest
 from forensics import spark as forensics
 from forensics.case import Reading
 from forensics.engines import local
-from forensics.engines.spark.deriving import TABLES
 from forensics.errors import UnreadableInput
 from parsers.formats.request_log import MARK
 from parsers.schema import Kind
 from tests.engines.conftest import Sessions
+from tests.engines.without_spark import run
 from tests.parsers.handing_over import stamped
 
 pytestmark = pytest.mark.spark
@@ -149,24 +149,10 @@ def test_lines_that_are_in_a_table_already(sessions: Sessions, sample_traces: Pa
     assert got == sorted(known.select("line", "kind", "hw", "leo").iter_rows())
 
 
-def test_the_tables_of_a_batch(
-    sessions: Sessions, sample_traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    spark, sample = sessions("local[2]"), str(sample_traces / "kip101-0.10.2.2")
-    result = forensics.batch(spark, [sample], str(tmp_path / "out"))
-    for name, count in (
-        ("findings", len(result.findings)),
-        ("verdicts", sum(len(p.judgements) for p in result.partitions)),
-        ("observations", local.take_in([sample]).observations.height),
-    ):
-        assert forensics.table(spark, str(tmp_path / "out"), name).count() == count
-    assert result.case.notices.is_empty()
-    notices = forensics.table(spark, str(tmp_path / "out"), "notices")
+def test_a_table_without_rows(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
+    sample = str(sample_traces / "kip101-0.10.2.2")
+    assert run(sample, tmp_path / "out").case.notices.is_empty()
+    notices = forensics.table(sessions("local[2]"), str(tmp_path / "out"), "notices")
     assert (notices.count(), "reason" in notices.columns) == (0, True)
-    (cluster,) = result.case.sources.get_column("cluster").drop_nulls().unique().to_list()
-    rows = forensics.table(spark, str(tmp_path / "out"), "observations", cluster=cluster)
-    rows.explain()
-    assert "PartitionFilters: []" not in capsys.readouterr().out, "folders of other clusters are not read"
-    for name in TABLES:  # for whoever reads the files themselves
-        (folder,) = (tmp_path / "out").glob(f"tables-*/{name}")
-        assert set(TABLES[name]) < set(pl.scan_parquet(folder, hive_partitioning=True).collect_schema())
+    with pytest.raises(UnreadableInput, match="has no timelines; run forensics batch --timeline -o"):
+        forensics.table(sessions("local[2]"), str(tmp_path / "out"), "timeline")
