@@ -162,15 +162,18 @@ def _stated(history: History, broker: int) -> int | None:
 
 
 def _cause(history: History, ranges: tuple[Range, ...]) -> str:
-    """What made the partition lose one side of the fork, where that is known; else what its protocol does by itself."""
+    """What made the partition lose one side of the fork, or who began to write where they part."""
     for loss in losses(history)[0]:
         if intersect(loss.ranges, ranges):
             return loss_cause(history, loss.epoch, loss.ranges[0][0], loss.statements[0].epoch)
     if history.backwards:
         return "epochs-put-back"
-    if history.protocol != "hw" or any(outside_isr(history, epoch) for epoch in history.epochs.values()):
-        return "unknown"
-    return "hw-truncation" if any(cut.reason == "high watermark" for cut in history.cuts) else "unknown"
+    first = ranges[0][0]
+    outside = [epoch for epoch in history.epochs.values() if outside_isr(history, epoch)]
+    if outside:
+        return "unclean-election" if any(epoch.start == first for epoch in outside) else "unknown"
+    removed = [cut for cut in history.cuts if cut.reason == "high watermark" and cut.target <= first < cut.end]
+    return "hw-truncation" if removed and history.protocol == "hw" else "unknown"
 
 
 def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:

@@ -164,11 +164,18 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     if outside_isr(history, epoch):
         return "unclean-election"
     kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
-    if kept and history.protocol == "hw":
+    if kept and history.protocol == "hw" and _heard(history, leader):
         return "hw-truncation"  # as a follower it kept a tail of its own, which no offset can tell from its leader's
     if _lagged(history, epoch, offset, since):
         return "lagging-isr-member"
     return "epochs-put-back" if history.backwards else "unknown"
+
+
+def _heard(history: History, broker: int | None) -> bool:
+    """Whether a replica's lines are all at hand, so that nothing else befell its log than they tell."""
+    own = history.replicas.get(broker) if broker is not None else None
+    partly = {*history.gaps, *history.unbegun, *history.uncovered}
+    return own is not None and own.server_log and own.state_log and broker not in partly
 
 
 def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
