@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from forensics.replay.events import Event
 from forensics.replay.history import Copy, Disk, Replica
+from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import MOVED, Kind
 
@@ -113,7 +114,8 @@ def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tupl
     point = disk.recovery_point
     if point is not None and point[0] > disk.end:
         return False, f"its recovery point is {point[0]}"
-    if disk.damage or any(other.end is not None and _spans(other, disk.end) for other in others):
+    torn = any(damage.text.startswith((TORN_TAIL, ZERO_TAIL)) for damage in disk.damage)
+    if torn or any(other.end is not None and _spans(other, disk.end) for other in others):
         return True, ""
     return None, "no line and no other replica tells where its last segment began"
 

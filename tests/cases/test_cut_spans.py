@@ -20,7 +20,7 @@ from benchmarks.accuracy import LOUD, find
 from forensics.engines.local import read_files
 from forensics.replay.lineage import Range, merge, subtract
 from forensics.result import Result
-from forensics.rules.finding import Verdict
+from forensics.rules.finding import Severity, Verdict
 from tests.cases.test_cut_evidence import truth_of, wrong
 from tests.cases.test_cut_kinds import SEGMENT, judged
 from tests.cases.test_cut_lines import Files
@@ -101,12 +101,12 @@ def _time(seconds: float) -> datetime:
     return datetime.fromtimestamp(min(seconds, 4e9), UTC).replace(tzinfo=None)
 
 
-def loud(result: Result, topic: str, rule: str) -> tuple[Verdict, list[Range]]:
+def loud(result: Result, topic: str, rule: str, severities: tuple[Severity, ...] = LOUD) -> tuple[Verdict, list[Range]]:
     partition = find(result, topic)
     if partition is None:
         return Verdict.UNKNOWN, []
     judgement = partition.judgements[rule]
-    loud = [f for f in judgement.findings if f.severity in LOUD]
+    loud = [f for f in judgement.findings if f.severity in severities]
     # An election has no offsets; its leader epoch stands for them.
     return judgement.verdict, merge(piece for f in loud for piece in f.offsets or [(e, e + 1) for e in f.epochs])
 
@@ -120,8 +120,10 @@ def worse(trace: Path, whole: Result, part: Result, gone: Missing) -> list[str]:
         given, here = loud(part, topic, rule)
         if there and given is Verdict.CLEAN and not gone.hides_the_past:
             said.append(f"{rule} clean, though it happened")
-        if known is not Verdict.UNKNOWN and subtract(here, there):
-            said.append(f"{rule} at {subtract(here, there)}, where nothing happened")
+        # That it was made good again, so that it is a warning, may be told in what is left out.
+        happened = loud(whole, topic, rule, (*LOUD, Severity.WARNING))[1]
+        if known is not Verdict.UNKNOWN and subtract(here, happened):
+            said.append(f"{rule} at {subtract(here, happened)}, where nothing happened")
     return said
 
 

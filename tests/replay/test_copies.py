@@ -53,9 +53,13 @@ def test_without_lines_the_other_replicas_show_that_no_segment_began_there(tmp_p
     assert without_logs(incident).verdict("hw-above-leo") == "violated"
 
 
-def test_without_lines_nothing_tells_whether_a_segment_began_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("parted", [False, True])
+def test_without_lines_nothing_tells_whether_a_segment_began_there(parted: bool, tmp_path: Path) -> None:
     incident = Incident(tmp_path)
     short(incident)
+    if parted:
+        incident[2].segment([(0, 19, 0)])
+        incident[2].segment([(40, 59, 0)], base=40)
     for number in (1, 3):
         incident[number].segment([(0, 59, 0)])
         incident[number].segment([(60, 99, 0)], base=60)
