@@ -97,6 +97,8 @@ def reloaded(end: int) -> Callable[[Incident], None]:
         incident[1].leads(15, 1, 100, 100, [1, 3])
         incident[3].follows(15, 1, 1, 100, 100)
         incident[2].starts(20).loads(20, end).follows(21, 1, 1, end, 0)
+        incident[2].segment([(0, end - 1, 0)])
+        incident[2].checkpoint(end)
 
     return make
 
