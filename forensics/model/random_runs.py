@@ -37,10 +37,15 @@ def file_of(op: Op) -> Checkpoint:
     return tuple(CHECKPOINTS)[op.number % len(CHECKPOINTS)]
 
 
+FIRST_PRODUCER = 4_000
+"""Id of the first of the two transactional producers."""
+
 OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "produce": lambda c, op: c.produce(1 + op.number % 3, "all"),
     "produce-1": lambda c, op: c.produce(1 + op.number % 3, "1"),
     "produce-zombie": lambda c, op: c.produce(1, "1", to=op.one),
+    "produce-open": lambda c, op: c.produce(1 + op.number % 3, "all", producer=FIRST_PRODUCER + op.number % 2),
+    "decide": lambda c, op: c.end_transaction(FIRST_PRODUCER + op.number % 2, commit=op.number < 5),
     "fetch": lambda c, op: c.fetch(op.one),
     "send-fetch": lambda c, op: c.send_fetch(op.one),
     "receive": lambda c, op: c.receive(op.one),
@@ -102,6 +107,10 @@ CRUEL: dict[str, int] = GENTLE | {"flush": 3, "power-loss": 3, "wipe": 1, "lose-
 
 RUINOUS: dict[str, int] = CRUEL | {"lose-file": 4, "garble-file": 4, "old-file": 4, "crash": 8, "restart": 14}
 """Those, and every checkpoint may be lost, unreadable or an older copy when its broker starts."""
+
+
+OPEN_ENDED: dict[str, int] = CRUEL | {"produce-open": 12, "decide": 6}
+"""Those, while producers have transactions open that hold the last stable offset back."""
 
 
 def schedule(seed: int, steps: int, brokers: tuple[int, ...] = (1, 2, 3), weights: dict[str, int] = CRUEL) -> list[Op]:

@@ -19,7 +19,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.model import PROTOCOLS, SCENARIOS, VARIANTS, scenario
 from forensics.model.evidence import files
-from forensics.model.random_runs import RUINOUS, Op, Setting
+from forensics.model.random_runs import OPEN_ENDED, RUINOUS, Op, Setting
 from forensics.model.run import Logging
 from forensics.replay.lineage import merge
 from forensics.rules.finding import Judgement, span_text
@@ -199,6 +199,14 @@ def test_random_runs_in_the_middle(number: int, logging: Logging) -> None:
     first = 950_000 + 10_000 * number + 5_000 * LOGGINGS.index(logging)
     schedules = [drawn(seed, settled=False) for seed in range(first, first + RUNS // 8)]
     right(schedules, PROTOCOLS[number].name, logging)
+
+
+@pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
+def test_random_runs_with_transactions(number: int) -> None:
+    """Markers take offsets, and what is open holds the last stable offset back, not the high watermark."""
+    first = 990_000 + 1_000 * number
+    schedules = [drawn(seed, weights=OPEN_ENDED) for seed in range(first, first + RUNS // 8)]
+    right(schedules, PROTOCOLS[number].name, LOGGINGS[number % 2])
 
 
 def test_ci_asks_for_as_many_as_promised(repository: Path) -> None:
