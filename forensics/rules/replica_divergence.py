@@ -31,7 +31,7 @@ promised.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, losses
+from forensics.replay.committed import committed, doubts, losses
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, Fork, History, Ref
 from forensics.replay.lineage import Range, intersect, size, subtract
@@ -149,6 +149,11 @@ def _bound(history: History, broker: int) -> int | None:
             continue
         apart = [fork.ranges[0][0] for fork in history.forks if (fork.left, fork.right) == (one, two)]
         bounds.append(min(theirs, end, until, *apart))  # beyond its end nothing was compared
+    replica = history.replicas[broker]
+    if bounds and end is not None and history.protocol != "hw":
+        # What a leader committed without it, in the log of which it holds the records all the same.
+        proven = committed(history, replica.lineage, replica.log_start, end).ranges
+        bounds += [stop for first, stop in proven[:1] if first == replica.log_start]
     return max(bounds, default=None)
 
 
