@@ -201,6 +201,12 @@ def test_random_runs_in_the_middle(number: int, logging: Logging) -> None:
     right(schedules, PROTOCOLS[number].name, logging)
 
 
+@pytest.mark.parametrize(("protocol", "seed"), [("fetch", 20_008), ("epoch-279", 8_207_046)])
+def test_scenes_that_once_were_judged_wrongly(protocol: str, seed: int) -> None:
+    """A short copy compared with two others, and one that holds what a leader committed without it."""
+    right([drawn(seed, settled=False)], protocol, "replication")
+
+
 @pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
 def test_random_runs_with_transactions(number: int) -> None:
     """Markers take offsets, and what is open holds the last stable offset back, not the high watermark."""
