@@ -50,9 +50,9 @@ def simulate(
     """Run a scenario of the reference model.
 
     What the brokers left lies below one folder per broker. Beside them: trace.jsonl, the run as a trace in which
-    everything is stated, whatever brokers print (docs/trace-format.md); truth.json, what is true of it; events.jsonl,
+    every change is stated, whatever brokers print (docs/trace-format.md); truth.json, what is true of it; events.jsonl,
     the model's own account. A scan of the brokers' folders judges by what brokers leave, a scan of the trace by
-    everything.
+    every change; no trace holds records, so whether replicas differ only their folders tell.
 
     Example: forensics simulate fork --protocol hw -o fork/ && forensics scan fork/broker-*
     """
