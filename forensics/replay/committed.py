@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.backwards import gave_way
-from forensics.replay.elections import elected_isr, from_eligible, outside_isr
+from forensics.replay.elections import from_eligible, kept_company, outside_isr
 from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
 
@@ -83,7 +83,7 @@ def committed(
         if same:
             ranges.extend(same)
             used.append(statement)
-    used.sort(key=lambda s: (-s.high_watermark, s.confidence is Confidence.INFERRED, s.replica))
+    used.sort(key=_strength)
     return Proof(tuple(merge(ranges)), tuple(used))
 
 
@@ -146,7 +146,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
                 statements.append(statement)
     found = []
     for number, (ranges, statements) in sorted(by_epoch.items()):
-        statements.sort(key=lambda s: (-s.high_watermark, s.confidence is Confidence.INFERRED, s.replica, s.epoch))
+        statements.sort(key=_strength)
         lineage = statements[0].lineage
         whole = merge(ranges)
         found.append(
@@ -160,22 +160,29 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     return found, subtract(unclear, proven)
 
 
+def _strength(statement: Statement) -> tuple[int, bool, int, int]:
+    """Which of several statements is told first: the highest, proven before inferred."""
+    inferred = statement.confidence is Confidence.INFERRED
+    return -statement.high_watermark, inferred, statement.replica, statement.epoch
+
+
 def unserved(history: History) -> Loss | None:
     """Committed records that the current leader has no segment for, between others, as its broker itself saw it."""
     current = history.current
-    leader = current.leader if current is not None else None
-    disk, copy = history.disks.get(leader or 0), history.copies.get(leader or 0)
-    if current is None or leader is None or disk is None or copy is None or copy.inner is not True:
+    if current is None or current.leader is None or history.backwards:
+        return None
+    disk, copy = history.disks.get(current.leader), history.copies.get(current.leader)
+    if disk is None or copy is None or copy.inner is not True:
         return None
     found: list[Range] = []
     statements: list[Statement] = []
     for first, end in disk.gaps:
-        proof = committed(history, current.lineage, max(first, disk.log_start), end, replica=leader)
+        proof = committed(history, current.lineage, max(first, disk.log_start), end, replica=current.leader)
         found.extend(proof.ranges)
         statements.extend(proof.statements)
-    if not found or history.backwards:
+    if not found:
         return None
-    statements.sort(key=lambda s: (-s.high_watermark, s.confidence is Confidence.INFERRED, s.replica))
+    statements.sort(key=_strength)
     ranges = merge(found)
     return Loss(tuple(ranges), current, tuple(statements), holders(history, current.lineage, ranges), current.lineage)
 
@@ -257,10 +264,7 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
         return True
     if from_eligible(history, after):
         return True
-    first = elected_isr(history, after)
-    if first is not None and len(first) > 1:
-        return True
-    return None
+    return True if kept_company(history, after) else None
 
 
 def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
@@ -268,17 +272,17 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
     nothing tells how long its log had been, nor that no more was committed than it came back with.
     """
     spans = history.tenures.get(leader, [])
-    within = [one for at, one in enumerate(spans) if one.epoch < after.epoch and not _over(spans, at, before)]
-    for tenure in within:
-        for step in tenure.steps:
+    within = {at for at, one in enumerate(spans) if one.epoch < after.epoch and not _over(spans, at, before)}
+    for at in sorted(within):
+        for step in spans[at].steps:
             unclean = step.what == "loaded" and step.reason == "unclean"
             replaced = step.what == "created" and leader == before.leader
             if not (unclean or replaced) or step.end is not None:
                 continue
             if not _bounded(history, leader, before, after, step.target):
                 return True
-    for one, two in itertools.pairwise(spans):
-        new = one.run != two.run and one.epoch >= 0 and any(one is tenure for tenure in within)
+    for at, (one, two) in enumerate(itertools.pairwise(spans)):
+        new = one.run != two.run and one.epoch >= 0 and at in within
         # A process that goes on with a log has loaded it: without a load it began with another, empty one.
         known = any(
             step.what in ("loaded", "corrupt", "deleted") or (step.what == "created" and step.end is not None)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
-from forensics.replay.tenures import broker_set
+from forensics.replay.isr import broker_set
 from parsers.schema import Kind
 
 _ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)

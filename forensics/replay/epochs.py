@@ -6,7 +6,8 @@ from collections.abc import Container, Mapping, Sequence
 
 from forensics.replay.events import Event
 from forensics.replay.history import Disk, Epoch, Ref, Role
-from forensics.replay.tenures import BEGAN_WITH, Tenure, broker_set
+from forensics.replay.isr import broker_set
+from forensics.replay.tenures import BEGAN_WITH, Tenure
 from parsers.schema import Kind
 
 

@@ -113,7 +113,7 @@ def fold(
     facts = {b: replace(f, server_log=False, state_log=False) if b in history.gaps else f for b, f in facts.items()}
     history.backwards = [*served_again(tenures), *history.backwards]
     history.states = states([*cluster_events, *itertools.chain.from_iterable(events.values())])
-    history.kraft = any(fact.passes_over for fact in facts.values())
+    history.kraft = any(fact.kraft for fact in facts.values())
     history.eligible = any(fact.eligible for fact in facts.values())
     history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
     history.tenures = tenures

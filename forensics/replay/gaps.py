@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
+from forensics.replay.isr import isr_text
+from forensics.replay.leading import NO_FACTS
 from forensics.replay.tenures import Tenure
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import MOVED, Kind
@@ -358,7 +360,7 @@ def untold(
     for number, epoch in sorted(epochs.items()):
         brief = _brief(number, epochs)
         for broker, spans in sorted(tenures.items()):
-            fact = facts.get(broker) or BrokerFacts()
+            fact = facts.get(broker, NO_FACTS)
             before = [tenure for tenure in spans if 0 <= tenure.epoch < number]
             here = [tenure for tenure in spans if tenure.epoch == number]
             joined = epoch.isr_own and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
@@ -369,7 +371,7 @@ def untold(
                 and not here
                 and broker in (epoch.first_isr or ())
                 and epoch.isr_elected
-                and not (brief and fact.passes_over)
+                and not (brief and fact.kraft)
             ):
                 found[broker] = number, f"it was in the ISR that epoch {number} began with"
                 continue
@@ -381,8 +383,7 @@ def untold(
             ):
                 found[broker] = number, f"its log was longer than its leader's in epoch {number}, and was not cut"
             if broker not in found and broker == epoch.leader and here and (unsaid := _unsaid(epoch)):
-                members = ",".join(map(str, sorted(unsaid)))
-                found[broker] = number, f"others were told of the ISR {members} in epoch {number}"
+                found[broker] = number, f"others were told of the ISR {isr_text(unsaid)} in epoch {number}"
             if not before or here:
                 continue
             if broker == epoch.leader and (epoch.served or number == max(epochs)):
@@ -414,10 +415,10 @@ def _unsaid(epoch: Epoch) -> frozenset[int] | None:
     return min(epoch.told - {isr for isr, _ in epoch.isr}, key=sorted, default=None)
 
 
-def _passed_by(before: Sequence[Tenure], spans: Sequence[Tenure], number: int, linked: Mapping[int, int]) -> bool:
+def _passed_by(before: Sequence[Tenure], spans: Sequence[Tenure], number: int, before_it: Mapping[int, int]) -> bool:
     """Whether a broker says itself that a role followed one of before an epoch."""
     after = next((tenure for tenure in spans if tenure.epoch > number), None)
-    return bool(before) and after is not None and linked.get(after.epoch) == before[-1].epoch
+    return bool(before) and after is not None and before_it.get(after.epoch) == before[-1].epoch
 
 
 def _unmade(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch]) -> tuple[int, str] | None:
@@ -482,7 +483,7 @@ def _shorter(
             for other, spans in tenures.items()
             for t in spans
             if other != broker and t.epoch == one.epoch and t.leader == broker
-            if other in facts and facts[other].fenced
+            if facts.get(other, NO_FACTS).fenced
         ]
         had = max((t.end_low for t in followed if t.end_low > max(t.start_low, t.start_end or 0)), default=0)
         if had > two.start_end:

@@ -194,13 +194,14 @@ class BrokerFacts:
         server_log: what its log layer did is in the evidence.
         state_log: which roles it was told is in the evidence.
         always_cuts: it truncates whenever it takes up a leader, and prints it (ReplicaManager.makeFollowers to 0.10.2).
-        passes_over: it takes all that the metadata log gained at once, and tells of its last epoch (MetadataLoader).
+        kraft: it follows the metadata log: it takes all that this gained at once, and tells of the last epoch in it
+            (MetadataLoader).
         tells_start: as leader it prints at which offset it begins (Partition.makeLeader from 0.11 on).
         eligible: leaders may come from the eligible leader replicas (from 4.0 on, KIP-966).
     """
 
     always_cuts: bool = False
-    passes_over: bool = False
+    kraft: bool = False
     tells_start: bool = False
     hw_protocol: bool = False
     initial_offset: str | None = None

@@ -180,7 +180,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         always_cuts=release is not None and release < (0, 11),
         tells_start=release is not None and release >= (0, 11),
         eligible=broker is not None and broker.kraft and (release is None or release >= (4, 0)),
-        passes_over=broker is not None and broker.kraft,
+        kraft=broker is not None and broker.kraft,
     )
 
 
@@ -284,8 +284,8 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     moving = rows.filter(progress)
     if moving.is_empty():
         return rows.drop("_stretch")
-    span = [*place, "_stretch", "kind"]
-    moving = moving.with_columns(
+    span = [*place, "_stretch", "kind", "_by"]
+    moving = moving.with_columns(rolled_by().alias("_by")).with_columns(
         (pl.col("hw") == pl.col("hw").max().over(span)).alias("_peak"),
         (pl.col("hw") < pl.col("hw").cum_max().over(span)).alias("_lower"),
     )
@@ -296,11 +296,15 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     )
     # The first that was held back says where a leader began.
     first = (pl.col("kind") == Kind.HW_HELD.value) & (pl.col("row") == pl.col("row").min().over(span))
-    # Where a segment was rolled is told by one message, and by another where a snapshot was taken.
-    rolled = pl.col("row") == pl.col("row").max().over([*span, "message"])
-    rolled = rolled & (pl.col("kind") == Kind.ROLLED.value)
-    kept = moving.filter(last | first | rolled | first_peak.fill_null(False) | first_lower.fill_null(False))
-    return pl.concat([rows.filter(~progress), kept.drop("_peak", "_lower")]).sort(*place, "row").drop("_stretch")
+    kept = moving.filter(last | first | first_peak.fill_null(False) | first_lower.fill_null(False))
+    return pl.concat([rows.filter(~progress), kept.drop("_peak", "_lower", "_by")]).sort(*place, "row").drop("_stretch")
+
+
+def rolled_by() -> pl.Expr:
+    """Which message tells that a segment was rolled, null for all else: one tells where, another of a snapshot that was
+    taken, and neither stands for the other.
+    """
+    return pl.when(pl.col("kind") == Kind.ROLLED.value).then(pl.col("message"))
 
 
 def _telling(own: pl.DataFrame) -> pl.DataFrame:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
 from forensics.replay.events import Event
 from forensics.replay.history import ACKNOWLEDGED, Overtaken, Ref, Regression, Role
+from forensics.replay.isr import broker_set
 from forensics.replay.lineage import Lineage
 from forensics.replay.steps import Sample, Step, told_before
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -82,14 +82,6 @@ _CHECKPOINTED = 10_000_000
 
 _COUNTED = re.compile(r"(-?[0-9]+) \[")
 """Offsets among those that a leader to 1.1 counted, each with its segment and position."""
-
-
-@functools.lru_cache(maxsize=4096)
-def broker_set(text: str | None) -> frozenset[int] | None:
-    """An ISR column as a set; None where nothing was printed."""
-    if text is None:
-        return None
-    return frozenset(int(part) for part in text.split(",") if part)
 
 
 class Reader:

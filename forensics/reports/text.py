@@ -95,7 +95,8 @@ class Incident:
     def covers(self, finding: Finding) -> bool:
         """Whether a finding tells of the same: offsets in common, or an epoch where it names no offsets."""
         lead = self.lead
-        if _life(finding) != _life(lead):
+        # Each loss is an incident of its own: whoever reads the first must not take it for all.
+        if _life(finding) != _life(lead) or finding.rule == lead.rule == LOSS:
             return False
         if finding.offsets and lead.offsets:
             return any(a < d and c < b for a, b in finding.offsets for c, d in lead.offsets)
@@ -114,9 +115,7 @@ def incidents(findings: Iterable[Finding]) -> list[Incident]:
     for finding in sorted(findings, key=lambda f: (f.severity.rank, ranks[f.rule])):
         near = by_life.setdefault(_life(finding), [])
         covering = [incident for incident in near if incident.covers(finding)]
-        # Each loss is an incident of its own: whoever reads the first must not take it for all.
-        another = finding.rule == LOSS and any(incident.lead.rule == LOSS for incident in covering)
-        home = max(covering, key=lambda incident: incident.nearness(finding), default=None) if not another else None
+        home = max(covering, key=lambda incident: incident.nearness(finding), default=None)
         if home is None:
             home = Incident(finding)
             near.append(home)

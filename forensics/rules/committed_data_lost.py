@@ -251,9 +251,10 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
 def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     """Records that are in the leader's lineage, and in none of its segments."""
     statement, leader, holders = loss.statements[0], loss.epoch.leader, tuple(loss.holders)
+    assert leader is not None
     keep, next_steps, do_not = _advice(history, case, holders)
     number = size(loss.ranges)
-    damage = next((d for d in history.disks[leader or 0].damage if d.text.startswith(GAP)), None)
+    damage = next((d for d in history.disks[leader].damage if d.text.startswith(GAP)), None)
     facts = [statement_fact(statement)]
     facts += [Fact(damage.text, broker=leader, refs=(damage.ref,))] if damage is not None else []
     facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
@@ -277,7 +278,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
-        not_because=(f"no segment file was left out of the copy: {history.copies[leader or 0].inner_why}",),
+        not_because=(f"no segment file was left out of the copy: {history.copies[leader].inner_why}",),
         cause="unknown",
         keep=keep,
         next_steps=next_steps,

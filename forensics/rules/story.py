@@ -8,6 +8,7 @@ from forensics.case import Case
 from forensics.replay.committed import doubts, refetched
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
+from forensics.replay.isr import isr_text
 from forensics.replay.lineage import Range, intersect
 from forensics.replay.spared import spared
 from forensics.rules.finding import Fact, span_text
@@ -116,7 +117,7 @@ def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
     """A leader's start."""
     begin = f" from offset {epoch.start}" if epoch.start is not None else ""
     isr = epoch.first_isr
-    members = f", ISR {','.join(map(str, sorted(isr)))}" if isr else ""
+    members = f", ISR {isr_text(isr)}" if isr else ""
     refs = (*epoch.refs, *([epoch.isr[0][1]] if isr else []))
     lacking = f": {span_text(ranges)} of the epochs before are not in its log" if ranges else ""
     return Fact(

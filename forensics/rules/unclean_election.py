@@ -31,6 +31,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.elections import from_isr, isr_before, kept_company, maybe_eligible, outside_isr, unbroken
 from forensics.replay.history import Confidence, Epoch, History
+from forensics.replay.isr import isr_text
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import leader_fact, unheard_roles, went_back
 
@@ -120,24 +121,20 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
     last = earlier[-1] if earlier else None
     facts = []
-    members = ""
-    told = isr_before(history, epoch)
-    if told and last is not None and last.last_isr != told:
-        last = None  # nobody tells who led when it became so
-        facts.append(Fact(f"the ISR just before, by the partition epoch: {','.join(map(str, sorted(told)))}"))
-    inferences: tuple[str, ...] = ()
-    if last is not None and last.last_isr is not None:
-        members = ",".join(map(str, sorted(last.last_isr))) or "empty"
+    isr = isr_before(history, epoch) or None
+    if last is not None and isr in (None, last.last_isr):
+        isr = last.last_isr or frozenset()
         known = last.leader if last.leader is not None and last.leader >= 0 else None
-        facts.append(Fact(f"last ISR of leader epoch {last.epoch}: {members}", broker=known, refs=(last.isr[-1][1],)))
+        what = f"last ISR of leader epoch {last.epoch}: {isr_text(isr)}"
+        facts.append(Fact(what, broker=known, refs=(last.isr[-1][1],)))
+    elif last is not None and isr is not None:  # nobody tells who led when it became so
+        facts.append(Fact(f"the ISR just before, by the partition epoch: {isr_text(isr)}"))
     facts.append(leader_fact(epoch))
     facts += [Fact("the election is called unclean", refs=(ref,)) for ref in epoch.unclean[:1]]
+    inferences: tuple[str, ...] = ()
     if not epoch.unclean:
         inferences = ("no line calls the election unclean; the new leader was not in the last ISR",)
-    named = last is not None and last.last_isr is not None and epoch.leader not in last.last_isr
-    members = f" (last ISR {members})" if named else ""
-    if told and last is None and epoch.leader not in told:
-        members = f" (last ISR {','.join(map(str, sorted(told)))})"
+    members = f" (last ISR {isr_text(isr)})" if isr is not None and epoch.leader not in isr else ""
     return Finding(
         rule=ID,
         severity=Severity.ERROR,

@@ -106,9 +106,9 @@ def loud(result: Result, topic: str, rule: str, severities: tuple[Severity, ...]
     if partition is None:
         return Verdict.UNKNOWN, []
     judgement = partition.judgements[rule]
-    loud = [f for f in judgement.findings if f.severity in severities]
+    heard = [f for f in judgement.findings if f.severity in severities]
     # An election has no offsets; its leader epoch stands for them.
-    return judgement.verdict, merge(piece for f in loud for piece in f.offsets or [(e, e + 1) for e in f.epochs])
+    return judgement.verdict, merge(piece for f in heard for piece in f.offsets or [(e, e + 1) for e in f.epochs])
 
 
 def worse(trace: Path, whole: Result, part: Result, gone: Missing) -> list[str]:
@@ -120,8 +120,9 @@ def worse(trace: Path, whole: Result, part: Result, gone: Missing) -> list[str]:
         given, here = loud(part, topic, rule)
         if there and given is Verdict.CLEAN and not gone.hides_the_past:
             said.append(f"{rule} clean, though it happened")
-        # That it was made good again, so that it is a warning, may be told in what is left out.
-        happened = loud(whole, topic, rule, (*LOUD, Severity.WARNING))[1]
+        # That a log has its records again, so that it is a warning, may be told in what is left out.
+        mended = (Severity.WARNING,) if rule == "leo-regression" else ()
+        happened = loud(whole, topic, rule, (*LOUD, *mended))[1]
         if known is not Verdict.UNKNOWN and subtract(here, happened):
             said.append(f"{rule} at {subtract(here, happened)}, where nothing happened")
     return said

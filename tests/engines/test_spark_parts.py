@@ -77,6 +77,7 @@ def test_thinning_leaves_as_much_whatever_the_traffic(kinds: tuple[Kind, Kind]) 
                 "broker": [1] * count,
                 "replica": pl.Series([None] * count, dtype=pl.Int32),
                 "kind": [kind.value for kind in kinds] * (count // 2),
+                "message": pl.Series([None] * count, dtype=pl.String),
                 "topic_id": pl.Series([None] * count, dtype=pl.String),
                 "source": [0] * count,
                 "line": range(count),
@@ -86,6 +87,29 @@ def test_thinning_leaves_as_much_whatever_the_traffic(kinds: tuple[Kind, Kind]) 
         )
 
     assert thinned(rows(100)).height == thinned(rows(20_000)).height < 10
+
+
+def test_thinning_keeps_where_the_last_segment_began(sample_traces: Path) -> None:
+    """No snapshot that is taken later stands for it: by where it began is told whether a copy lacks a segment."""
+    case = local.take_in([str(sample_traces / "unclean-3.9.1")])
+    one = case.observations.filter(pl.col("topic") == "orders").tail(1)
+    rolls = [("L-38", 100), ("PS-01", 100), ("L-38", 200), ("PS-01", 200), ("PS-01", 250)]
+    added = [
+        one.with_columns(
+            (pl.col("row") + number).cast(one.schema["row"]).alias("row"),
+            (pl.col("line") + number).cast(one.schema["line"]).alias("line"),
+            pl.lit(Kind.ROLLED.value).cast(one.schema["kind"]).alias("kind"),
+            pl.lit(message).cast(one.schema["message"]).alias("message"),
+            pl.lit(offset, pl.Int64).alias("offset"),
+            pl.lit(None, pl.Int32).alias("replica"),
+            pl.lit(None, pl.String).alias("topic_id"),
+        )
+        for number, (message, offset) in enumerate(rolls, 1)
+    ]
+    rows = pl.concat(added).with_columns(pl.lit("c").alias("cluster"), pl.col("kind").cast(pl.String))
+    kept = thinned(rows).select("message", "offset").rows()
+    assert ("L-38", 200) in kept
+    assert ("L-38", 100) not in kept
 
 
 @pytest.mark.parametrize(("name", "size"), [("kip101-0.10.2.2", 30), ("unclean-3.9.1", 7), ("oldcopies-3.9.1", 5000)])

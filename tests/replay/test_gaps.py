@@ -139,14 +139,14 @@ def tenure(epoch: int, role: Role, leader: int) -> Tenure:
 FENCED = {1: BrokerFacts(fenced=True)}
 
 
-@pytest.mark.parametrize(("seconds", "passes_over", "missing"), [(2, True, 0), (60, True, 1), (2, False, 1)])
-def test_a_broker_of_kraft_takes_two_epochs_at_once(seconds: int, passes_over: bool, missing: int) -> None:
+@pytest.mark.parametrize(("seconds", "kraft", "missing"), [(2, True, 0), (60, True, 1), (2, False, 1)])
+def test_a_broker_of_kraft_takes_two_epochs_at_once(seconds: int, kraft: bool, missing: int) -> None:
     """Two brokers are fenced at once: who is left tells of the second epoch only, as it heard of both together."""
     spans = {1: [tenure(0, Role.FOLLOWER, 2), tenure(2, Role.LEADER, 1)]}
     both = [(frozenset({1, 3}), Ref())]
     short = Epoch(1, leader=3, isr=both, isr_elected=True, time=1_000_000)
     after = Epoch(2, leader=1, served=True, time=1_000_000 * (1 + seconds))
-    facts = {1: BrokerFacts(fenced=True, passes_over=passes_over)}
+    facts = {1: BrokerFacts(fenced=True, kraft=kraft)}
     assert len(untold(spans, {1: short, 2: after}, facts, {})) == missing
 
 

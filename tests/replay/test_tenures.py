@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from forensics.replay.events import Event
 from forensics.replay.history import Role
-from forensics.replay.tenures import Reader, Tenure, broker_set
+from forensics.replay.isr import broker_set
+from forensics.replay.tenures import Reader, Tenure
 from parsers.schema import Kind
 
 

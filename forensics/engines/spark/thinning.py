@@ -5,7 +5,7 @@ once it has all rows of a partition; here the same is done to rows that come in 
 allows, and what is left gives the same history. Left out is only
 
 * progress between two other rows of its broker, but for the first, the last and the greatest of its kind, the first
-  that falls below one before it, and the one before that;
+  that falls below one before it, and the one before that (of rolled segments, of each message that tells of them);
 * what a broker says of another's progress, and ends of epochs that it answers with each fetch, where the row names no
   topic id that was not the last one anyway;
 * headers of batches within a file and an epoch, where all replicas that have the offsets have the same batch
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.replay.partitions import PROGRESS
+from forensics.replay.partitions import PROGRESS, rolled_by
 from parsers.schema import Kind
 
 _SAME = ("leader_epoch", "crc", "records", "magic")
@@ -37,7 +37,7 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
         rows: observations in order, by partition, then broker. May be what is left of rows thinned before, followed by
             the rows that come next.
     """
-    place = list(_PLACE)
+    columns, place = rows.columns, list(_PLACE)
     mine = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
     moves = pl.col("kind").is_in([kind.value for kind in PROGRESS])
     named = pl.when(pl.col("topic_id").str.len_chars() > 0).then(pl.col("topic_id"))
@@ -62,8 +62,8 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
     hearsay = pl.col("_hearsay") & ~pl.col("_tells") & pl.col("_shrinks").is_null() & ~pl.col("_open")
     rows = rows.filter(~hearsay)
     breaks = ~pl.col("_progress") | pl.col("_tells")
-    rows = rows.with_columns(breaks.cast(pl.UInt32).cum_sum().over(place).alias("_stretch"))
-    span = [*place, "_stretch", "kind"]
+    rows = rows.with_columns(breaks.cast(pl.UInt32).cum_sum().over(place).alias("_stretch"), rolled_by().alias("_by"))
+    span = [*place, "_stretch", "kind", "_by"]
     known = pl.col("hw").is_not_null()
     hw = pl.when(known).then(pl.col("hw"))
     lower = (hw < hw.cum_max().over(span)).fill_null(False)
@@ -80,9 +80,7 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
         _at(known & (pl.col("_at") < pl.col("_falls_at"))).max(),
     )
     keep = [breaks, *((pl.col("_at") == one.over(span)).fill_null(False) for one in chosen)]
-    return rows.filter(pl.any_horizontal(keep)).drop(
-        "_progress", "_hearsay", "_id", "_at", "_open", "_shrinks", "_tells", "_stretch", "_lower", "_falls_at", "_peak"
-    )
+    return rows.filter(pl.any_horizontal(keep)).select(columns)
 
 
 def _at(which: str | pl.Expr) -> pl.Expr:

@@ -1,0 +1,18 @@
+"""The in-sync replicas of a partition: from a column to a set, and to the text that Kafka prints."""
+
+from __future__ import annotations
+
+import functools
+
+
+@functools.lru_cache(maxsize=4096)
+def broker_set(text: str | None) -> frozenset[int] | None:
+    """An ISR column as a set; None where nothing was printed."""
+    if text is None:
+        return None
+    return frozenset(int(part) for part in text.split(",") if part)
+
+
+def isr_text(isr: frozenset[int]) -> str:
+    """An ISR as Kafka prints it."""
+    return ",".join(map(str, sorted(isr))) or "empty"
