@@ -26,6 +26,14 @@ _HANDED_OUT = (
 )
 """What tells of a partition's state as it was written: each write raises the partition epoch (zkVersion)."""
 
+_TAKEN_UP = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER, Kind.FETCHER_ADDED)
+"""What tells that a broker took a leader for a leader epoch."""
+
+_STATE = ("leader_epoch", "partition_epoch")
+
+NO_LEADER = -1
+"""As Kafka writes it (LeaderAndIsr.NoLeader)."""
+
 
 def served_again(tenures: Mapping[int, list[Tenure]]) -> list[Backwards]:
     """Replicas that took up a role in a lower epoch than one they had served before."""
@@ -80,7 +88,10 @@ def begun_twice(history: History) -> list[Backwards]:
 
 
 def told_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[Backwards]]:
-    """States of a partition (leader epoch and partition epoch) that were handed out with two leaders.
+    """States of a partition that were handed out twice.
+
+    A state is a leader epoch and a partition epoch, and has one leader. An epoch that was written without a leader has
+    none: whoever makes a broker the leader raises it (PartitionStateMachine, PartitionChangeBuilder).
 
     Args:
         rows: observations with their incarnation.
@@ -89,29 +100,40 @@ def told_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[Backwards]
         By topic, partition and incarnation, the first of them.
     """
     place = ["topic", "partition", "incarnation"]
-    state = [*place, "leader_epoch", "partition_epoch"]
-    told = rows.filter(
-        pl.col("kind").is_in([kind.value for kind in _HANDED_OUT])
-        & (pl.col("leader") >= -1)
-        & (pl.col("leader_epoch") >= 1)
-        & pl.col("partition_epoch").is_not_null()
+    written = pl.col("kind").is_in([kind.value for kind in _HANDED_OUT])
+    led = pl.when(pl.col("kind") == Kind.BECOME_LEADER.value).then("broker")
+    told = (
+        rows.filter(written | pl.col("kind").is_in([kind.value for kind in _TAKEN_UP]))
+        .with_columns(pl.coalesce("leader", led).alias("leader"))
+        .filter((pl.col("leader") >= NO_LEADER) & (pl.col("leader_epoch") >= 1))
     )
-    # Each state's first row of each leader.
-    told = told.group_by(*state, "leader").agg(pl.col("row").min(), pl.col("time").min()).sort(*state, "row")
-    twice = told.filter(pl.len().over(state) > 1)
+    leaderless = (written & (pl.col("leader") == NO_LEADER)).any().over(*place, "leader_epoch")
+    twice = pl.concat(
+        (
+            _contradicting(told.filter(written, pl.col("partition_epoch").is_not_null()), [*place, *_STATE]),
+            _contradicting(told.filter(leaderless), [*place, "leader_epoch"]),
+        ),
+        how="diagonal",
+    )
     found: dict[tuple[str, int, int], list[Backwards]] = {}
     for (topic, partition, incarnation), group in twice.group_by(place, maintain_order=True):
-        epoch, _, first = group.select("leader_epoch", "partition_epoch", "leader").row(0)
+        epoch, first = group.select("leader_epoch", "leader").row(0)
         second, time = group.select("leader", pl.col("time").cast(pl.Int64)).row(1)
-        rows_of = group.get_column("row").to_list()
-        text = f"leader epoch {epoch} was handed out twice, with {_who(first)} and with {_who(second)}"
-        refs = (Ref(row=rows_of[0]), Ref(row=rows_of[1]))
-        found[(str(topic), int(str(partition)), int(str(incarnation)))] = [Backwards(text, epoch, time, refs)]
+        refs = tuple(Ref(row=row) for row in group.get_column("row").head(2))
+        back = Backwards(_twice(epoch, first, second), epoch, time, refs)
+        found[(str(topic), int(str(partition)), int(str(incarnation)))] = [back]
     return found
 
 
-def _who(leader: int) -> str:
-    return "no leader" if leader < 0 else f"leader {leader}"
+def _contradicting(told: pl.DataFrame, state: list[str]) -> pl.DataFrame:
+    """Each state's first row of each leader, of the states that have several."""
+    firsts = told.group_by(*state, "leader").agg(pl.col("row").min(), pl.col("time").min()).sort(*state, "row")
+    return firsts.filter(pl.len().over(state) > 1)
+
+
+def _twice(epoch: int, *leaders: int) -> str:
+    who = [f"with {'no leader' if leader < 0 else f'leader {leader}'}" for leader in leaders]
+    return f"leader epoch {epoch} was handed out twice, {' and '.join(who)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,10 +214,12 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     anew = anew & pl.col("_id").is_null()
     rows = rows.with_columns((other_id | anew.fill_null(False)).alias("_begins"))
     if rows.get_column("_begins").any():
-        # What a broker says between a deletion and the first epoch of the next life is about that next life.
+        # What a broker says between a deletion and the first epoch of the next life is about that next life; but the
+        # controller takes a deleted topic's replicas offline one by one, each in a further epoch of the old one.
         told = pl.when(heard | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
         rows = rows.with_columns(told.backward_fill().over(place).fill_null(False).alias("_next_begins"))
-        between = (pl.col("_after_deletion") & pl.col("_mark").is_null()) | new
+        further = (pl.col("leader_epoch") > 0).fill_null(False)
+        between = (pl.col("_after_deletion") & pl.col("_mark").is_null() & ~further) | new
         early = between & pl.col("_next_begins") & ~pl.col("_begins")
         life = pl.col("_begins").cast(pl.Int32).cum_sum().over(place) + early.cast(pl.Int32)
         rows = rows.with_columns(life.alias("_life"))

@@ -58,7 +58,7 @@ def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
 
 
 def unbegun(history: History) -> dict[int, str]:
-    """Replicas of which others tell that they led or were in the ISR before their own lines begin."""
+    """Replicas that were there before their own lines begin: others tell it, or the first epoch was over by then."""
     found: dict[int, str] = {}
     for broker, spans in history.tenures.items():
         roles = [tenure.epoch for tenure in spans if tenure.epoch >= 0]
@@ -69,6 +69,9 @@ def unbegun(history: History) -> dict[int, str]:
                 what = "led" if epoch.leader == broker else "was in the ISR"
                 found[broker] = f"its lines begin in leader epoch {min(roles)}, and it {what} in epoch {number}"
                 break
+        else:
+            if min(roles) > 0:
+                found[broker] = f"its lines begin in leader epoch {min(roles)}, and its log was there before"
     return found
 
 

@@ -34,7 +34,7 @@ from forensics.replay.backwards import begun_twice
 from forensics.replay.history import Backwards, Confidence, Damage, Disk, History, Ref
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
-from forensics.rules.story import missing_data
+from forensics.rules.story import missing_data, untold_replicas
 
 ID = "epoch-divergence"
 
@@ -50,8 +50,7 @@ def judge(history: History, case: Case) -> Judgement:
             findings.append(_file(history, broker, *refuted))
     findings += _between(history) or [_twice(history, twice) for twice in begun_twice(history)]
     missing = [*missing_data(history, case), *_unread(history)]
-    if not missing and not any(disk.end is not None for disk in history.disks.values()):
-        missing.append(f"segments and leader-epoch-checkpoint of {history.name}")
+    missing = missing or untold_replicas(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
 

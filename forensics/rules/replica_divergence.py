@@ -47,7 +47,7 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import loss_cause, missing_data
+from forensics.rules.story import loss_cause, missing_data, untold_replicas
 
 ID = "replica-divergence"
 
@@ -83,32 +83,9 @@ def judge(history: History, case: Case) -> Judgement:
             groups.setdefault(inside, []).append(fork)
     findings = tuple(_finding(history, ranges, forks) for ranges, forks in sorted(groups.items()))
     missing = [*unclear, *_cut_short(history), *missing_data(history, case)]
-    on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]
-    if not on_disk and not missing:
-        missing.append(f"the segments of {history.name} of two replicas or more")
-    if len(on_disk) > 1 and not missing and not _replicas_told(history):
-        missing.append(
-            f"which replicas {history.name} has (a state-change.log, the controller's log or what kafka-topics.sh "
-            "--describe printed), and the segments of each"
-        )
-    if len(on_disk) == 1 and not missing and not _known_from_birth(history):
-        missing.append(
-            f"the segments of {history.name} of another replica; or, if it has only the one of broker {on_disk[0]}, "
-            "the state-change.log or the controller's log of its creation"
-        )
+    missing = missing or untold_replicas(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
-
-
-def _replicas_told(history: History) -> bool:
-    """Whether anybody tells of an ISR, so that who else has the partition is known."""
-    return any(epoch.isr or epoch.told for epoch in history.epochs.values())
-
-
-def _known_from_birth(history: History) -> bool:
-    """Whether the ISR with which the partition was made is told, so that every replica it ever had is named."""
-    first = history.epochs.get(0)
-    return first is not None and first.isr_elected and bool(first.first_isr)
 
 
 def _cut_short(history: History) -> list[str]:

@@ -279,6 +279,28 @@ def missing_data(history: History, case: Case) -> list[str]:
     ]
 
 
+def untold_replicas(history: History) -> list[str]:
+    """What would tell whether the copies in the evidence are all that the partition has."""
+    on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]
+    first = history.epochs.get(0)
+    if not on_disk:
+        wish = f"the segments of {history.name} of two replicas or more"
+    elif len(on_disk) > 1 and not any(epoch.isr or epoch.told for epoch in history.epochs.values()):
+        wish = (
+            f"which replicas {history.name} has (a state-change.log, the controller's log or what kafka-topics.sh "
+            "--describe printed), and the segments of each"
+        )
+    # The ISR with which a partition was made names every replica that it began with.
+    elif len(on_disk) == 1 and not (first is not None and first.isr_elected and first.first_isr):
+        wish = (
+            f"the segments of {history.name} of another replica; or, if it has only the one of broker {on_disk[0]}, "
+            "the state-change.log or the controller's log of its creation"
+        )
+    else:
+        return []
+    return [wish]
+
+
 def checkpoint_at_hand(history: History, case: Case, broker: int, name: str) -> bool:
     """Whether the offset checkpoint file of a name was handed in whole from the log directory of a replica."""
     return f"{_log_directory(history, broker)}/{name}" in case.checkpointed

@@ -237,6 +237,30 @@ def test_a_state_handed_out_twice_says_nothing_of_who_came_last(incident: Incide
     assert incident.verdict("unclean-election") == "unknown"
 
 
+@pytest.mark.parametrize("emptied", [1, 2])
+def test_an_epoch_written_without_a_leader_has_none(emptied: int, incident: Incident) -> None:
+    """Of broker 1 nothing is left: broker 9 took its epoch for one without a leader, broker 3 followed it in that."""
+    shutil.rmtree(incident[1].data.parent)
+    incident[9].says(
+        20,
+        f"INFO [Controller id=9 epoch=1] Partition orders-0 state changed to (Leader:-1,ISR:2,LeaderEpoch:{emptied},"
+        f"ZkVersion:{emptied},ControllerEpoch:1) after removing replica 1 from the ISR as part of transition to "
+        "OfflineReplica (state.change.logger)",
+        log="state-change",
+    )
+    incident.elects(21, 3, 2, [2])
+    incident[2].leads(21, 3, 100, 100, [2])
+    incident[3].starts(60).loads(60, 100).follows(61, 2, 1, 100, 100)
+    leave(incident, 115, (0, 99, 0), (100, 114, 3), on=(2,))
+    leave(incident, 114, (0, 99, 0), (100, 113, 2), on=(3,))
+    # Told of an epoch below, the leader of epoch 2 came after it, and what it had committed is lost.
+    assert incident.verdict("committed-data-lost") == ("unknown" if emptied == 2 else "violated")
+    backwards = [m for m in incident.missing("committed-data-lost") if "backwards" in m]
+    assert ["leader epoch 2 was handed out twice, with leader 1 and with no leader" in m for m in backwards] == (
+        [True] if emptied == 2 else []
+    )
+
+
 @pytest.mark.parametrize("first", [90, 100])
 def test_records_of_an_epoch_below_its_leaders_start_are_another_leaders(first: int, incident: Incident) -> None:
     """Nothing of broker 3 but its files: it led an epoch of the same number."""
