@@ -47,6 +47,17 @@ def is_text(source: Source, head: bytes) -> bool:
     return sample is not None and wrappings.choose(sample)[1] is not None
 
 
+def opening(head: bytes) -> bytes:
+    """The first bytes of a text to the end of the line with its first time, which hardly any other text begins with;
+    nothing where they are no text.
+    """
+    if b"\0" in head:
+        return b""
+    timed = _TIMED.search(head)
+    end = head.find(b"\n", timed.end()) if timed is not None else -1
+    return head[: end + 1] if end >= 0 else head
+
+
 def is_undated(head: bytes) -> bool:
     """Begins with lines of a layout that prints no date."""
     if b"\0" in head or _TIMED.search(head) is None:

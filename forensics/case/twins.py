@@ -1,14 +1,17 @@
 """The same evidence handed in twice: counted once, and said so.
 
-A log is told by its content alone: its times make it the only one of its kind. Data files of different brokers are
-often equal byte by byte, so a folder of data counts as a copy only where it belongs to the same log directory (equal
-``meta.properties``, which name the broker), lies at the same place in it, and holds the same files.
+A log is told by its content alone: its times make it the only one of its kind. One that was copied while its broker
+went on writing is the beginning of the later copy, and says nothing that this does not. Data files of different
+brokers are often equal byte by byte, so a folder of data counts as a copy only where it belongs to the same log
+directory (equal ``meta.properties``, which name the broker), lies at the same place in it, and holds the same files.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 import polars as pl
 
@@ -17,33 +20,47 @@ from parsers.file_reading import FileReading, note
 from parsers.sources import Source
 
 COPY = "copy"
+_BLOCK = 1 << 20
+
+Opening = Callable[[Source], bytes]
+"""Gives what logs with the same beginning have in common, or what stands for it; nothing for what is no text."""
 
 
-Head = Callable[[Source], bytes]
-"""Gives the first bytes of a source, or what stands for them; nothing where it has none or they are no text."""
+class Twin(NamedTuple):
+    """What stands for a source that says nothing new.
+
+    Attributes:
+        of: position of the source that stands for it.
+        part: it is only the beginning of that.
+    """
+
+    of: int
+    part: bool = False
 
 
 def copies(
     sources: Sequence[Source],
     *,
-    head: Head | None = None,
-    is_text: Callable[[Source, bytes], bool] = take_text.is_text,
-) -> dict[int, int]:
-    """Sources that say nothing new: their positions, and the position of the one that stands for each.
+    opening: Opening | None = None,
+    is_log: Callable[[Source], bool] | None = None,
+) -> dict[int, Twin]:
+    """Sources that say nothing new, by their positions.
 
     Args:
         sources: all sources of the case.
-        head: how to get at first bytes, where they were looked at before.
-        is_text: how to tell a log, given source and head.
+        opening: how to get at beginnings, where they were looked at before.
+        is_log: how to tell a log.
     """
     whole = [n for n, source in enumerate(sources) if not source.problem and not source.container]
     found = _folders(sources, whole)
-    found |= _logs(sources, [n for n in whole if n not in found], head or _head, is_text)
+    found |= _logs(sources, [n for n in whole if n not in found], opening or _opening, is_log or _is_log)
     return found
 
 
-def as_copy(of: Source) -> FileReading:
+def as_copy(of: Source, twin: Twin) -> FileReading:
     """What is listed for a copy."""
+    if twin.part:
+        return FileReading(COPY, notices=note(f"an earlier copy of {of.path}, which begins with it: counted once"))
     return FileReading(COPY, notices=note(f"the same bytes as {of.path}: counted once"))
 
 
@@ -63,29 +80,76 @@ def leave_dumps_of_segments(files: Sequence[tuple[Source, FileReading]], owner: 
 
 
 def _logs(
-    sources: Sequence[Source], among: Sequence[int], head_of: Head, is_text: Callable[[Source, bytes], bool]
-) -> dict[int, int]:
-    by_head: dict[bytes, list[int]] = {}
+    sources: Sequence[Source], among: Sequence[int], opening: Opening, is_log: Callable[[Source], bool]
+) -> dict[int, Twin]:
+    alike: dict[bytes, list[int]] = {}
     for number in among:
         source = sources[number]
         if source.parent.endswith("-checkpoint") or source.name.endswith((".properties", ".checkpoint")):
             continue
-        head = head_of(source)
-        if head and b"\0" not in head:
-            by_head.setdefault(head, []).append(number)
-    found: dict[int, int] = {}
-    for head, numbers in by_head.items():
-        if len(numbers) < 2 or not is_text(sources[numbers[0]], head):
-            continue
-        first: dict[str, int] = {}
-        for number in numbers:
-            digest = _digest(sources[number])
-            if digest and first.setdefault(digest, number) != number:
-                found[number] = first[digest]
+        if key := opening(source):
+            alike.setdefault(key, []).append(number)
+    found: dict[int, Twin] = {}
+    for numbers in alike.values():
+        if len(numbers) > 1 and is_log(sources[numbers[0]]):
+            found |= _told_already(sources, numbers)
     return found
 
 
-def _folders(sources: Sequence[Source], among: Sequence[int]) -> dict[int, int]:
+def _told_already(sources: Sequence[Source], numbers: Sequence[int]) -> dict[int, Twin]:
+    """Of files that begin alike, those that are another one or its beginning. Each is read twice at most."""
+    first: dict[tuple[int, str], int] = {}
+    found: dict[int, Twin] = {}
+    for number in numbers:
+        if (content := _content(sources[number])) is not None:
+            original = first.setdefault(content, number)
+            if original != number:
+                found[number] = Twin(original)
+    left = sorted(first, reverse=True)  # the longest first: what it begins with needs no other
+    parts: dict[int, int] = {}
+    for at, content in enumerate(left):
+        shorter = [other for other in left[at + 1 :] if first[other] not in parts and other[0] < content[0]]
+        if first[content] in parts or not shorter:
+            continue
+        begins = _beginnings(sources[first[content]], [length for length, _ in shorter])
+        parts |= {first[other]: first[content] for other in shorter if begins.get(other[0]) == other[1]}
+    found |= {part: Twin(of, part=True) for part, of in parts.items()}
+    return {number: Twin(parts[t.of], part=True) if t.of in parts else t for number, t in found.items()}
+
+
+def _content(source: Source) -> tuple[int, str] | None:
+    """Length and hash of what is in a file; None where it cannot be read."""
+    if source.digest is not None and (source.place is not None or source.archive):
+        return source.size, source.digest
+    digest, length = hashlib.sha256(), 0
+    try:
+        with source.open() as stream:
+            while data := stream.read(_BLOCK):
+                digest.update(data)
+                length += len(data)
+    except OSError:
+        return None
+    return length, digest.hexdigest()
+
+
+def _beginnings(source: Source, lengths: Sequence[int]) -> dict[int, str]:
+    """Hashes of the first so many bytes of a file, by how many."""
+    found: dict[int, str] = {}
+    digest, at = hashlib.sha256(), 0
+    try:
+        with source.open() as stream:
+            for length in sorted(set(lengths)):
+                while at < length and (data := stream.read(min(_BLOCK, length - at))):
+                    digest.update(data)
+                    at += len(data)
+                if at == length:
+                    found[length] = digest.hexdigest()
+    except OSError:
+        return found
+    return found
+
+
+def _folders(sources: Sequence[Source], among: Sequence[int]) -> dict[int, Twin]:
     inside: dict[str, list[int]] = {}
     roots: dict[str, str] = {}
     for number in among:
@@ -101,7 +165,7 @@ def _folders(sources: Sequence[Source], among: Sequence[int]) -> dict[int, int]:
         root = next((parent for parent in above if parent in roots), None)
         if root is not None and roots[root]:
             same.setdefault((roots[root], folder[len(root) :]), []).append(folder)
-    found: dict[int, int] = {}
+    found: dict[int, Twin] = {}
     for folders in same.values():
         first: dict[frozenset[tuple[str, str]], str] = {}
         for folder in folders if len(folders) > 1 else []:
@@ -109,15 +173,19 @@ def _folders(sources: Sequence[Source], among: Sequence[int]) -> dict[int, int]:
             original = first.setdefault(content, folder)
             if original != folder:
                 names = {sources[n].name: n for n in inside[original]}
-                found |= {n: names[sources[n].name] for n in inside[folder]}
+                found |= {n: Twin(names[sources[n].name]) for n in inside[folder]}
     return found
 
 
-def _head(source: Source) -> bytes:
+def _opening(source: Source) -> bytes:
     try:
-        return source.head()
+        return take_text.opening(source.head())
     except OSError:
         return b""
+
+
+def _is_log(source: Source) -> bool:
+    return take_text.is_text(source, source.head())
 
 
 def _digest(source: Source) -> str:

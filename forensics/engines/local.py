@@ -104,7 +104,7 @@ def read_files(paths: Sequence[str], *, progress: Progress | None = None) -> lis
     with named_by_user():
         sources = list(walk(paths))
     twins = copies(sources)
-    found = {number: as_copy(sources[original]) for number, original in twins.items()}
+    found = {number: as_copy(sources[twin.of], twin) for number, twin in twins.items()}
     units = [unit for group in read.units(sources) if (unit := [number for number in group if number not in twins])]
     units = read.with_neighbours(sources, units)
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:

@@ -19,7 +19,7 @@ _WIDE: Final = dict.fromkeys(CLASSES, 12) | {CLASSES[0]: 16}
 EXAMPLES: Final = 10  # notices shown of a file
 _WHAT: Final = {taker.format: taker.what for taker in TAKERS} | {
     "archive": "holds the files that follow",
-    "copy": "the same as another file",
+    "copy": "the same as another file, or its beginning",
     "irrelevant": "says nothing of replication",
     "unknown": "no format that is known",
     "unreadable": "could not be read",

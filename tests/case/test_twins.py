@@ -34,7 +34,7 @@ def copied(root: Path) -> set[str]:
     files = local.read_files([str(root)])
     for source, found in files:
         if found.format == COPY:
-            assert "the same bytes as" in found.notices.item(0, "reason"), source.path
+            assert "counted once" in found.notices.item(0, "reason"), source.path
     return {source.path.removeprefix(f"{root}/") for source, found in files if found.format == COPY}
 
 
@@ -59,6 +59,40 @@ def test_a_rotated_log_and_its_compressed_copy(case: Path) -> None:
     log = case / "broker-1" / "logs" / "server.log"
     (log.parent / "server.log.2026-11-21-04.gz").write_bytes(gzip.compress(log.read_bytes()))
     assert copied(case) == {"broker-1/logs/server.log.2026-11-21-04.gz"}
+
+
+@pytest.mark.parametrize("share", [0.02, 0.6, 0.97])
+def test_logs_copied_while_the_brokers_went_on(case: Path, share: float) -> None:
+    """What stands at the beginning of a later copy is counted once: its lines do not look like others that are lost."""
+    wanted = findings(case)
+    earlier = set()
+    for log in sorted(case.rglob("logs/*.log")):
+        data = log.read_bytes()
+        copy = case / "earlier" / log.relative_to(case)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(data[: max(int(len(data) * share), data.index(b"\n") + 1)])  # cut within a line, too
+        earlier.add(str(copy.relative_to(case)))
+    assert copied(case) == earlier
+    assert findings(case) == wanted
+
+
+def test_earlier_copies_of_one_log_stand_for_nothing(case: Path, tmp_path: Path) -> None:
+    log = case / "broker-1" / "logs" / "server.log"
+    data = log.read_bytes()
+    lines = data.splitlines(keepends=True)
+    wanted = findings(case)
+    beside = log.parent / "server.log.bak"
+    beside.write_bytes(b"".join(lines[:20]))
+    (log.parent / "server.log.1.gz").write_bytes(gzip.compress(b"".join(lines[:30])))
+    (case / "bundle.tar.gz").write_bytes(tar({"broker-1/logs/server.log": b"".join(lines[:40])}, "gz"))
+    shutil.copy(beside, log.parent / "server.log.bak2")
+    names = {f"broker-1/logs/server.log.{name}" for name in ("bak", "bak2", "1.gz")}
+    assert copied(case) == {*names, "bundle.tar.gz!/broker-1/logs/server.log"}
+    (said,) = [f.notices for source, f in local.read_files([str(case)]) if source.path == str(beside)]
+    assert said.get_column("reason").to_list() == [f"an earlier copy of {log}, which begins with it: counted once"]
+    assert findings(case) == wanted
+    beside.write_bytes(b"".join([*lines[:19], lines[20]]))  # a line less: another log
+    assert copied(case) == {*names, "bundle.tar.gz!/broker-1/logs/server.log"} - {"broker-1/logs/server.log.bak"}
 
 
 def test_a_copied_directory_that_differs_is_kept_whole(case: Path) -> None:

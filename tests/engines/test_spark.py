@@ -39,6 +39,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory, sample_traces: Path) -> Pa
     folder = tmp_path_factory.mktemp("archive") / "months [1]*"
     for name in ("unclean-3.9.1", "kip101-0.10.2.2", "bundle-unclean-2.8.2"):
         shutil.copytree(sample_traces / name, folder / "a\nb" / name)
+    log = next(folder.glob("*/kip101-0.10.2.2/broker-1/logs/server.log"))
+    (log.parent / "server.log.bak").write_bytes(log.read_bytes()[:10_000])  # copied while the broker went on
     log = next(folder.glob("*/unclean-3.9.1/broker-*/logs/server.log"))
     os.rename(log, os.fsencode(log.parent) + b"/server\xff\xfe.log")  # noqa: PTH104 - a name that is no text
     return folder

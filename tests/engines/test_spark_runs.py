@@ -5,6 +5,7 @@ The tasks run in this process; that Spark runs them alike is shown in ``test_spa
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shutil
@@ -73,6 +74,26 @@ def test_a_second_run_reads_and_judges_only_what_is_new(sample_traces: Path, tmp
     assert json_report.render(gone) == json_report.render(first)
     page = html.render(Stored(out).result(whole=True))
     assert page == html.render(local.scan([str(archive)]))
+
+
+def test_logs_handed_in_again_after_they_grew(sample_traces: Path, tmp_path: Path) -> None:
+    """The earlier copy alone, then the later one beside it, plain and in an archive: as a scan counts them."""
+    archive, out = tmp_path / "archive", tmp_path / "out"
+    shutil.copytree(sample_traces / "kip101-0.10.2.2", archive / "later")
+    for log in sorted(archive.rglob("logs/*.log")):
+        lines = log.read_bytes().splitlines(keepends=True)
+        copy = archive / "earlier" / log.relative_to(archive / "later")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(b"".join(lines[: len(lines) // 2 + 1]))
+        (copy.parent / f"{log.name}.1.gz").write_bytes(gzip.compress(b"".join(lines[: len(lines) // 3 + 1])))
+    (archive / "later").rename(tmp_path / "later")
+    run(str(archive), out, texts=TEXTS)
+    same_as_scan(archive, out, tmp_path / "scan-1")
+    (tmp_path / "later").rename(archive / "later")
+    run(str(archive), out, texts=TEXTS)
+    same_as_scan(archive, out, tmp_path / "scan-2")
+    formats = Stored(out).result().case.sources.get_column("format").to_list()
+    assert formats.count("copy") == 2 * len(list(archive.glob("later/*/logs/*.log")))
 
 
 def test_what_was_moved_or_touched_is_not_read_again(sample_traces: Path, tmp_path: Path) -> None:

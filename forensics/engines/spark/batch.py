@@ -17,6 +17,7 @@ import polars as pl
 from forensics import tables
 from forensics.case import Case
 from forensics.case.case import SOURCES, checkpointed, in_window
+from forensics.case.twins import Twin
 from forensics.engines import codec
 from forensics.engines.spark import answers, frames
 from forensics.engines.spark import context as contexts
@@ -153,7 +154,7 @@ class Batch:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def plan(self, listing: Listing, copied: Mapping[int, int], facts: Mapping[int, Facts]) -> Plan:
+    def plan(self, listing: Listing, copied: Mapping[int, Twin], facts: Mapping[int, Facts]) -> Plan:
         """Find the rows of every source, and plan the reading of those that were not read yet.
 
         Args:
@@ -187,7 +188,7 @@ class Batch:
         in_one_go = [unit.number for unit in new if unit.identity in whole]
         return planned(new, split=self.options.split, whole=in_one_go)
 
-    def _identities(self, listing: Listing, copied: Mapping[int, int]) -> dict[int, str]:
+    def _identities(self, listing: Listing, copied: Mapping[int, Twin]) -> dict[int, str]:
         """What the rows of each source that is read depend on, by its position: its content, and what it is called.
 
         Readers look at the name of a file and of its folder, never further up: what was moved is known again.
@@ -251,7 +252,7 @@ class Batch:
 
     # -- tables -------------------------------------------------------------------------------------------------------
 
-    def context(self, listing: Listing, copied: Mapping[int, int], facts: Mapping[int, Facts]) -> Context:
+    def context(self, listing: Listing, copied: Mapping[int, Twin], facts: Mapping[int, Facts]) -> Context:
         """What concerns many partitions."""
         made_ = contexts.draft(listing.flat, listing.flat_units, facts, copied, self.options.reading)
         surveyed = pl.DataFrame(schema=SURVEY)
@@ -542,8 +543,8 @@ def _batch(run: Batch, job: Job) -> Result:
         facts[unit].sha256 if unit != NO_UNIT else look.digest
         for look, unit in zip(listing.flat, listing.flat_units, strict=True)
     ]
-    for copy, original in copied.items():
-        hashes[copy] = hashes[original]
+    for copy, twin in copied.items():
+        hashes[copy] = opener_of(listing)(copy).sha256() if twin.part else hashes[twin.of]
     _commit(run, job, listing, context, hashes)
     return told(run.output, run.generation, run.paths, run.options)
 

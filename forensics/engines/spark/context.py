@@ -28,7 +28,7 @@ from forensics.case.order import (
     with_runs,
     witnessed,
 )
-from forensics.case.twins import as_copy, copies
+from forensics.case.twins import Twin, as_copy, copies
 from forensics.engines.spark.listing import Look
 from forensics.engines.spark.reading import AGAIN, HEADER
 from forensics.engines.spark.rows import unpacked
@@ -142,7 +142,7 @@ def _merged(rows: list[dict[str, Any]]) -> Facts:
 # -- what was handed in twice -----------------------------------------------------------------------------------------
 
 
-def twins(looks: Sequence[Look], opened: Callable[[int], Source]) -> dict[int, int]:
+def twins(looks: Sequence[Look], opened: Callable[[int], Source]) -> dict[int, Twin]:
     """Sources that say nothing new, as ``forensics.case.twins.copies``.
 
     Args:
@@ -152,11 +152,11 @@ def twins(looks: Sequence[Look], opened: Callable[[int], Source]) -> dict[int, i
     sources = [look.source(partial(_open, opened, number)) for number, look in enumerate(looks)]
     numbers = {id(source): number for number, source in enumerate(sources)}
 
-    def text(source: Source, _head: bytes) -> bool:
+    def is_log(source: Source) -> bool:
         real = opened(numbers[id(source)])
         return is_text(real, real.head())
 
-    return copies(sources, head=lambda source: looks[numbers[id(source)]].head.encode(), is_text=text)
+    return copies(sources, opening=lambda source: looks[numbers[id(source)]].opening.encode(), is_log=is_log)
 
 
 def _open(opened: Callable[[int], Source], number: int) -> BinaryIO:
@@ -228,7 +228,7 @@ def draft(
     looks: Sequence[Look],
     units: Sequence[int],
     facts: Mapping[int, Facts],
-    copied: Mapping[int, int],
+    copied: Mapping[int, Twin],
     reading: Reading,
 ) -> Draft:
     """Put together what does not take a look at all rows.
@@ -237,14 +237,14 @@ def draft(
         looks: all sources, in the order of the archive.
         units: the unit in which each was read, or NO_UNIT.
         facts: by unit.
-        copied: positions of copies, with those of their originals.
+        copied: positions of copies, with what stands for them.
         reading: how printed times are read.
     """
     files: list[tuple[Source, FileReading]] = []
     sources = [look.source() for look in looks]
     for number, unit in enumerate(units):
         if number in copied:
-            stub = as_copy(sources[copied[number]])
+            stub = as_copy(sources[copied[number].of], copied[number])
         elif unit == NO_UNIT:
             stub = read.read(sources[number])  # an archive, or a file with a problem: neither is opened
         else:

@@ -13,6 +13,7 @@ from parsers.containers import expand
 from parsers.formats.request_log import MARK as REQUEST
 from parsers.read import TAKERS
 from parsers.sources import Place, Source
+from parsers.take_text import opening
 from parsers.walk import files
 
 SPLIT: Final = 64 << 20
@@ -52,7 +53,7 @@ class Look:
         file: path of the file it is, or is in.
         index: position in it.
         path, size, problem, called, container, notes, stored, place, archive, offset, digest: as of ``Source``.
-        head: hash of its first bytes; "" where it has none or they are no text.
+        opening: hash of what logs with the same beginning have in common; "" where it is no text.
         splits: whether it may be read by ranges of its bytes.
     """
 
@@ -69,7 +70,7 @@ class Look:
     archive: str
     offset: int
     digest: str | None
-    head: str
+    opening: str
     splits: bool
 
     def row(self) -> dict[str, Any]:
@@ -208,4 +209,5 @@ def _seen(source: Source) -> tuple[str, bool]:
     if source.place is not None and source.size >= 2 * SPLIT and REQUEST.encode() not in head:
         taker = next((taker for taker in TAKERS if taker.claims(source, head)), None)
         splits = taker is not None and taker.format == text_log.NAME
-    return (hashlib.sha256(head).hexdigest() if head and b"\0" not in head else ""), splits
+    begins = opening(head)
+    return (hashlib.sha256(begins).hexdigest() if begins else ""), splits
