@@ -129,12 +129,17 @@ def _guesses(
         _nearest(above[:1], spoken),
         _nearest(above, spoken),
         int(found[1]) if (found := _LOG_DIR.search(source.path)) else None,
-        next((int(m[1]) for f in above if (m := _FOLDER.search(PurePosixPath(f).name))), None),
+        by_folder(above),
         next((int(m[1].rpartition("-")[2]) for f in above if (m := _POD.match(PurePosixPath(f).name))), None),
         _named(source),
     ):
         if told is not None:
             yield told
+
+
+def by_folder(above: Sequence[str]) -> int | None:
+    """The broker that the nearest of the folders above a file is named after."""
+    return next((int(m[1]) for f in above if (m := _FOLDER.search(PurePosixPath(f).name))), None)
 
 
 def _stem(source: Source) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from forensics.case.owners import by_folder
 from parsers import take_text
 from parsers.file_reading import FileReading, note
 from parsers.sources import Source
@@ -97,7 +98,10 @@ def _logs(
 
 
 def _told_already(sources: Sequence[Source], numbers: Sequence[int]) -> dict[int, Twin]:
-    """Of files that begin alike, those that are another one or its beginning. Each is read twice at most."""
+    """Of files that begin alike, those that are another one or its beginning. Each is read twice at most.
+
+    Logs in folders of different brokers may begin alike if only a few lines are there; neither is a copy then.
+    """
     first: dict[tuple[int, str], int] = {}
     found: dict[int, Twin] = {}
     for number in numbers:
@@ -106,13 +110,21 @@ def _told_already(sources: Sequence[Source], numbers: Sequence[int]) -> dict[int
             if original != number:
                 found[number] = Twin(original)
     left = sorted(first, reverse=True)  # the longest first: what it begins with needs no other
+    whose = {n: by_folder([str(folder) for folder in PurePosixPath(sources[n].path).parents]) for n in first.values()}
     parts: dict[int, int] = {}
     for at, content in enumerate(left):
-        shorter = [other for other in left[at + 1 :] if first[other] not in parts and other[0] < content[0]]
-        if first[content] in parts or not shorter:
+        number = first[content]
+        shorter = [
+            (length, digest)
+            for length, digest in left[at + 1 :]
+            if (other := first[length, digest]) not in parts
+            and length < content[0]
+            and (whose[other] == whose[number] or None in (whose[other], whose[number]))
+        ]
+        if number in parts or not shorter:
             continue
-        begins = _beginnings(sources[first[content]], [length for length, _ in shorter])
-        parts |= {first[other]: first[content] for other in shorter if begins.get(other[0]) == other[1]}
+        begins = _beginnings(sources[number], [length for length, _ in shorter])
+        parts |= {first[other]: number for other in shorter if begins.get(other[0]) == other[1]}
     found |= {part: Twin(of, part=True) for part, of in parts.items()}
     return {number: Twin(parts[t.of], part=True) if t.of in parts else t for number, t in found.items()}
 

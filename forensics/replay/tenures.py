@@ -380,8 +380,10 @@ class Reader:
     def _reset(self, event: Event) -> None:
         """The follower's end is not within its leader's log: it cuts to the leader's end where that is lower, and where
         the leader's log starts above it, it begins anew there, which no line of its own says at stock logging
-        (AbstractFetcherThread.fetchOffsetAndTruncate).
+        (AbstractFetcherThread.fetchOffsetAndTruncate). What is told once that is done gives the offset of before.
         """
+        if event.leo is None and event.log_start is None:
+            return
         if event.offset is not None:
             self._exact(event.offset, Ref(row=event.row, note=f"log end offset {event.offset}"))
             start = event.log_start

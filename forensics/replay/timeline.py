@@ -273,7 +273,10 @@ def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
     """The log end offset: what lines state, shortened by truncations, and whether it may have grown unseen."""
     end = (
         pl.when(_is(Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)).then(pl.when(pl.col("_taken")).then(pl.col("leo")))
-        .when(_is(Kind.CORRUPTION_CUT, Kind.TRUNCATE_FULL, Kind.FETCH_RESET)).then(pl.col("offset"))
+        .when(_is(Kind.CORRUPTION_CUT, Kind.TRUNCATE_FULL)).then(pl.col("offset"))
+        # What is told once the reset is done gives the offset of before.
+        .when(_is(Kind.FETCH_RESET)).then(pl.when(pl.any_horizontal(pl.col("leo", "log_start").is_not_null()))
+                                          .then(pl.col("offset")))
         .when(_is(Kind.LOG_CREATED)).then(pl.lit(0, dtype=pl.Int64))
         .when(_is(Kind.FETCHER_ADDED) & (pl.col("_initial") == "end")).then(pl.col("offset"))
         .when(_is(Kind.LEADER_AND_ISR, Kind.TRUNCATE, Kind.LOG_DELETED, Kind.ROLE_UNCHANGED)).then(None)

@@ -95,6 +95,18 @@ def test_earlier_copies_of_one_log_stand_for_nothing(case: Path, tmp_path: Path)
     assert copied(case) == {*names, "bundle.tar.gz!/broker-1/logs/server.log"} - {"broker-1/logs/server.log.bak"}
 
 
+def test_logs_of_two_brokers_may_begin_alike(tmp_path: Path) -> None:
+    lines = [
+        f"[2026-03-01 12:00:0{n},000] INFO Truncating log orders-0 to offset {n}. (kafka.log.Log)\n" for n in "123"
+    ]
+    for name, count in (("broker-1", 2), ("broker-2", 3), ("broker-1-later", 3)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "server.log").write_text("".join(lines[:count]))
+    assert copied(tmp_path) == {"broker-1/server.log", "broker-2/server.log"}
+    shutil.rmtree(tmp_path / "broker-1-later")
+    assert copied(tmp_path) == set()
+
+
 def test_a_copied_directory_that_differs_is_kept_whole(case: Path) -> None:
     data = case / "broker-1" / "data"
     shutil.copytree(data, case / "old" / "data")

@@ -211,3 +211,16 @@ def test_a_new_log_is_told_after_the_role_that_calls_for_it() -> None:
     assert starts_empty(leads(0, 0), made)
     assert not starts_empty(follows(1, end=4), loaded(4), event(Kind.LOG_CREATED, run=2))
     assert not starts_empty(follows(1, end=4))
+
+
+def test_a_reset_told_when_it_is_done_does_not_bring_the_records_back() -> None:
+    """0.10.2.2 prints "Current offset 22 ... out of range; reset offset to 16" after it cut the log."""
+    begins = [follows(2), event(Kind.FETCHER_ADDED, leader=2, offset=22)]
+    reset = event(Kind.FETCH_RESET, leader=2, offset=22, leo=16)
+    told = event(Kind.FETCH_RESET, leader=2, offset=22, detail="out of range; reset offset to 16")
+    found = read([*begins, reset, cut(16), told, leads(3, 16)], hw_protocol=True, initial_offset="end")
+    assert [(s.what, s.end, s.target) for s in found[0].steps] == [("cut", 22, 16)]
+    assert (found[1].start_end, found[1].end_low) == (16, 16)
+    without = event(Kind.LEADER_AND_ISR, leader=1, leader_epoch=3, isr="1")
+    found = read([*begins, reset, cut(16), told, without], hw_protocol=True, initial_offset="end")
+    assert (found[1].start_end, found[1].end_low) == (None, 16)
