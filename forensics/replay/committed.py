@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.backwards import gave_way
-from forensics.replay.elections import from_eligible, kept_company, outside_isr
+from forensics.replay.elections import elected_isr, from_eligible, kept_company, outside_isr
 from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
 
@@ -257,7 +257,7 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
         return None
     if leader == before.leader:
         return True
-    if outside_isr(history, after):
+    if outside_isr(history, after) or _joined_early(history, leader, before, after):
         return None
     last = before.last_isr
     if last is not None and leader in last and (before.isr_own or before.isr_told):
@@ -265,6 +265,31 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     if from_eligible(history, after):
         return True
     return True if kept_company(history, after) else None
+
+
+def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
+    """Whether a replica may have entered the ISR, and been elected from it, without what was committed before.
+
+    To 2.0 a follower entered the ISR once it had reached the leader's high watermark, which trails after an election;
+    since then it needs the start of the leader's epoch too (KAFKA-7128). Who was in the ISR at the election, or came to
+    a leader that had been elected alone, needed no such leave.
+    """
+    if not history.joins_early:
+        return False
+    own = [tenure for tenure in history.tenures.get(broker, ()) if tenure.epoch < after.epoch]
+    begun = after.start if after.start is not None else after.start_low
+    for number, epoch in sorted(history.epochs.items(), reverse=True):
+        if number > before.epoch or not epoch.served:
+            continue
+        isr = elected_isr(history, epoch)
+        if epoch.leader == broker or (isr is not None and isr == {epoch.leader}):
+            return False
+        had = max([begun, *(tenure.end_low for tenure in own if tenure.epoch >= number)])
+        if epoch.start is not None and had >= epoch.start:
+            return False
+        if isr is None or broker not in isr:
+            return True
+    return False
 
 
 def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:

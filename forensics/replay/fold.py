@@ -115,6 +115,7 @@ def fold(
     history.states = states([*cluster_events, *itertools.chain.from_iterable(events.values())])
     history.kraft = any(fact.kraft for fact in facts.values())
     history.eligible = any(fact.eligible for fact in facts.values())
+    history.joins_early = any(fact.joins_early for fact in facts.values())
     history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
     history.tenures = tenures
     history.disks = disks

@@ -198,6 +198,8 @@ class BrokerFacts:
             (MetadataLoader).
         tells_start: as leader it prints at which offset it begins (Partition.makeLeader from 0.11 on).
         eligible: leaders may come from the eligible leader replicas (from 4.0 on, KIP-966).
+        joins_early: as leader it may let a follower into the ISR below the start of its epoch: to 2.0, where reaching
+            its high watermark was enough (KAFKA-7128); true where the release is not known.
     """
 
     always_cuts: bool = False
@@ -210,6 +212,7 @@ class BrokerFacts:
     server_log: bool = True
     state_log: bool = True
     eligible: bool = False
+    joins_early: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,6 +464,7 @@ class History:
     elections_told: bool = False  # whoever elects the leaders speaks of the partition
     kraft: bool = False  # its brokers follow the metadata log
     eligible: bool = False  # leaders may come from the eligible leader replicas (KRaft from 4.0 on, KIP-966)
+    joins_early: bool = False  # a follower may enter the ISR below the start of the leader's epoch (to 2.0, KAFKA-7128)
     uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
     backwards: list[Backwards] = field(default_factory=list)  # signs that the order of epochs is not that of leaders
     states: dict[int, tuple[int | None, frozenset[int] | None]] = field(

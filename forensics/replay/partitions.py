@@ -181,6 +181,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         tells_start=release is not None and release >= (0, 11),
         eligible=broker is not None and broker.kraft and (release is None or release >= (4, 0)),
         kraft=broker is not None and broker.kraft,
+        joins_early=not (broker is not None and broker.kraft) and (release is None or release < (2, 1)),
     )
 
 

@@ -25,7 +25,9 @@ deleted topic of the same name.
 
 ## Versions
 All. Before 0.11 a clean election can lose committed records (KIP-101); with leader epochs an
-unclean election, a lost disk or a power failure still can.
+unclean election, a lost disk or a power failure still can; up to 2.0 the election of a broker that
+entered the ISR before it had what was committed (KAFKA-7128), which is assumed possible where the
+version is not known.
 
 ## What to do
 Stop; copy the directory of the replica that the finding says to keep, before any broker is started

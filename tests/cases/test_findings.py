@@ -273,6 +273,34 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
         # the controller warns before the election, in a line of its own that names no epoch
         Expected("unclean-election", (2,), (), "error", "proven", "unclean-election"),
     ),
+    "prematureisr-1.1.1": (
+        Expected(
+            "committed-data-lost",
+            (),
+            ((51, 81),),
+            "critical",
+            "proven",
+            "lagging-isr-member",
+            None,
+            ((HW, 81),),
+            ((LEO, 51),),
+        ),
+        *(
+            Expected(
+                "truncation-below-committed",
+                (broker,),
+                ((51, 81),),
+                "critical",
+                # of broker 4 no line gives the end of the log it cut: its place in the ISR does
+                "inferred" if broker == 4 else "proven",
+                "lagging-isr-member",
+                None,
+                ((LEO, 81),),
+                ((LEO, 51),),
+            )
+            for broker in (1, 2, 4)
+        ),
+    ),
     "crashscene-1.1.1": (
         Expected("hw-above-leo", (2,), ((14, 21),), "error", "proven", "unflushed-tail", 1, ((HW, 21),), ((LEO, 14),)),
     ),

@@ -146,6 +146,38 @@ def test_a_member_of_the_isr_that_lagged_is_the_cause(incident: Incident) -> Non
     assert finding.cause == "lagging-isr-member"
 
 
+@pytest.mark.parametrize(("begun", "verdict"), [(60, "unknown"), (100, "clean")])
+def test_to_2_0_the_isr_may_let_in_who_lacks_what_was_committed(begun: int, verdict: str, tmp_path: Path) -> None:
+    """Broker 3 entered the ISR of a leader whose high watermark still trailed, and was elected from it (KAFKA-7128)."""
+    incident = Incident(tmp_path, brokers=4)
+    incident.begins(100)
+    incident[1].shrinks(5, "1,2,3,4", "1,2,4", 60, 60, "(brokerId: 3, endOffset: 50)")
+    incident.elects(20, 1, 2, [2, 4])
+    incident[2].leads(20, 1, 100, 60, [2, 4])
+    incident[3].follows(20, 1, 2, 60, 60)
+    incident[2].says(
+        21,
+        "INFO [Partition orders-0 broker=2] Expanding ISR from 2,4 to 2,4,3. Leader: (highWatermark: 60, endOffset: "
+        "100) (kafka.cluster.Partition)",
+    )
+    incident[2].shrunk += 1  # one more change of the ISR
+    incident.elects(30, 2, 3, [3, 4])
+    incident[3].leads(30, 2, begun, 60, [3, 4])
+    for broker in (1, 2, 4):
+        incident[broker].follows(31, 2, 3, 100, 60)
+        if begun < 100:
+            incident[broker].cuts(31, begun)
+    leave(incident, 60, (0, begun - 1, 0), (begun, 109, 2), on=(1, 2, 3, 4))
+    for log in tmp_path.glob("*/logs/*"):
+        # to 2.6 a fetcher names the high watermark of its log, not the end
+        log.write_text(log.read_text().replace("version: 2.8.2", "version: 1.1.1").replace(",2,100))", ",2,60))"))
+    assert incident.verdict("committed-data-lost") == verdict
+    assert incident.verdict("truncation-below-committed") == verdict
+    assert any("leader 2 of epoch 1 had committed" in wish for wish in incident.missing("committed-data-lost")) == (
+        verdict == "unknown"
+    )
+
+
 def test_the_epoch_that_lost_it_is_named(incident: Incident) -> None:
     """Epoch 1 began at 100 and kept all; epoch 2 began at 70."""
     succeeds(incident, 20, 1, 2, 100, 1, 3)

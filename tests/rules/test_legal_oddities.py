@@ -12,6 +12,14 @@ from forensics.engines.local import scan
 from forensics.rules.finding import Severity, Verdict
 from tests.incident import Incident
 
+FIRST_HW = (
+    "INFO [Partition orders-0 broker={}] Log loaded for partition orders-0 with initial high watermark {} "
+    "(kafka.cluster.Partition)"
+)
+FELL = (
+    "WARN [Log partition=orders-0, dir=/d] Non-monotonic update of high watermark from (offset=104 segment=[0:900]) "
+    "to (offset=100 segment=[0:800]) (kafka.log.Log)"
+)
 MIXED = "INFO Kafka version: 3.4.1 (org.apache.kafka.common.utils.AppInfoParser)"
 
 
@@ -98,6 +106,82 @@ def leader_on_the_last_segment_only(incident: Incident) -> None:
     (incident[2].data / "orders-0" / f"{100:020}.snapshot").write_bytes(b"")
 
 
+def initial_values(incident: Incident) -> None:
+    """A new process begins with epoch -1 and, until it has read its checkpoint, with high watermark 0."""
+    incident.begins(100)
+    node = incident[2]
+    node.says(1.5, FIRST_HW.format(2, 0))
+    incident.elects(15, 1, 1, [1, 3])
+    incident[1].leads(15, 1, 100, 100, [1, 3])
+    incident[3].follows(15, 1, 1, 100, 100)
+    node.starts(20).loads(20, 100).says(21, FIRST_HW.format(2, 100)).follows(21.5, 1, 1, 100, 100)
+
+
+def another_epoch_before(incident: Incident) -> None:
+    """The process had been told of an epoch, and no line says so."""
+    initial_values(incident)
+    node = incident[2]
+    node.epoch = 3
+    node.follows(50, 4, 1, 100, 100)
+
+
+def diverging(incident: Incident, *, committed: int) -> None:
+    """Broker 1 led to 104; broker 2 takes over at 100 and goes on to 120, which broker 1 hears before it truncates.
+
+    ``committed`` is the high watermark with which broker 1 had led.
+    """
+    incident.begins(100)
+    incident[1].segment([(0, 99, 0), (100, 119, 1)])
+    incident.elects(20, 1, 2, [2, 3])
+    incident[2].leads(20, 1, 100, 100, [2, 3])
+    incident[3].follows(20, 1, 2, 100, 100)
+    incident[1].starts(40).loads(40, 104).says(40.5, FIRST_HW.format(1, committed)).follows(41, 1, 2, 104, committed)
+    incident[1].says(41.2, "TRACE [Log partition=orders-0, dir=/d] Setting high watermark (offset=104 segment=[0:900]) "
+                     "(kafka.log.Log)").cuts(41.3, 100).says(41.3, FELL)  # fmt: skip
+    for number in (1, 2, 3):
+        incident[number].segment([(0, 99, 0), (100, 119, 1)])
+        incident[number].checkpoint(120).epochs((0, 0), (1, 100))
+
+
+def high_watermark_taken_before_the_cut(incident: Incident) -> None:
+    """KAFKA-14704: 2.7 to 3.4.0."""
+    diverging(incident, committed=100)
+
+
+def high_watermark_of_its_own_before_the_cut(incident: Incident) -> None:
+    diverging(incident, committed=104)
+
+
+def leader_goes_back(incident: Incident) -> None:
+    incident.begins(100)
+    incident[1].says(30, FELL)
+
+
+def out_of_step(incident: Incident, *, by: float, committed: int = 100) -> None:
+    """Lines of one change in two files, printed before or after it by two threads; the server's come ``by`` later."""
+    incident.begins(100)
+    incident.elects(20, 1, 2, [2, 3])
+    incident[2].leads(20, 1, 100, 100, [2, 3])
+    incident[3].follows(20, 1, 2, 100, 100)
+    incident[1].follows(20, 1, 2, 104, committed).cuts(20 + by, 100)
+    incident[2].says(20 + by, "INFO [Partition orders-0 broker=2] Expanding ISR from 2,3 to 2,3,1. Leader: "
+                     "(highWatermark: 100, endOffset: 100) (kafka.cluster.Partition)")  # fmt: skip
+    for number in (1, 2, 3):
+        incident[number].epochs((0, 0), (1, 100))
+
+
+def server_lines_first(incident: Incident) -> None:
+    out_of_step(incident, by=-0.002)
+
+
+def server_lines_last(incident: Incident) -> None:
+    out_of_step(incident, by=0.002)
+
+
+def committed_and_server_lines_first(incident: Incident) -> None:
+    out_of_step(incident, by=-0.002, committed=104)
+
+
 ODDITIES: dict[str, Callable[[Incident], None]] = {
     "1 high watermark below the log start": high_watermark_below_the_log_start,
     "2 log starts differ": retention_on_one_broker,
@@ -108,7 +192,11 @@ ODDITIES: dict[str, Callable[[Incident], None]] = {
     "9 segments that compaction emptied": segments_apart_after_compaction,
     "12 controlled shutdown": controlled_shutdown,
     "17 clocks apart": clocks_apart,
+    "18 a cut told before the role that called for it": server_lines_first,
+    "18 a cut told after it": server_lines_last,
+    "19 initial values of a new process": initial_values,
     "20 a line told again": told_again,
+    "21 a high watermark taken over before the cut": high_watermark_taken_before_the_cut,
     "a rolling upgrade": rolling_upgrade,
     "a snapshot at the end": leader_on_the_last_segment_only,
 }
@@ -120,6 +208,26 @@ def test_no_rule_takes_it_for_a_fault(oddity: str, tmp_path: Path) -> None:
     ODDITIES[oddity](incident)
     found = [f for f in incident.scan().findings if f.severity is not Severity.INFO]
     assert [f.summary for f in found if f.rule != "evidence-gap"] == []
+
+
+COUNTERPARTS: dict[str, tuple[Callable[[Incident], None], str]] = {
+    "18 the same lines, of records that were committed": (
+        committed_and_server_lines_first,
+        "truncation-below-committed",
+    ),
+    "19 an epoch that is no initial value": (another_epoch_before, "evidence-gap"),
+    "21 a high watermark of its own": (high_watermark_of_its_own_before_the_cut, "committed-data-lost"),
+    "21 the high watermark of a leader": (leader_goes_back, "hw-regression"),
+}
+"""The same without what makes it legal, and the rule that must speak then."""
+
+
+@pytest.mark.parametrize("what", COUNTERPARTS)
+def test_without_its_reason_it_is_found(what: str, tmp_path: Path) -> None:
+    incident = Incident(tmp_path)
+    make, rule = COUNTERPARTS[what]
+    make(incident)
+    assert incident.verdict(rule) == "violated"
 
 
 SAMPLES = {  # where a recorded cluster did it
