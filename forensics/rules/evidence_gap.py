@@ -2,7 +2,7 @@
 
 ## What it finds
 Brokers that are replicas of the partition but whose server.log, state-change.log or data directory
-was not handed in.
+was not handed in, or not all of it: lines are missing in between, rotated away before, or end early.
 
 ## Why it matters
 A verdict is as good as its evidence. What is missing now can often still be collected; in a day it
@@ -76,10 +76,16 @@ def _role(history: History, broker: int) -> Fact | None:
 
 
 def _further(history: History) -> list[Fact]:
-    """What shows that lines are missing, and the latest epoch that files know whose broker's lines end earlier."""
+    """What shows that lines are missing, where a broker's lines begin that was there before, and the latest epoch that
+    files know whose broker's lines end earlier.
+    """
     facts = []
     for broker, gap in sorted(history.gaps.items()):
         facts.append(Fact(gap.text, broker=broker, refs=(gap.ref,)))
+    for broker in sorted({*history.unbegun} - {*history.gaps}):
+        first = next(tenure for tenure in history.tenures[broker] if tenure.epoch >= 0)
+        text = f"its lines begin in leader epoch {first.epoch}"
+        facts.append(Fact(text, broker=broker, time=first.time, refs=first.refs[:1]))
     for broker in sorted(history.uncovered):
         disk = history.disks.get(broker)
         found = [] if disk is None else [*disk.refs.items(), *((epoch, ref) for epoch, _, ref in disk.entries)]

@@ -235,6 +235,7 @@ SAMPLES = {  # where a recorded cluster did it
     "16 a leader that had not heard of its successor": "zombie-1.1.1",
     "6 in and out of the ISR": "flap-3.9.1",
     "9 control records of transactions": "txn-4.1.1",
+    "15 a leader from the eligible leader replicas": "elr-4.1.1",
 }
 
 
