@@ -85,7 +85,7 @@ def _further(history: History) -> list[Fact]:
     for broker in sorted({*history.unbegun} - {*history.gaps}):
         first = next(tenure for tenure in history.tenures[broker] if tenure.epoch >= 0)
         text = f"its lines begin in leader epoch {first.epoch}"
-        facts.append(Fact(text, broker=broker, time=first.time, refs=first.refs[:1]))
+        facts.append(Fact(text, broker=broker, time=first.time, refs=tuple(first.refs[:1])))
     for broker in sorted(history.uncovered):
         disk = history.disks.get(broker)
         found = [] if disk is None else [*disk.refs.items(), *((epoch, ref) for epoch, _, ref in disk.entries)]

@@ -123,7 +123,7 @@ def test_a_fact_is_borne_out_by_what_it_cites(trace: Path, scanned: Scanned) -> 
 def test_a_line_is_cited_for_its_own_topic(trace: Path, scanned: Scanned) -> None:
     for finding in scanned(trace).findings:
         for evidence in finding.evidence:
-            if evidence.line is not None and evidence.path.endswith(".log"):
+            if evidence.line is not None and re.search(r"\.log(\.[0-9]+)?$", evidence.path):
                 assert finding.topic in line_of(evidence)
             elif evidence.line is not None and evidence.path.endswith("-offset-checkpoint"):
                 assert line_of(evidence).split(" ")[:2] == [finding.topic, str(finding.partition)]
