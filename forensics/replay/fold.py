@@ -117,8 +117,7 @@ def fold(
     history.eligible = any(fact.eligible for fact in facts.values())
     history.joins_early = any(fact.joins_early for fact in facts.values())
     history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
-    history.tenures = tenures
-    history.disks = disks
+    history.tenures, history.disks = tenures, disks
     history.copies = copies(events, disks, history.replicas)
     _Fold(history, tenures, disks, facts).run()
     history.backwards += written_before(history)
