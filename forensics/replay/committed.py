@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.backwards import gave_way
-from forensics.replay.elections import elected_isr, from_eligible, kept_company, outside_isr
+from forensics.replay.elections import elected_isr, from_eligible, kept_company, latest_told, outside_isr
 from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
 
@@ -337,7 +337,7 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
     last = epoch.last_isr
     if last is None or not (epoch.isr_own or epoch.isr_told):
         return False
-    stayed = last - {leader}
+    stayed = (last & latest_told(history, epoch, last)) - {leader}
     for number, later in history.epochs.items():
         if epoch.epoch < number < after.epoch and later.leader == leader:
             stayed = stayed.intersection(*(isr for isr, _ in later.isr))

@@ -7,11 +7,12 @@ state of its leader epoch, whoever tells of it; and a number that nobody tells i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import broker_set
+from forensics.replay.tenures import Tenure
 from parsers.schema import Kind
 
 _ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
@@ -46,6 +47,26 @@ def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:
     if told is None or told[0] is None or told[0] >= epoch.epoch:
         return None  # of no epoch that is known, or of epochs that ran backwards
     return told[1]
+
+
+def latest_told(history: History, epoch: Epoch, otherwise: frozenset[int]) -> frozenset[int]:
+    """The ISR of an epoch with the highest partition epoch, whoever tells it: a KRaft controller takes members out
+    whose brokers are gone, and the leader's own last word may be older.
+    """
+    isrs = [(number, isr) for number, (of, isr) in history.states.items() if of == epoch.epoch and isr is not None]
+    return max(isrs, key=lambda state: state[0])[1] if isrs else otherwise
+
+
+def outlived(history: History, tenures: Mapping[int, list[Tenure]]) -> list[Tenure]:
+    """Leaders' tenures of which others tell a later ISR than they themselves: they may have gone on and appended more,
+    and their lines of that time are missing.
+    """
+    found = []
+    for epoch in history.epochs.values():
+        last = epoch.last_isr
+        if epoch.leader is not None and epoch.isr_own and last and latest_told(history, epoch, last) != last:
+            found += [tenure for tenure in tenures.get(epoch.leader, ()) if tenure.epoch == epoch.epoch]
+    return found
 
 
 def elected_isr(history: History, epoch: Epoch) -> frozenset[int] | None:

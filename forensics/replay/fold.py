@@ -15,7 +15,7 @@ from forensics.replay.backwards import served_again, written_before
 from forensics.replay.bearing import agreed, beyond_lines, borne_out, left_unseen, next_start
 from forensics.replay.committed import reached
 from forensics.replay.copies import copies
-from forensics.replay.elections import states
+from forensics.replay.elections import outlived, states
 from forensics.replay.events import Event
 from forensics.replay.gaps import gaps_in, late, linked, regrown, untold
 from forensics.replay.history import (
@@ -97,10 +97,7 @@ def fold(
     missed = untold({b: tenures[b] for b in told}, history.epochs, facts, linked(events))
     missed = {**late(tenures, told, history.epochs), **missed}
     if not history.backwards and not served_again(tenures):
-        for broker in sorted(told):
-            grown = regrown(tenures[broker])
-            if grown is not None:
-                missed.setdefault(broker, grown)
+        missed = {**regrown(tenures, told), **missed}
     for broker, (number, why) in missed.items():
         last = [tenure for tenure in tenures[broker] if tenure.epoch <= number][-1]
         last.steps.append(Step("gap", 0, None, 0, "", last.last_time, (last.refs[-1],)))
@@ -113,6 +110,8 @@ def fold(
     facts = {b: replace(f, server_log=False, state_log=False) if b in history.gaps else f for b, f in facts.items()}
     history.backwards = [*served_again(tenures), *history.backwards]
     history.states = states([*cluster_events, *itertools.chain.from_iterable(events.values())])
+    for step in (step for tenure in outlived(history, tenures) for step in tenure.steps[:1]):
+        step.end = None
     history.kraft = any(fact.kraft for fact in facts.values())
     history.eligible = any(fact.eligible for fact in facts.values())
     history.joins_early = any(fact.joins_early for fact in facts.values())

@@ -510,14 +510,17 @@ def _nameless(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch])
     return None
 
 
-def regrown(spans: Sequence[Tenure]) -> tuple[int, str] | None:
-    """An epoch to which a leader came back with an ISR that had grown while it was away: it alone lets replicas in."""
-    for one, two in itertools.pairwise(spans):
-        if one.role is Role.LEADER is two.role and one.epoch == two.epoch and one.isr and two.isr:
-            grown = two.isr[0][0] - one.isr[-1][0]
-            if grown:
-                return one.epoch, f"the ISR of epoch {one.epoch} had grown by {min(grown)} when it came back to lead"
-    return None
+def regrown(tenures: Mapping[int, Sequence[Tenure]], told: Iterable[int]) -> dict[int, tuple[int, str]]:
+    """Epochs to which a leader came back with an ISR that had grown while it was away: it alone lets replicas in."""
+    found = {}
+    for broker in sorted(told):
+        for one, two in itertools.pairwise(tenures[broker]):
+            if one.role is Role.LEADER is two.role and one.epoch == two.epoch and one.isr and two.isr:
+                grown = two.isr[0][0] - one.isr[-1][0]
+                if grown and broker not in found:
+                    why = f"the ISR of epoch {one.epoch} had grown by {min(grown)} when it came back to lead"
+                    found[broker] = one.epoch, why
+    return found
 
 
 def _uncut(here: Sequence[Tenure], leaders: Sequence[Tenure]) -> bool:

@@ -242,6 +242,8 @@ class Reader:
         else:
             if not self.recovering:
                 self._stopped()
+            if self.end is not None and event.leo > self.end:
+                self.end = None  # not all was printed: at the least what was appended as the process was killed
             reason = "unclean" if self.recovering or event.run == self.unclean else ""
             self._step("loaded", event.leo, reason, event, f"log end offset {event.leo} when loaded")
             self.at_rest, self.recovering = True, False

@@ -7,13 +7,16 @@ from forensics.replay.elections import (
     elected_isr,
     from_isr,
     isr_before,
+    latest_told,
     maybe_eligible,
+    outlived,
     outside_isr,
     states,
     unbroken,
 )
 from forensics.replay.events import Event
-from forensics.replay.history import Epoch, History, Ref
+from forensics.replay.history import Epoch, History, Ref, Role
+from forensics.replay.tenures import Tenure
 from parsers.schema import Kind
 
 LINE = Ref(row=1)
@@ -73,3 +76,14 @@ def test_a_change_of_the_isr_is_of_the_epoch_that_its_leader_serves() -> None:
     taken = change(Kind.BECOME_LEADER, -1, leader_epoch=4)
     assert states([taken, change(Kind.ISR_COMMIT, 5, isr="1,2")]) == {5: (4, frozenset({1, 2}))}
     assert states([change(Kind.ISR_COMMIT, 5, isr="1,2")]) == {5: (None, frozenset({1, 2}))}
+
+
+def test_a_leader_may_have_lived_on_where_others_tell_a_later_isr_of_its_epoch() -> None:
+    history, _ = succession({1: (0, frozenset({1})), 4: (1, frozenset({2}))}, {2})
+    tenures = {1: [Tenure(1, 0, 1, Role.LEADER)], 2: [Tenure(2, 1, 1, Role.LEADER)]}
+    assert outlived(history, tenures) == []
+    history.states[2] = (0, frozenset({1, 3}))
+    assert latest_told(history, history.epochs[0], frozenset()) == {1, 3}
+    assert outlived(history, tenures) == tenures[1]
+    history.epochs[0].isr_own = False
+    assert outlived(history, tenures) == [], "its own word is not in the evidence at all"

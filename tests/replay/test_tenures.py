@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
+
 from forensics.replay.events import Event
 from forensics.replay.history import Role
 from forensics.replay.isr import broker_set
@@ -38,6 +40,10 @@ def cut(target: int) -> Event:
 
 def loaded(end: int, run: int = 2) -> Event:
     return event(Kind.LOG_LOADED, run=run, leo=end)
+
+
+def appended(end: int) -> Event:
+    return event(Kind.APPEND, leo=end)
 
 
 # -- roles -----------------------------------------------------------------------------------------
@@ -224,3 +230,11 @@ def test_a_reset_told_when_it_is_done_does_not_bring_the_records_back() -> None:
     without = event(Kind.LEADER_AND_ISR, leader=1, leader_epoch=3, isr="1")
     found = read([*begins, reset, cut(16), told, without], hw_protocol=True, initial_offset="end")
     assert (found[1].start_end, found[1].end_low) == (None, 16)
+
+
+@pytest.mark.parametrize(("loads", "before"), [(17, 20), (20, 20), (25, None)])
+def test_a_log_that_came_back_longer_than_was_printed_had_no_end_that_is_known(loads: int, before: int | None) -> None:
+    """A process killed between an append and the line that tells it, or lines that are missing."""
+    found = read([leads(1, 10), appended(20), loaded(loads)])
+    (step,) = found[-1].steps
+    assert (step.end, step.target) == (before, loads)
