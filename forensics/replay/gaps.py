@@ -475,8 +475,11 @@ def _shorter(
     """An epoch in which a follower fetched more from a leader than that began its next epoch with, and no line tells
     what removed it.
     """
-    for one, two in itertools.pairwise(t for t in tenures[broker] if t.role is not Role.OFFLINE):
-        if one.role is not Role.LEADER or two.role is not Role.LEADER or one.steps or two.start_end is None:
+    spans = tenures[broker]
+    for at, to in itertools.pairwise(at for at, tenure in enumerate(spans) if tenure.role is not Role.OFFLINE):
+        one, two = spans[at], spans[to]
+        told = any(tenure.steps for tenure in spans[at:to])
+        if told or one.role is not Role.LEADER or two.role is not Role.LEADER or two.start_end is None:
             continue
         followed = [
             t

@@ -7,6 +7,7 @@ import pytest
 from forensics.replay.events import Event
 from forensics.replay.gaps import Journal, linked, untold
 from forensics.replay.history import BrokerFacts, Epoch, Ref, Role
+from forensics.replay.steps import Step
 from forensics.replay.tenures import Tenure
 from parsers.schema import Kind
 
@@ -172,3 +173,17 @@ def test_a_broker_that_says_which_epoch_was_before_passed_the_others_by() -> Non
     assert untold(spans, {1: between}, FENCED, {}) != {}
     events = [event(Kind.BECOME_FOLLOWER, leader_epoch=2, previous_epoch=0)]
     assert untold(spans, {1: between}, FENCED, linked({1: events})) == {}
+
+
+def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader() -> None:
+    """Broker 2 had fetched up to 26; broker 1, alone in the ISR and stopped, came back with another disk."""
+    last, first = tenure(0, Role.LEADER, 1), tenure(2, Role.LEADER, 1)
+    between = tenure(1, Role.OFFLINE, -1)
+    first.start_end = 0
+    fetched = Tenure(2, 0, 1, Role.FOLLOWER, 1, start_end=0, end_low=26)
+    spans, facts = {1: [last, between, first], 2: [fetched]}, {broker: BrokerFacts(fenced=True) for broker in (1, 2)}
+    epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1), 2: Epoch(2, leader=1, served=True)}
+    why = "a follower had fetched up to 26 from it in epoch 0, and it began epoch 2 at 0"
+    assert untold(spans, epochs, facts, {}).get(1) == (0, why)
+    between.steps.append(Step("created", 0, None, 35, "new log", None, (Ref(),)))
+    assert untold(spans, epochs, facts, {}).get(1) is None
