@@ -95,7 +95,7 @@ def _copy(disk: Disk, own: Sequence[Event], others: Sequence[Disk], *, sure: boo
         sure = False  # of files a trace says nothing
     inner, inner_why = _inner(disk, told, sure=sure)
     end, end_why = _end(disk, told, others, sure=sure)
-    return Copy(end, end_why, inner, inner_why)
+    return Copy(end, end_why, inner, inner_why, _earlier(disk))
 
 
 def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tuple[bool | None, str]:
@@ -118,6 +118,23 @@ def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tupl
     if torn or any(other.end is not None and _spans(other, disk.end) for other in others):
         return True, ""
     return None, "no line and no other replica tells where its last segment began"
+
+
+def _earlier(disk: Disk) -> str:
+    """What shows segments before the first one at hand: who deletes one deletes its indexes too,
+    and moves the first entry of the epoch file on (LeaderEpochFileCache.truncateFromStart).
+    """
+    first = disk.bases[0]
+    beside = [name for base, name in disk.beside if base < first and name.endswith("index")]
+    if beside:
+        return f"{beside[0]} lies there without its segment"
+    began = min((start for _, start, _ in disk.entries), default=first)
+    moved = disk.log_start_checkpoint[0] if disk.log_start_checkpoint is not None else 0
+    return (
+        f"its leader-epoch-checkpoint begins at offset {began}, the segments at {first}"
+        if began < first > moved
+        else ""
+    )
 
 
 def _spans(disk: Disk, offset: int) -> bool:

@@ -199,7 +199,7 @@ class _Files:
             bases=tuple(sorted(self.bases)),
             gaps=tuple(merge(self.gaps)),
             holes=tuple(merge(self.holes)),
-            beside=tuple(sorted(one for one in self.beside if one[0] and one[0] not in self.bases)),
+            beside=tuple(sorted(one for one in self.beside if one[0] not in self.bases)),
         )
 
 

@@ -128,12 +128,14 @@ class Copy:
         inner: what is missing between its segments was missing on the broker; False where it was there, None where
             nothing tells.
         inner_why: what shows that, in words.
+        earlier: what shows that segments before its first one were there; empty where nothing does.
     """
 
     end: bool | None
     end_why: str
     inner: bool | None
     inner_why: str
+    earlier: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,12 +37,13 @@ or reassigned.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.disks import GAP
 from forensics.replay.history import Confidence, Epoch, History
-from forensics.replay.lineage import Range, merge, size
+from forensics.replay.lineage import Range, intersect, merge, size
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -57,6 +58,7 @@ from forensics.rules.finding import (
 )
 from forensics.rules.story import (
     cut_fact,
+    earlier_segments,
     leader_fact,
     leader_text,
     loss_cause,
@@ -107,6 +109,8 @@ def judge(history: History, case: Case) -> Judgement:
     elif unclear:
         missing.append(_undated(history, case, unclear))
     missing += _unreadable(history) if lacking is None else []
+    if history.current is not None and history.current.leader is not None:
+        missing += earlier_segments(history, history.current.leader)
     missing += _unheard(history, case)
     missing += more_lines(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
@@ -210,7 +214,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     ]
     for broker, ranges in loss.holders.items():
         facts.append(_holder_fact(history, broker, ranges))
-    keep, next_steps, do_not = _advice(history, case, holders)
+    keep, next_steps, do_not = _advice(history, case, holders, loss.ranges)
     inferred = statement.confidence is Confidence.INFERRED or epoch.start_confidence is Confidence.INFERRED
     number = size(loss.ranges)
     uncertain = _uncertain(history, loss)
@@ -254,7 +258,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     """Records that are in the leader's lineage, and in none of its segments."""
     statement, leader, holders = loss.statements[0], loss.epoch.leader, tuple(loss.holders)
     assert leader is not None
-    keep, next_steps, do_not = _advice(history, case, holders)
+    keep, next_steps, do_not = _advice(history, case, holders, loss.ranges)
     number = size(loss.ranges)
     damage = next((d for d in history.disks[leader].damage if d.text.startswith(GAP)), None)
     facts = [statement_fact(statement)]
@@ -360,7 +364,7 @@ def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], .
 
 
 def _advice(
-    history: History, case: Case, holders: tuple[int, ...]
+    history: History, case: Case, holders: tuple[int, ...], ranges: Sequence[Range]
 ) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
     name = history.name
     if not holders:
@@ -376,7 +380,9 @@ def _advice(
             ("do not delete the evidence: it is the only account of what was lost",),
         )
     broker = holders[0]
-    unseen = tuple(b for b in sorted(members(history, case)) if not _on_disk(history, b))
+    others = [b for b in sorted(members(history, case)) if b not in holders]
+    unseen = tuple(b for b in others if not _on_disk(history, b))
+    parts = tuple(b for b in others if b not in unseen and _left_out(history, b, ranges))
     folder = history.replicas[broker].directory
     read = (
         f"cd {shlex.quote(f'/path/to/copy/{name}')} && "
@@ -385,7 +391,7 @@ def _advice(
     here = f" (in this evidence: {shlex.quote(folder)})" if folder is not None else ""
     return (
         f"broker {broker}'s copy of {name}"
-        + (_only(unseen) if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
+        + (_only(unseen, parts) if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
         (
             f"stop broker {broker} and copy its directory {name} to another disk{here}",
             f"read the records from the copy, segment by segment: {read}",
@@ -396,9 +402,9 @@ def _advice(
                 f"leader removes the records"
             ),
             *(
-                (f"do not touch {brokers_text(unseen)} either: what their disks hold is not in the evidence",)
-                if unseen
-                else ()
+                f"do not touch {brokers_text(apart)} either: what their disks hold is not in the evidence"
+                for apart in ((*unseen, *parts),)
+                if apart
             ),
         ),
     )
@@ -408,9 +414,20 @@ def _on_disk(history: History, broker: int) -> bool:
     return broker in history.replicas and history.replicas[broker].on_disk
 
 
-def _only(unseen: tuple[int, ...]) -> str:
-    if unseen:
-        return f", the only one in the evidence with the records; the data of {brokers_text(unseen)} is not in it"
+def _left_out(history: History, broker: int, ranges: Sequence[Range]) -> bool:
+    """Whether a replica may have records of which the segments were left out of the copy of its directory."""
+    copy, disk = history.copies.get(broker), history.disks[broker]
+    if copy is None or disk.end is None:
+        return False
+    gone = [*(disk.gaps if copy.inner is not True else ()), *([(0, disk.bases[0])] if copy.earlier else [])]
+    return bool(intersect(ranges, [*gone, (disk.end, ranges[-1][1])] if copy.end is False else gone))
+
+
+def _only(unseen: tuple[int, ...], parts: tuple[int, ...]) -> str:
+    lacking = [f"the data of {brokers_text(unseen)} is not in it"] if unseen else []
+    lacking += [f"segments of {brokers_text(parts)} may have been left out of it"] if parts else []
+    if lacking:
+        return f", the only one in the evidence with the records; {' and '.join(lacking)}"
     return ", the only one with the records"
 
 

@@ -30,7 +30,7 @@ from forensics.case import Case
 from forensics.replay.disks import GAP
 from forensics.replay.history import Confidence, Damage, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place, span_text
-from forensics.rules.story import missing_data
+from forensics.rules.story import earlier_segments, missing_data
 from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 
 ID = "segment-damage"
@@ -52,6 +52,7 @@ def judge(history: History, case: Case) -> Judgement:
             wishes.append(_listing(history, broker))
         if ends:
             findings.append(_finding(history, broker, ends, Severity.INFO))
+        wishes += earlier_segments(history, broker)
     missing = [*missing_data(history, case), *wishes]
     if not missing and not any(disk.end is not None for disk in history.disks.values()):
         missing.append(f"segments of {history.name}")

@@ -301,6 +301,16 @@ def untold_replicas(history: History) -> list[str]:
     return [wish]
 
 
+def earlier_segments(history: History, broker: int) -> list[str]:
+    """The first segments of a replica, where something shows that they are not in the evidence."""
+    copy = history.copies.get(broker)
+    if copy is None or not copy.earlier:
+        return []
+    first = history.disks[broker].bases[0]
+    which = f"broker {broker}'s segments of {history.name} below offset {first}"
+    return [f"{which}, which may have been left out of the copy: {copy.earlier}"]
+
+
 def checkpoint_at_hand(history: History, case: Case, broker: int, name: str) -> bool:
     """Whether the offset checkpoint file of a name was handed in whole from the log directory of a replica."""
     return f"{_log_directory(history, broker)}/{name}" in case.checkpointed

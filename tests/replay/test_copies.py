@@ -117,3 +117,32 @@ def test_a_sound_cluster_whose_last_segment_was_not_collected(broker: int, sampl
     found = next(p for p in scan([str(tmp_path)]).partitions if p.history.name == "compacted-0")
     assert found.judgements["hw-above-leo"].verdict is Verdict.UNKNOWN
     assert found.judgements["committed-data-lost"].verdict is not Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(("shows", "verdict"), [("epochs", "unknown"), ("index", "unknown"), ("", "clean")])
+def test_first_segments_that_were_left_out_of_the_copy(shows: str, verdict: str, tmp_path: Path) -> None:
+    incident = Incident(tmp_path)
+    incident.begins(100)
+    (incident[1].data / "orders-0" / f"{0:020}.log").unlink()
+    incident[1].segment([(40, 99, 0)], base=40)
+    incident[1].epochs((0, 0 if shows == "epochs" else 40))
+    if shows == "index":
+        (incident[1].data / "orders-0" / f"{0:020}.index").write_bytes(b"")
+    for rule in ("segment-damage", "committed-data-lost"):
+        assert incident.verdict(rule) == verdict
+    missing = incident.missing("segment-damage")
+    assert ["segments of orders-0 below offset 40" in wish for wish in missing] == ([True] if shows else [])
+
+
+def test_another_copy_may_hold_what_its_copy_lacks(tmp_path: Path) -> None:
+    """Leader 1 lacks [30, 60), as its count says; of broker 2 that file may have been left out."""
+    incident = Incident(tmp_path)
+    parted(incident, files=2)
+    (incident[2].data / "orders-0" / f"{0:020}.log").unlink()
+    incident[2].segment([(0, 29, 0)])
+    incident[2].segment([(60, 99, 0)], base=60)
+    (found,) = incident.findings("committed-data-lost")
+    assert found.replicas == (3,)
+    keep = "broker 3's copy of orders-0, the only one in the evidence with the records; segments of broker 2 may have"
+    assert (found.keep or "").startswith(keep)
+    assert any("broker 2" in never for never in found.do_not)
