@@ -23,6 +23,8 @@ class Broker:
         starts: times at which its processes began, microseconds since 1970 UTC.
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
             whatever the files are called.
+        unheard: broker epoch of a process that controllers registered and of which its own lines, which tell of an
+            earlier one, say nothing; or None.
     """
 
     id: int
@@ -32,6 +34,7 @@ class Broker:
     starts: list[int] = field(default_factory=list)
     server_log: bool = False
     state_log: bool = False
+    unheard: int | None = None
 
     def number(self, *keys: str) -> tuple[int, int] | None:
         """A setting that holds a version, as (major, minor); the first of the keys that is set."""
@@ -126,9 +129,37 @@ def brokers(
     for number, message in _spoken(observations).iter_rows():
         if number in found:
             _heard(found[number], message)
+    for number, epoch in _unheard(observations):
+        if number in found:
+            found[number].unheard = epoch
     return dict(sorted(found.items()))
 
 
+def _unheard(observations: pl.DataFrame) -> list[tuple[int, int]]:
+    """Brokers and the first broker epoch each that only others tell of, of those later than one that it tells itself.
+
+    A process that registers again keeps its incarnation (KRaft, RegisterBrokerRecord).
+    """
+    rows = observations.filter(pl.col("kind") == Kind.BROKER_REGISTERED.value, pl.col("offset") >= 0)
+    rows = rows.select("replica", "offset", pl.col("message").is_in(_OWN_WORD).alias("own"), "detail").drop_nulls(
+        "replica"
+    )
+    rows = rows.with_columns(pl.col("detail").str.extract(r"incarnation=(\S+)").alias("process"))
+    rows = rows.with_columns(
+        pl.coalesce(pl.col("process").max().over("replica", "offset"), pl.col("offset").cast(pl.String)).alias(
+            "process"
+        )
+    )
+    told = rows.with_columns(
+        pl.col("own").any().over("replica", "process").alias("told"),
+        pl.col("offset").filter(pl.col("own")).min().over("replica").alias("first"),
+    )
+    later = told.filter(~pl.col("told") & (pl.col("offset") > pl.col("first")))
+    return [(number, epoch) for number, epoch in later.group_by("replica").agg(pl.col("offset").min()).iter_rows()]
+
+
+_OWN_WORD = ("V-04a", "V-05")
+"""Messages with which a broker tells under which epoch it is registered."""
 _SERVER_LOG = re.compile(r"(?:[EFLMPRV]|FM|RM)-")
 """Entries of the message catalogue that a stock broker prints to server.log: log layer, fetchers, process."""
 _STATE_LOG = re.compile(r"S-")

@@ -181,7 +181,8 @@ class _Fold(Leading):
         if first_epoch is not None:
             known = Lineage(tuple(entry for entry in known.entries if entry[0] < first_epoch))
         first_end = next((t.start_end for t in spans if t.start_end is not None), None)
-        cuts = [step.target for tenure in spans for step in tenure.steps if step.what in REMOVES]
+        steps = [step for tenure in spans for step in tenure.steps]
+        cuts = [s.target for s in steps if s.what in REMOVES or (s.what == "loaded" and s.target < (first_end or 0))]
         if cuts and disk.end is not None:
             lowest = min(cuts)
             known = known.cut(lowest)

@@ -318,7 +318,11 @@ def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
     """Missing lines between those of one broker about its replica."""
     if not (fact.server_log and fact.state_log):
         return []  # a file is missing, and known to be
-    return Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
+    found = Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
+    if own and fact.unheard is not None:
+        why = f"controllers registered a process of it with broker epoch {fact.unheard}, of which its lines say nothing"
+        found.append(Gap(own[-1].row, why))  # where among its lines is not told
+    return found
 
 
 Linked = Mapping[int, Mapping[int, int]]

@@ -202,6 +202,7 @@ class BrokerFacts:
         eligible: leaders may come from the eligible leader replicas (from 4.0 on, KIP-966).
         joins_early: as leader it may let a follower into the ISR below the start of its epoch: to 2.0, where reaching
             its high watermark was enough (KAFKA-7128); true where the release is not known.
+        unheard: broker epoch of a process of which controllers tell and its own lines do not; or None.
     """
 
     always_cuts: bool = False
@@ -215,6 +216,7 @@ class BrokerFacts:
     state_log: bool = True
     eligible: bool = False
     joins_early: bool = True
+    unheard: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

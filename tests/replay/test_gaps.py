@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.events import Event
-from forensics.replay.gaps import Journal, linked, untold
+from forensics.replay.gaps import Journal, gaps_in, linked, untold
 from forensics.replay.history import BrokerFacts, Epoch, Ref, Role
 from forensics.replay.steps import Step
 from forensics.replay.tenures import Tenure
@@ -187,3 +187,11 @@ def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader
     assert untold(spans, epochs, facts, {}).get(1) == (0, why)
     between.steps.append(Step("created", 0, None, 35, "new log", None, (Ref(),)))
     assert untold(spans, epochs, facts, {}).get(1) is None
+
+
+def test_a_process_that_only_controllers_tell_of() -> None:
+    facts = BrokerFacts(unheard=164)
+    assert [gap.why for gap in gaps_in(1, OLD, facts)] == [
+        "controllers registered a process of it with broker epoch 164, of which its lines say nothing"
+    ]
+    assert gaps_in(1, OLD, BrokerFacts()) == []
