@@ -185,14 +185,12 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     Either the leader before states how far behind it was, or nothing that happened to its own log can have removed it.
     """
     leader = epoch.leader
-    if not history.joins_early:
-        return False
     if any(o.replica == leader and o.end <= offset < o.high_watermark for o in history.overtaken):
         return True
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
     if leader is None or not before or not (before[-1].isr_own or before[-1].isr_told):
         return False
-    if not _heard(history, leader) or leader not in (before[-1].last_isr or ()):
+    if not history.joins_early or not _heard(history, leader) or leader not in (before[-1].last_isr or ()):
         return False
     spans = [tenure for tenure in history.tenures.get(leader, ()) if since <= tenure.epoch < epoch.epoch]
     return not any(tenure.steps for tenure in spans) and len({tenure.run for tenure in spans}) == 1
