@@ -66,18 +66,31 @@ def units(sources: Sequence[Source]) -> list[list[int]]:
 
 
 def with_neighbours(sources: Sequence[Source], units: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The groups, short files that may be logs joined with those next to them: read together they cost far less."""
+    """The groups, short files that may be logs joined with those next to them: read together they cost far less.
+
+    In a compressed archive, which is read forwards, a file of another kind ends a group; elsewhere it does not.
+    """
     joined: list[list[int]] = []
+    near: list[int] = []
     size = 0
     for unit in units:
         first = sources[unit[0]]
-        short = len(unit) == 1 and _may_be_short_log(first)
-        if short and size and len(joined[-1]) < _MOST_TOGETHER and size + first.size <= _BYTES_TOGETHER:
-            joined[-1].append(unit[0])
-        else:
+        if len(unit) > 1 or not _may_be_short_log(first):
             joined.append(list(unit))
+            if first.archive:
+                near = []
+            continue
+        if near and (
+            len(near) == _MOST_TOGETHER
+            or size + first.size > _BYTES_TOGETHER
+            or sources[near[0]].archive != first.archive
+        ):
+            near = []
+        if not near:
+            joined.append(near)
             size = 0
-        size = size + first.size + 1 if short else 0
+        near.append(unit[0])
+        size += first.size
     return joined
 
 

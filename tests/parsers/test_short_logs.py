@@ -12,7 +12,7 @@ from parsers import read, text_log
 from parsers.sources import Source
 from parsers.walk import walk
 from tests.parsers.formats.building import DATA
-from tests.parsers.handing_over import LAYOUTS, WRAPPINGS
+from tests.parsers.handing_over import LAYOUTS, WRAPPINGS, tar
 
 
 def pieces(sample_traces: Path, folder: Path) -> list[Source]:
@@ -55,6 +55,23 @@ def test_short_logs_read_together_say_what_each_says_by_itself(sample_traces: Pa
                 assert same, (sources[number].path, field.name)
             seen += found.observations.height
     assert seen > 100
+
+
+def test_what_lies_between_short_logs_does_not_part_them_but_where_it_is_read_forwards(tmp_path: Path) -> None:
+    log = (LINE.format(1, 11, END)).encode()
+    files = {"a/server.log": log, "b/00000000000000000000.log": b"", "c/server.log": log, "d/server.log": log}
+    for name, data in files.items():
+        (tmp_path / "plain" / name).parent.mkdir(parents=True)
+        (tmp_path / "plain" / name).write_bytes(data)
+    (tmp_path / "all.tar.gz").write_bytes(tar(files, "gz"))
+
+    def grouped(path: Path) -> list[list[str]]:
+        sources = [one for one in walk([str(path)]) if not one.container]
+        units = read.with_neighbours(sources, read.units(sources))
+        return [[Path(sources[number].path).parent.name for number in unit] for unit in units]
+
+    assert grouped(tmp_path / "plain") == [["a", "c", "d"], ["b"]]
+    assert grouped(tmp_path / "all.tar.gz") == [["a"], ["b"], ["c", "d"]]
 
 
 def test_a_file_that_goes_away_costs_its_neighbours_nothing(sample_traces: Path, tmp_path: Path) -> None:
