@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import hypothesis
 import pytest
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from forensics.result import Result
 
 ROOT = Path(__file__).resolve().parent.parent
+
+EVERYTHING = bool(os.environ.get("CI"))
+"""Runs what is done to many cases alike on all of them; else on a share."""
+SHARE = 4
 
 # Tests run in a zone that no other machine is likely to be in (UTC+12:45, with summer time): code that reads the local
 # clock's zone gives other answers here. TZ=... in the environment wins.
@@ -65,9 +70,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 
-@pytest.hookimpl(tryfirst=True)  # before any fixture tries to start Spark
+@pytest.hookimpl(tryfirst=True)  # before any fixture reads a file or tries to start Spark
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skips Spark tests where there is no Java, or fails them if FORENSICS_REQUIRE_JAVA=1 says there must be one."""
+    """Lets scans share what they read where reading is not the matter.
+
+    Skips Spark tests where there is no Java, or fails them if FORENSICS_REQUIRE_JAVA=1 says there must be one.
+    """
+    from tests import reading_once
+
+    reading_once.remember(item.path.relative_to(ROOT / "tests").parts[0])
     if item.get_closest_marker("spark") and (reason := why_no_java()):
         if os.environ.get("FORENSICS_REQUIRE_JAVA") == "1":
             pytest.fail(f"{reason} (FORENSICS_REQUIRE_JAVA=1: no skip)", pytrace=False)
@@ -116,11 +127,14 @@ def traces() -> list[Path]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs a test that asks for ``evidence_case``, ``sample`` or ``trace`` once for each recorded cluster.
 
-    ``evidence_case`` is a folder of the evidence, ``sample`` one of the samples, ``trace`` either.
+    ``evidence_case`` is a folder of the evidence, ``sample`` one of the samples, ``trace`` either. ``some_sample`` and
+    ``some_trace`` are every fourth of them, each test another fourth, and all with CI=1.
     """
-    for name in ("sample", "trace"):
+    for name in ("sample", "some_sample", "trace", "some_trace"):
         if name in metafunc.fixturenames:
-            found = [one for one in traces() if name == "trace" or one.parent.name == "sample_traces"]
+            found = [one for one in traces() if name.endswith("trace") or one.parent.name == "sample_traces"]
+            if name.startswith("some_") and not EVERYTHING:
+                found = found[crc32(metafunc.function.__name__.encode()) % SHARE :: SHARE]
             metafunc.parametrize(
                 name,
                 [

@@ -76,13 +76,13 @@ def test_clocks_of_one_machine_agree(trace: Path, scanned: Scanned) -> None:
     assert apart(scanned(trace)) == []
 
 
-def test_a_shift_is_found_and_changes_no_verdict(sample: Path, scanned: Scanned, tmp_path: Path) -> None:
-    if not (sample / "broker-1" / "logs").is_dir():
+def test_a_shift_is_found_and_changes_no_verdict(some_sample: Path, scanned: Scanned, tmp_path: Path) -> None:
+    if not (some_sample / "broker-1" / "logs").is_dir():
         pytest.skip("handed in as one archive")
     by = {1: timedelta(hours=5, minutes=13), 2: timedelta(hours=-2)}
-    result = scan([str(shifted(sample, tmp_path / "shifted", by))])
-    assert judged(result) == judged(scanned(sample))
-    known = clocks(scanned(sample))
+    result = scan([str(shifted(some_sample, tmp_path / "shifted", by))])
+    assert judged(result) == judged(scanned(some_sample))
+    known = clocks(scanned(some_sample))
     for broker, row in clocks(result).items():
         wanted = round(by.get(broker, timedelta()).total_seconds()) * SECOND
         assert row["consistent"]

@@ -1,6 +1,7 @@
 """Evidence that lacks a kind of file: no answer turns wrong, whoever forgot to collect what.
 
-Every file is read once; each selection of files is then put together, replayed and judged as a scan would.
+Every file is read once; each selection of files is then put together, replayed and judged as a scan would. Without CI=1
+half of the selections are made of each case.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from zlib import crc32
 
 from forensics.case import assemble
 from forensics.engines.local import read_files
@@ -18,6 +20,7 @@ from forensics.rules import RULES
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 from tests.cases.test_cut_evidence import wrong
+from tests.conftest import EVERYTHING
 
 Keep = Callable[[str], bool]
 SEGMENT = re.compile(r"/data[^/]*/(?!__cluster_metadata)[^/]+-[0-9]+/[0-9]+\.log$")
@@ -69,7 +72,10 @@ def test_a_missing_kind_of_file_makes_no_answer_wrong(evidence_case: Path) -> No
     names = [str(PurePosixPath(source.path).relative_to(evidence_case)) for source, _ in files]
     said = {}
     asked = 0
-    for what, keep in selections(names):
+    chosen = list(selections(names))
+    if not EVERYTHING:
+        chosen = chosen[crc32(evidence_case.name.encode()) % 2 :: 2]
+    for what, keep in chosen:
         kept = [one for one, name in zip(files, names, strict=True) if keep(name)]
         if any(reading.observations.height or reading.batches.height for _, reading in kept):
             asked += 1

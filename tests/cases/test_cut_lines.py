@@ -14,6 +14,7 @@ from parsers.schema import Kind
 from parsers.sources import Source
 from tests.cases.test_cut_evidence import wrong
 from tests.cases.test_cut_kinds import judged
+from tests.conftest import EVERYTHING
 
 TELLING = (
     Kind.LEADER_AND_ISR,
@@ -25,7 +26,7 @@ TELLING = (
     Kind.ISR_EXPAND,
     Kind.ISR_COMMIT,
 )
-TRIES = 4
+TRIES = 4 if EVERYTHING else 2
 Files = list[tuple[Source, FileReading]]
 
 

@@ -24,8 +24,9 @@ from forensics.rules.finding import Severity, Verdict
 from tests.cases.test_cut_evidence import truth_of, wrong
 from tests.cases.test_cut_kinds import SEGMENT, judged
 from tests.cases.test_cut_lines import Files
+from tests.conftest import EVERYTHING
 
-RUNS = int(os.environ.get("FORENSICS_CUT_RUNS", "4"))
+RUNS = int(os.environ.get("FORENSICS_CUT_RUNS", "4" if EVERYTHING else "2"))
 RULES = (
     "committed-data-lost",
     "truncation-below-committed",

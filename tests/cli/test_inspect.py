@@ -94,8 +94,8 @@ def test_every_recorded_case_is_understood(evidence_case: Path) -> None:
     run("--coverage", "--at-least", "99.9", evidence_case)
 
 
-def test_every_sample_is_understood(sample: Path) -> None:
-    run("--coverage", "--at-least", "99.9", sample)
+def test_every_sample_is_understood(some_sample: Path) -> None:
+    run("--coverage", "--at-least", "99.9", some_sample)
 
 
 def test_a_path_that_does_not_exist() -> None:

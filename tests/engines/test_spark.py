@@ -27,6 +27,7 @@ from forensics.replay.timeline import timeline as replay
 from forensics.reports import json_report, text, timeline_text
 from forensics.result import Result
 from forensics.rules.finding import place
+from tests.conftest import EVERYTHING
 from tests.engines.comparing import TEXTS, same_tables, saved, tables_of, texts_of
 from tests.engines.conftest import Cluster, Sessions, code_of
 
@@ -71,7 +72,12 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(
-    params=["local", "local[1]", "local[2]", pytest.param("cluster", marks=pytest.mark.xdist_group("spark-cluster"))]
+    params=[
+        "local",
+        *(["local[1]"] if EVERYTHING else []),  # what is its own in it, the tests of Connect and after a kill do too
+        "local[2]",
+        pytest.param("cluster", marks=pytest.mark.xdist_group("spark-cluster")),
+    ]
 )
 def engine(request: pytest.FixtureRequest, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """Judges an archive in one way; on two cores and on the cluster in odd numbers of tasks."""

@@ -8,6 +8,7 @@ import random
 import tarfile
 import threading
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,11 +35,12 @@ from forensics.engines.spark.thinning import headers, thinned
 from forensics.engines.spark.work import DIGESTS
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.replay.partitions import histories
+from forensics.result import Result
 from parsers.schema import Kind
 
 
-def test_histories_and_judgements_survive_the_way(sample: Path) -> None:
-    for partition in local.scan([str(sample)]).partitions:
+def test_histories_and_judgements_survive_the_way(sample: Path, scanned: Callable[[Path], Result]) -> None:
+    for partition in scanned(sample).partitions:
         assert codec.decode_history(codec.encode(partition.history)) == partition.history
         judgements = list(partition.judgements.values())
         assert codec.decode_judgements(codec.encode_judgements(judgements)) == judgements

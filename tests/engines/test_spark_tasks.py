@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,13 +18,14 @@ from forensics.engines.spark.stored import Stored
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline
 from forensics.reports import json_report, timeline_text
+from forensics.result import Result
 from parsers import remote
 from tests.case.test_zones import BERLIN, EAST, PUT_BACK, cri, filebeat, taken
 from tests.engines.without_spark import run
 
 
-def test_the_tasks_give_what_a_scan_gives(sample: Path, tmp_path: Path) -> None:
-    assert json_report.render(run(str(sample), tmp_path)) == json_report.render(local.scan([str(sample)]))
+def test_the_tasks_give_what_a_scan_gives(some_sample: Path, scanned: Callable[[Path], Result], tmp_path: Path) -> None:
+    assert json_report.render(run(str(some_sample), tmp_path)) == json_report.render(scanned(some_sample))
 
 
 @pytest.mark.parametrize("parts", [1, 5])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from forensics.model.walkthrough import pages
+from forensics.model import walkthrough
+
+pages = cache(walkthrough.pages)
 
 
 def imports(path: Path) -> set[str]:

@@ -58,8 +58,8 @@ def same(one: FileReading, two: FileReading) -> None:
 
 
 @pytest.mark.parametrize("wanted", [STEP, 7 * STEP])
-def test_ranges_give_what_one_reading_gives(sample: Path, wanted: int) -> None:
-    logs = [log for log in sorted(sample.glob("*/logs/server.log*")) if log.stat().st_size > 2 * wanted]
+def test_ranges_give_what_one_reading_gives(some_sample: Path, wanted: int) -> None:
+    logs = [log for log in sorted(some_sample.glob("*/logs/server.log*")) if log.stat().st_size > 2 * wanted]
     for log in logs:
         try:
             same(by_ranges(log, wanted), joined(list(parts(source(log)))))
