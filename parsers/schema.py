@@ -121,6 +121,9 @@ class Kind(StrEnum):
 MOVED = "moved between directories"
 """Detail of a log that was loaded in another directory of its broker while in use."""
 
+ELECTED_SAFELY = "elected safely"
+"""Detail of a change to a leader that was not in the ISR before, and has all that was committed."""
+
 OBSERVATIONS: dict[str, pl.DataType] = {
     "topic": pl.String(),  # null where the fact concerns a whole broker
     "partition": pl.Int32(),

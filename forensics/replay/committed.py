@@ -262,7 +262,7 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     last = before.last_isr
     if last is not None and leader in last and (before.isr_own or before.isr_told):
         return True
-    if from_eligible(history, after):
+    if after.safe or from_eligible(history, after):
         return True
     return True if kept_company(history, after) else None
 

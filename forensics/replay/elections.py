@@ -90,21 +90,23 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
 
     An election from outside the ISR leaves the new leader alone in it (ZooKeeper:
     OfflinePartitionLeaderElection; KRaft: PartitionChangeBuilder), so company in its first ISR proves that it
-    was in sync. A reassignment can make a replica leader in the very change that adds it, which the controller
-    prints as UNCLEAN too. Where leaders may come from the eligible leader replicas, who elects must say so (KIP-966).
+    was in sync. With KRaft a reassignment can make a replica leader in the very change that adds it, and leaders may
+    come from the eligible leader replicas (KIP-966): there who elects must say so, or the leader that it is recovering.
     """
+    if epoch.safe and not epoch.unclean:
+        return False
     isr = elected_isr(history, epoch) or epoch.first_isr
     if isr is not None and len(isr) > 1:
         return False
     if epoch.unclean:
         return True
-    return _not_among_the_last(history, epoch) and not history.eligible
+    return _not_among_the_last(history, epoch) and not history.kraft
 
 
 def from_isr(history: History, epoch: Epoch) -> bool:
     """Whether what is told of the time just before an election shows its leader in the ISR, or the election does."""
-    if epoch.unclean:
-        return False
+    if epoch.unclean or epoch.safe:
+        return not epoch.unclean
     told = isr_before(history, epoch)
     if told is None:
         before = _with_isr(history, epoch)
@@ -116,7 +118,7 @@ def maybe_eligible(history: History, epoch: Epoch) -> bool:
     """Whether an epoch's leader came from no ISR that is told, and nobody says whether it was an eligible leader
     replica (KIP-966).
     """
-    if epoch.unclean or epoch.elected or kept_company(history, epoch):
+    if epoch.unclean or epoch.safe or epoch.elected or kept_company(history, epoch):
         return False
     if history.eligible and _not_among_the_last(history, epoch):
         return True

@@ -8,7 +8,7 @@ from forensics.replay.events import Event
 from forensics.replay.history import Disk, Epoch, Ref, Role
 from forensics.replay.isr import broker_set
 from forensics.replay.tenures import BEGAN_WITH, Tenure
-from parsers.schema import Kind
+from parsers.schema import ELECTED_SAFELY, Kind
 
 
 def collect(
@@ -86,6 +86,16 @@ def _told(epoch: Epoch, event: Event) -> None:
     epoch.by_request = epoch.by_request or event.kind in (Kind.METADATA_CACHED, Kind.LEADER_AND_ISR)
     if event.kind in (Kind.UNCLEAN_ELECTION, Kind.RECOVERING):
         epoch.unclean.append(ref)
+    epoch.safe = epoch.safe or _safe(event)
+
+
+def _safe(event: Event) -> bool:
+    """Whether who elects says that a leader has all that was committed though it was in no ISR before: the change that
+    ends a reassignment puts it there (PartitionChangeBuilder), and eligible leader replicas stand in (KIP-966).
+    """
+    if event.kind != Kind.PARTITION_CHANGED or event.leader is None or event.leader < 0:
+        return False
+    return event.detail == ELECTED_SAFELY or (event.detail or "").startswith("replicas=")
 
 
 def _followed(epoch: Epoch, tenure: Tenure) -> None:

@@ -353,6 +353,7 @@ class Epoch:
         isr_elected: its first ISR is the one it was elected with.
         elected: whoever elects leaders speaks of this epoch.
         by_request: controllers told brokers of it by request, as with ZooKeeper.
+        safe: whoever elects says that the leader has all that was committed, though it was not in the ISR before.
     """
 
     epoch: int
@@ -373,6 +374,7 @@ class Epoch:
     isr_elected: bool = False
     elected: bool = False
     by_request: bool = False
+    safe: bool = False
 
     @property
     def first_isr(self) -> frozenset[int] | None:

@@ -14,8 +14,9 @@ and the ISR the new leader started with. An election whose ISR nobody tells (by 
 leader before whose lines are all there, or by every replica) is neither clean nor a hit: unknown.
 
 ## Not a finding when
-The leader came from the eligible leader replicas of KIP-966, which the controller prints as UNCLEAN
-too; after an empty ISR that takes the word of whoever elected it. The last ISR is not known, or
+The leader came from the eligible leader replicas of KIP-966, or with the last step of a reassignment,
+which the controller prints as UNCLEAN too (PartitionChangeBuilder); with KRaft that takes the word of
+whoever elected it, or of the leader: an unclean one is RECOVERING. The last ISR is not known, or
 leader epochs ran backwards: a lone leader in the ISR may be the last member that was in sync.
 
 ## Versions

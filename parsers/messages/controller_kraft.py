@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import NAME, ORDERS, QUORUM_CONTROLLER, TP, number
-from parsers.schema import Kind
+from parsers.schema import ELECTED_SAFELY, Kind
 
 _REGISTRATION = (
     r" isr=(?P<isr>\[[0-9, ]*\]),.*? leader=(?P<leader>-?[0-9]+),.*? leaderEpoch=(?P<leader_epoch>-?[0-9]+), "
     r"partitionEpoch=(?P<partition_epoch>-?[0-9]+)"
 )
 _LISTS = r"(?:(?:{names}): \[[^\]]*\] -> \[[^\]]*\](?:, )?)*"
-_DIFFERENCE = (
-    _LISTS.replace("{names}", "replicas|directories")
-    + r"(?:isr: (?P<isr_before>\[[0-9, ]*\]) -> (?P<isr>\[[0-9, ]*\])(?:, )?)?"
-    + _LISTS.replace("{names}", "[a-zA-Z]+")
-    + r"(?:leader: -?[0-9]+ -> (?P<leader>-?[0-9]+)(?:, )?)?"
-    + r"(?:leaderRecoveryState: [A-Z]+ -> (?P<detail>[A-Z]+)(?:, )?)?"
-    + r"(?:leaderEpoch: (?P<previous_epoch>-?[0-9]+) -> (?P<leader_epoch>-?[0-9]+)(?:, )?)?"
-    + _LISTS.replace("{names}", "[a-zA-Z]+")
-    + r"(?:partitionEpoch: -?[0-9]+ -> (?P<partition_epoch>-?[0-9]+))?"
-)
+_OTHERS = _LISTS.replace("{names}", "[a-zA-Z]+")
+_UNCLEAN = rf"{QUORUM_CONTROLLER}UNCLEAN partition change for {TP} with topic ID (?P<topic_id>{NAME}): "
+_ISR = r"(?:isr: (?P<isr_before>\[[0-9, ]*\]) -> (?P<isr>\[[0-9, ]*\])(?:, )?)?"
+_LEADER = r"(?:leader: -?[0-9]+ -> (?P<leader>-?[0-9]+)(?:, )?)?"
+_PARTITION_EPOCH = r"partitionEpoch: -?[0-9]+ -> (?P<partition_epoch>-?[0-9]+)"
+_RECOVERY = r"leaderRecoveryState: [A-Z]+ -> (?P<detail>[A-Z]+)(?:, )?"
+_EPOCHS = r"leaderEpoch: (?P<previous_epoch>-?[0-9]+) -> (?P<leader_epoch>-?[0-9]+)"
+_BEFORE_RECOVERY = _LISTS.replace("{names}", "replicas|directories") + _ISR + _OTHERS + _LEADER
+_AFTER_RECOVERY = rf"(?:{_EPOCHS}(?:, )?)?" + _OTHERS + rf"(?:{_PARTITION_EPOCH})?"
+_DIFFERENCE = rf"{_BEFORE_RECOVERY}(?:{_RECOVERY})?{_AFTER_RECOVERY}"
 
 MESSAGES: tuple[Message, ...] = (
     # Printed again when a new process replays its log.
@@ -106,7 +106,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # The test is "not in the ISR before": also true of safe elections, from the ELR (3.7+) or as a reassignment ends.
+    # The test is "not in the ISR before": also true of safe elections, see K-02a.
     Message(
         id="K-02",
         kind=Kind.UNCLEAN_ELECTION,
@@ -115,13 +115,10 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="3.0",
+                since="3.2",
                 until=None,
-                regex=(
-                    rf"^{QUORUM_CONTROLLER}UNCLEAN partition change for {TP} with topic ID (?P<topic_id>{NAME}): "
-                    rf"{_DIFFERENCE}"
-                ),
-                source_ref="3.0.2 PartitionRegistration:141",
+                regex=rf"^{_UNCLEAN}{_BEFORE_RECOVERY}{_RECOVERY}{_AFTER_RECOVERY}",
+                source_ref="3.2.3 PartitionRegistration",
                 examples=(
                     Example(
                         "[QuorumController id=100] UNCLEAN partition change for orders-0 with topic ID "
@@ -143,6 +140,55 @@ MESSAGES: tuple[Message, ...] = (
                         ),
                         "real",
                     ),
+                ),
+            ),
+            Variant(
+                since="3.0",
+                until="3.1",
+                regex=rf"^{_UNCLEAN}{_ISR}{_LEADER}{_EPOCHS}, {_PARTITION_EPOCH}",
+                source_ref="3.0.2 PartitionRegistration:141",
+                examples=(
+                    Example(
+                        "[Controller 1] UNCLEAN partition change for orders-0 with topic ID jr7ToJr8QGqdwL9PS_3LOg: "
+                        "isr: [1] -> [2], leader: -1 -> 2, leaderEpoch: 1 -> 2, partitionEpoch: 3 -> 4",
+                        (
+                            {
+                                "witness": 1,
+                                **ORDERS,
+                                "topic_id": "jr7ToJr8QGqdwL9PS_3LOg",
+                                "isr_before": "1",
+                                "isr": "2",
+                                "leader": 2,
+                                "previous_epoch": 1,
+                                "leader_epoch": 2,
+                                "partition_epoch": 4,
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # The last step of a reassignment may put the new leader into the ISR as it elects it, and eligible leader replicas
+    # (KIP-966) stand in for the ISR: neither marks the leader as recovering (PartitionChangeBuilder).
+    Message(
+        id="K-02a",
+        kind=Kind.PARTITION_CHANGED,
+        literal="UNCLEAN partition change for ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.0",
+                until=None,
+                regex=(
+                    rf"^{_UNCLEAN}{_LISTS.replace('{names}', 'directories')}replicas: \[[^\]]*\] -> \[[^\]]*\], "
+                    rf"{_LISTS.replace('{names}', 'directories')}{_ISR}{_OTHERS}{_LEADER}{_EPOCHS}(?:, )?{_OTHERS}"
+                    rf"(?:{_PARTITION_EPOCH})?"
+                ),
+                fixed={"detail": ELECTED_SAFELY},
+                source_ref="3.0.2 PartitionRegistration:141",
+                examples=(
                     Example(
                         "[QuorumController id=100] UNCLEAN partition change for moved-0 with topic ID "
                         "1Q7G7JiBQNqcXRAlKJt-Lw: replicas: [3, 2, 1] -> [3, 2], directories: "
@@ -159,12 +205,65 @@ MESSAGES: tuple[Message, ...] = (
                                 "isr_before": "1,2",
                                 "isr": "2,3",
                                 "leader": 3,
+                                "detail": ELECTED_SAFELY,
                                 "previous_epoch": 0,
                                 "leader_epoch": 1,
                                 "partition_epoch": 2,
                             },
                         ),
                         "real",
+                    ),
+                    Example(
+                        "[QuorumController id=100] UNCLEAN partition change for orders-0 with topic ID "
+                        "43sFNFV6SoyiZ3-lMJZNTg: replicas: [3, 1] -> [3], directories: [bPmuGJyWdI-Oxayvx_zKHg, "
+                        "uQDpmeuyxplALnMsy9pLfg] -> [bPmuGJyWdI-Oxayvx_zKHg], isr: [1] -> [3], removingReplicas: [1] "
+                        "-> [], addingReplicas: [3] -> [], leader: 1 -> 3, leaderEpoch: 0 -> 1, partitionEpoch: 1 -> 2",
+                        (
+                            {
+                                "witness": 100,
+                                **ORDERS,
+                                "topic_id": "43sFNFV6SoyiZ3-lMJZNTg",
+                                "isr_before": "1",
+                                "isr": "3",
+                                "leader": 3,
+                                "detail": ELECTED_SAFELY,
+                                "previous_epoch": 0,
+                                "leader_epoch": 1,
+                                "partition_epoch": 2,
+                            },
+                        ),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.7",
+                until=None,
+                regex=(
+                    rf"^{_UNCLEAN}{_ISR}{_LEADER}{_EPOCHS}, elr: \[[0-9, ]*\] -> \[[0-9, ]*\](?:, )?{_OTHERS}"
+                    rf"(?:{_PARTITION_EPOCH})?"
+                ),
+                fixed={"detail": ELECTED_SAFELY},
+                source_ref="3.7.1 PartitionRegistration",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] UNCLEAN partition change for orders-0 with topic ID "
+                        "jr7ToJr8QGqdwL9PS_3LOg: isr: [] -> [2], leader: -1 -> 2, leaderEpoch: 1 -> 2, elr: [1, 2] -> "
+                        "[1], lastKnownElr: [1] -> [], partitionEpoch: 3 -> 4",
+                        (
+                            {
+                                "witness": 100,
+                                **ORDERS,
+                                "topic_id": "jr7ToJr8QGqdwL9PS_3LOg",
+                                "isr_before": "",
+                                "isr": "2",
+                                "leader": 2,
+                                "detail": ELECTED_SAFELY,
+                                "previous_epoch": 1,
+                                "leader_epoch": 2,
+                                "partition_epoch": 4,
+                            },
+                        ),
                     ),
                 ),
             ),

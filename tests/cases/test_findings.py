@@ -312,6 +312,7 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
     "traps-0.10.2.2": (),
     "txn-4.1.1": (),
     "elr-4.1.1": (),
+    "reassigned-3.9.1": (),
     "rotated-2.8.2": (),  # what happened is not in the evidence any more
 }
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from forensics.engines.local import scan
@@ -235,6 +236,7 @@ SAMPLES = {  # where a recorded cluster did it
     "16 a leader that had not heard of its successor": "zombie-1.1.1",
     "6 in and out of the ISR": "flap-3.9.1",
     "9 control records of transactions": "txn-4.1.1",
+    "13 a partition with one replica moved": "reassigned-3.9.1",
     "15 a leader from the eligible leader replicas": "elr-4.1.1",
 }
 
@@ -246,3 +248,49 @@ def test_no_rule_takes_a_recorded_one_for_a_fault(what: str, sample_traces: Path
         for judgement in partition.judgements.values():
             assert all(f.severity in (Severity.INFO, Severity.WARNING) for f in judgement.findings)
             assert judgement.verdict is not Verdict.VIOLATED or judgement.findings
+
+
+SAID_UNCLEAN = (
+    "[2026-11-22 10:17:59,000] INFO [QuorumController id=100] UNCLEAN partition change for orders-0 with topic ID "
+    "a1HR-deaSAyN1A9yxOyFuw: isr: [] -> [2], leader: -1 -> 2, {}leaderEpoch: 1 -> 2, elr: [1, 2] -> [1], lastKnownElr: "
+    "[1] -> [], partitionEpoch: 3 -> 4 (org.apache.kafka.controller.ReplicationControlManager)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("recovery", "verdict"),
+    [("", Verdict.CLEAN), ("leaderRecoveryState: RECOVERED -> RECOVERING, ", Verdict.VIOLATED)],
+)
+def test_15_what_the_controller_calls_unclean_may_be_safe(
+    recovery: str, verdict: Verdict, sample_traces: Path, tmp_path: Path
+) -> None:
+    """3.7 to 3.9 print it of eligible leader replicas too; an unclean leader is marked as recovering."""
+    shutil.copytree(sample_traces / "elr-4.1.1", tmp_path / "evidence")
+    for folder in tmp_path.glob("*/*/data/__cluster_metadata-0"):
+        shutil.rmtree(folder)
+    with (tmp_path / "evidence" / "broker-100" / "logs" / "controller.log").open("a") as stream:
+        stream.write(SAID_UNCLEAN.format(recovery))
+    (partition,) = scan([str(tmp_path)]).partitions
+    assert partition.judgements["unclean-election"].verdict is verdict
+
+
+@pytest.mark.parametrize("left_out", ["", "broker-*/data/__cluster_metadata-0", "broker-100"])
+def test_14_a_leader_that_is_marked_as_recovered_was_elected_once(
+    left_out: str, sample_traces: Path, tmp_path: Path
+) -> None:
+    """It marks itself at once, alone in the ISR, which is another change of the partition's state."""
+    shutil.copytree(sample_traces / "unclean-3.9.1", tmp_path / "evidence")
+    for folder in (tmp_path / "evidence").glob(left_out) if left_out else ():
+        shutil.rmtree(folder)
+    result = scan([str(tmp_path)])
+    (partition,) = result.partitions
+    if not left_out:
+        told = result.case.observations.filter(pl.col("detail").str.contains("recovered"))
+        assert told["leader_epoch"].unique().to_list() == [2]
+    assert any("RECOVERING" in line for line in _state_changes(tmp_path / "evidence" / "broker-2"))
+    (finding,) = partition.judgements["unclean-election"].findings
+    assert (finding.replicas, finding.epochs, finding.count) == ((2,), (2,), 1)
+
+
+def _state_changes(broker: Path) -> list[str]:
+    return (broker / "logs" / "state-change.log").read_text("utf-8").splitlines()

@@ -116,10 +116,10 @@ NEAR = {
         "who left the ISR had all that was committed",
     ),
     "unclean-election": Near(
-        "flap-3.9.1",
-        "broker-2/logs/state-change.log",
-        "Leader orders-0 .*starts at leader epoch 1",
-        "elected from the ISR",
+        "reassigned-3.9.1",
+        "broker-100/logs/controller.log",
+        "UNCLEAN partition change for orders-0",
+        "the last step of a reassignment put the leader into the ISR",
     ),
     "checkpoint-contradiction": Near(
         "crashscene-1.1.1",
