@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again, written_before
@@ -17,7 +17,7 @@ from forensics.replay.committed import reached
 from forensics.replay.copies import copies
 from forensics.replay.elections import outlived, states
 from forensics.replay.events import Event
-from forensics.replay.gaps import gaps_in, late, linked, regrown, untold
+from forensics.replay.gaps import forget_printed, gaps_in, late, linked, regrown, untold
 from forensics.replay.history import (
     BrokerFacts,
     Confidence,
@@ -37,7 +37,7 @@ from forensics.replay.history import (
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.spared import spared
-from forensics.replay.steps import Sample, Step, came_back
+from forensics.replay.steps import Pending, Sample, Step, came_back
 from forensics.replay.tenures import Reader, Tenure
 from forensics.replay.unheard import unbegun, uncovered
 
@@ -102,8 +102,10 @@ def fold(
         last = [tenure for tenure in tenures[broker] if tenure.epoch <= number][-1]
         last.steps.append(Step("gap", 0, None, 0, "", last.last_time, (last.refs[-1],)))
         history.gaps[broker] = Damage(why, last.refs[-1])
+        forget_printed(tenures[broker])
     if missed:
         history.epochs = leadership.collect(tenures, cluster_events, disks, told - {*missed})
+    history.regressions = [r for r in history.regressions if r.replica not in missed]
     for broker in history.gaps:
         # What a broker says counts; what follows from its silence does not.
         history.replicas[broker].server_log = history.replicas[broker].state_log = False
@@ -123,15 +125,6 @@ def fold(
     return history
 
 
-@dataclass(slots=True)
-class _Pending:
-    """A log that was shortened, kept until every committed bound is known: they bound its end from below."""
-
-    cut: Cut | None
-    shrunk: Shrunk | None
-    own_low: int
-
-
 class _Fold(Leading):
     """The fold itself; holds each replica's log as it stands while epochs pass."""
 
@@ -144,7 +137,7 @@ class _Fold(Leading):
     ) -> None:
         super().__init__(history, tenures, disks, facts)
         self.logs = {broker: self._seed(broker) for broker in history.replicas}
-        self.pending: list[_Pending] = []
+        self.pending: list[Pending] = []
         self.shortest: dict[int, list[tuple[int, bool, int]]] = {}
 
     def run(self) -> None:
@@ -292,7 +285,7 @@ class _Fold(Leading):
                     repeats=step.repeats,
                     last=step.last,
                 )
-                self.pending.append(_Pending(cut, None, step.end_low))
+                self.pending.append(Pending(cut, None, step.end_low))
                 log = log.cut(step.target)
             elif step.what in ("loaded", "corrupt", "created"):
                 shrunk = Shrunk(
@@ -307,7 +300,7 @@ class _Fold(Leading):
                     cause=came_back(step),
                     end_exact=step.end is not None,
                 )
-                self.pending.append(_Pending(None, shrunk, low))
+                self.pending.append(Pending(None, shrunk, low))
                 log = log.cut(step.target)
             elif step.what == "full":
                 log = Lineage().begin(UNKNOWN, step.target)

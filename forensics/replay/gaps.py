@@ -87,6 +87,7 @@ class Journal:
         self.present = False  # its log was loaded or made by this process
         self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
         self.stopping = False
+        self.served: int | None = None  # last leader epoch of a role that it took up without doubt
 
     def read(self, events: Iterable[Event]) -> list[Gap]:
         """Read all of the broker's lines, in order, and give the gaps."""
@@ -124,6 +125,10 @@ class Journal:
             self._gap(event.row, f"it had been in leader epoch {previous}")
         if event.kind == Kind.BECOME_LEADER:
             self.to_lead = None
+            if previous == -1 and self.served is not None and self.served < epoch and not self.stopping:
+                why = f"a process took up leader epoch {epoch} as its first, and it had served epoch {self.served}"
+                self._gap(event.row, why)
+            self.served = epoch
         if epoch <= self.epoch:
             if epoch == self.epoch and self.leader is None:
                 self.leader = event.leader
@@ -228,7 +233,7 @@ class Journal:
             self._gap(event.row, f"it fetched from broker {event.leader}")
         elif self.always_cuts and not self.reconciled:
             self._gap(event.row, f"no line tells where its log was cut before it fetched from broker {event.leader}")
-        self.to_fetch = None
+        self.to_fetch, self.served = None, self.epoch if self.epoch >= 0 else self.served
 
     # -- the log ------------------------------------------------------------------------------------------------------
 
@@ -459,6 +464,16 @@ def _forget_start(spans: Sequence[Tenure], number: int) -> None:
         own = tenure.refs[0].row if tenure.refs else None
         made = tenure.start_ref.row if tenure.start_ref is not None else None
         if tenure.epoch == number and own is not None and made is not None and made < own:
+            tenure.start_end, tenure.start_ref, tenure.start_low = None, None, 0
+
+
+def forget_printed(spans: Sequence[Tenure]) -> None:
+    """The last end that was printed in one role is not what the next began with, where lines in between are missing."""
+    told = {ref.row for tenure in spans for step in tenure.steps for ref in step.refs}
+    for tenure in spans:
+        own = tenure.refs[0].row if tenure.refs else None
+        printed = tenure.start_ref.row if tenure.start_ref is not None else None
+        if own is not None and printed is not None and printed < own and printed not in told:
             tenure.start_end, tenure.start_ref, tenure.start_low = None, None, 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forensics.replay.history import Ref
+from forensics.replay.history import Cut, Ref, Shrunk
 
 
 @dataclass(slots=True)
@@ -40,6 +40,15 @@ class Step:
     refs: tuple[Ref, ...]
     repeats: int = 0
     last: tuple[int | None, Ref] | None = None
+
+
+@dataclass(slots=True)
+class Pending:
+    """A log that was shortened, kept until every committed bound is known: they bound its end from below."""
+
+    cut: Cut | None
+    shrunk: Shrunk | None
+    own_low: int
 
 
 def came_back(step: Step) -> str:

@@ -187,8 +187,11 @@ class Reader:
         self._close()
         before = self.now
         served = before.role is not Role.OFFLINE and (before.leader is None or before.leader >= 0)
-        if self.growing or (served and not self.sampled and not self.at_rest):
+        anew = event.run != before.run and before.epoch != -1 and not self.at_rest  # no line tells what it loaded
+        if self.growing or anew or (served and not self.sampled and not self.at_rest):
             self.end = None
+        if anew:
+            self.low = 0
         self.sampled = self.at_rest = False
         if event.run != before.run or before.epoch == -1 or self.since is None:
             self.since = event.time

@@ -62,7 +62,7 @@ def unbegun(history: History) -> dict[int, str]:
     found: dict[int, str] = {}
     for broker, spans in history.tenures.items():
         roles = [tenure.epoch for tenure in spans if tenure.epoch >= 0]
-        if not roles or history.replicas[broker].starts_empty:
+        if not roles:
             continue
         for number, epoch in sorted(history.epochs.items()):
             if number < min(roles) and (epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr)):
@@ -70,7 +70,7 @@ def unbegun(history: History) -> dict[int, str]:
                 found[broker] = f"its lines begin in leader epoch {min(roles)}, and it {what} in epoch {number}"
                 break
         else:
-            if min(roles) > 0:
+            if min(roles) > 0 and not history.replicas[broker].starts_empty:
                 found[broker] = f"its lines begin in leader epoch {min(roles)}, and its log was there before"
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.events import Event
-from forensics.replay.gaps import Journal, gaps_in, linked, untold
+from forensics.replay.gaps import Journal, forget_printed, gaps_in, linked, untold
 from forensics.replay.history import BrokerFacts, Epoch, Ref, Role
 from forensics.replay.steps import Step
 from forensics.replay.tenures import Tenure
@@ -195,3 +195,24 @@ def test_a_process_that_only_controllers_tell_of() -> None:
         "controllers registered a process of it with broker epoch 164, of which its lines say nothing"
     ]
     assert gaps_in(1, OLD, BrokerFacts()) == []
+
+
+@pytest.mark.parametrize(("previous", "stopped", "missing"), [(-1, False, 1), (0, False, 0), (-1, True, 0)])
+def test_a_leader_whose_first_role_this_is_is_another_process(previous: int, stopped: bool, missing: int) -> None:
+    """Partition.makeLeader prints the leader epoch before, which a process that followed epoch 0 knows."""
+    follows = event(Kind.BECOME_FOLLOWER, leader=2, leader_epoch=0)
+    fetches = event(Kind.FETCHER_ADDED, leader=2, leader_epoch=0, offset=10)
+    stops = [event(Kind.LOG_DELETED)] if stopped else []
+    leads = event(Kind.BECOME_LEADER, leader_epoch=3, previous_epoch=previous, leo=10)
+    found = gaps([event(Kind.LOG_LOADED, leo=10), follows, fetches, *stops, leads])
+    assert found == ["a process took up leader epoch 3 as its first, and it had served epoch 0"] * missing
+
+
+def test_what_was_printed_last_is_not_where_a_later_role_began() -> None:
+    first, second, third = tenure(0, Role.FOLLOWER, 2), tenure(3, Role.LEADER, 1), tenure(4, Role.LEADER, 1)
+    first.refs, second.refs, third.refs = [Ref(row=1)], [Ref(row=9)], [Ref(row=12)]
+    second.start_end, second.start_ref = 6, Ref(row=5)
+    third.start_end, third.start_ref = 20, Ref(row=11)
+    second.steps.append(Step("loaded", 20, None, 0, "", None, (Ref(row=11),)))
+    forget_printed([first, second, third])
+    assert (second.start_end, third.start_end) == (None, 20)

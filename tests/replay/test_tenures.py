@@ -238,3 +238,9 @@ def test_a_log_that_came_back_longer_than_was_printed_had_no_end_that_is_known(l
     found = read([leads(1, 10), appended(20), loaded(loads)])
     (step,) = found[-1].steps
     assert (step.end, step.target) == (before, loads)
+
+
+def test_a_printed_end_does_not_outlive_its_process() -> None:
+    """No line tells what the next process loaded."""
+    same, other = (read([follows(0), appended(20), leads(3, 0)._replace(run=run, leo=None)])[1] for run in (1, 2))
+    assert (same.start_end, other.start_end, other.start_low) == (20, None, 0)
