@@ -61,7 +61,11 @@ class Leading:
                 epoch.refs.append(said[1])
         if epoch.start is not None:
             below = self._own_prefix(leader, epoch.epoch, epoch.start)
-            if below is None:
+            if below is not None:
+                # Batches from before an upgrade have no epochs: who wrote them only the lines tell.
+                dated = below.entries[0][1] if below.entries else epoch.start
+                below = Lineage((*log.cut(dated).entries, *below.entries))
+            else:
                 below = log.cut(epoch.start)
                 if epoch.start > 0 and below.epoch_at(epoch.start - 1) == UNKNOWN:
                     below = self._prefix(epoch.epoch, epoch.start) or below
