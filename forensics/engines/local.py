@@ -16,7 +16,7 @@ from forensics.errors import NothingUnderstood
 from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.result import Result, finish
-from forensics.rules import RULES
+from forensics.rules import judgements
 from forensics.rules.finding import Judgement
 from parsers import read
 from parsers.file_reading import FileReading
@@ -62,7 +62,7 @@ def judged(case: Case, topics: Sequence[str] = ()) -> list[tuple[History, list[J
     for part in case.parts:
         for history in histories(part):
             if not topics or any(fnmatchcase(history.topic, pattern) for pattern in topics):
-                found.append((history, [rule.judge(history, part) for rule in RULES]))
+                found.append((history, judgements(history, part)))
     return found
 
 

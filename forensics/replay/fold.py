@@ -114,6 +114,7 @@ def fold(
     history.states = states([*cluster_events, *itertools.chain.from_iterable(events.values())])
     for step in (step for tenure in outlived(history, tenures) for step in tenure.steps[:1]):
         step.end = None
+    history.protocol_told = not facts or any(fact.told for fact in facts.values())
     history.kraft = any(fact.kraft for fact in facts.values())
     history.eligible = any(fact.eligible for fact in facts.values())
     history.joins_early = any(fact.joins_early for fact in facts.values())

@@ -202,6 +202,7 @@ class BrokerFacts:
         eligible: leaders may come from the eligible leader replicas (from 4.0 on, KIP-966).
         joins_early: as leader it may let a follower into the ISR below the start of its epoch: to 2.0, where reaching
             its high watermark was enough (KAFKA-7128); true where the release is not known.
+        told: its version, its inter-broker protocol or the format of its batches says which protocol it follows.
         unheard: broker epoch of a process of which controllers tell and its own lines do not; or None.
     """
 
@@ -217,6 +218,7 @@ class BrokerFacts:
     eligible: bool = False
     joins_early: bool = True
     unheard: int | None = None
+    told: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,6 +470,7 @@ class History:
     overtaken: list[Overtaken] = field(default_factory=list)
     disks: Mapping[int, Disk] = field(default_factory=dict)
     elections_told: bool = False  # whoever elects the leaders speaks of the partition
+    protocol_told: bool = True  # versions or batches say how followers truncate; else it is taken as from 0.11 on
     kraft: bool = False  # its brokers follow the metadata log
     eligible: bool = False  # leaders may come from the eligible leader replicas (KRaft from 4.0 on, KIP-966)
     joins_early: bool = False  # a follower may enter the ISR below the start of the leader's epoch (to 2.0, KAFKA-7128)

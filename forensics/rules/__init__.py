@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from forensics.case import Case
+from forensics.replay.history import History
 from forensics.rules import (
     checkpoint_contradiction,
     committed_data_lost,
@@ -19,7 +23,7 @@ from forensics.rules import (
     unclean_election,
     uncommitted_truncation,
 )
-from forensics.rules.finding import Rule
+from forensics.rules.finding import Judgement, Rule
 
 RULES: tuple[Rule, ...] = (
     # What an operator asks first: is something gone, is something forked, who cut it.
@@ -43,3 +47,17 @@ RULES: tuple[Rule, ...] = (
     evidence_gap.RULE,
 )
 """Every rule, in the order in which verdicts are shown."""
+
+READ_AS = "no version is in the evidence: read as of 0.11 or later, where followers truncate by leader epochs"
+"""What a finding says where nothing tells which protocol the brokers followed (KIP-101)."""
+
+
+def judgements(history: History, case: Case) -> list[Judgement]:
+    """What every rule says of a partition."""
+    found = [rule.judge(history, case) for rule in RULES]
+    if history.protocol_told:
+        return found
+    return [
+        replace(one, findings=tuple(replace(f, inferences=(*f.inferences, READ_AS)) for f in one.findings))
+        for one in found
+    ]

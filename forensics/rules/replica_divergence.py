@@ -161,6 +161,8 @@ def _cause(history: History, ranges: tuple[Range, ...]) -> str:
 def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
     current = history.current
     known = current is not None and not current.other_leaders and not history.backwards
+    # Whose lines end before its files do may have been followed by another leader.
+    known = known and current is not None and current.leader not in history.uncovered
     leader = current.leader if current is not None and known else None
     sides = _sides(forks)
     odd = tuple(sorted(broker for broker, side in sides.items() if side == 1))

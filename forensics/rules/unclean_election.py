@@ -67,7 +67,7 @@ def judge(history: History, case: Case) -> Judgement:
         elif epoch.leader != led[position - 1].leader and not from_isr(history, epoch):
             missing.append(_wish(history, epoch, unheard))
     missing += _unnamed(history, led, unheard)
-    if led and unheard and not history.elections_told:
+    if led and unheard and (not history.elections_told or led[-1].leader in history.uncovered):
         missing.append(
             f"whether another leader of {history.name} followed: the whole state-change.log of "
             f"{brokers_text(unheard)}, or the controller's log"

@@ -9,8 +9,9 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.replay.history import Epoch, History, Ref, Replica
-from forensics.rules import unclean_election
+from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
+from tests.incident import Incident
 
 
 def judged(*paths: Path, rule: str) -> Judgement:
@@ -127,3 +128,21 @@ def test_without_the_leaders_log_its_isr_may_have_grown(sample_traces: Path, tmp
         }
         verdict = unclean_election.judge(history, case).verdict
         assert verdict is (Verdict.VIOLATED if known else Verdict.UNKNOWN)
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_without_a_version_the_findings_say_how_they_were_read(told: bool, tmp_path: Path) -> None:
+    incident = Incident(tmp_path)
+    incident.begins(100)
+    incident.elects(20, 1, 2, [2])
+    incident[2].leads(20, 1, 60, 60, [2])
+    if not told:
+        for broker in (1, 2, 3):
+            shutil.rmtree(incident[broker].data)
+        for log in tmp_path.rglob("*.log"):
+            lines = [line for line in log.read_text().splitlines(keepends=True) if "orders" in line]
+            log.write_text("".join(lines))
+    findings = [finding for rule in RULES for finding in incident.findings(rule.id)]
+    assert findings
+    for finding in findings:
+        assert (READ_AS in finding.inferences) is not told
