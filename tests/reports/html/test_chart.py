@@ -24,7 +24,18 @@ Segment = tuple[int, int, int]
 """From, to, in milliseconds since the start of the chart, and the value in between."""
 
 
-def drawn(result: Result, partition: Partition) -> tuple[lanes.Chart, dict[str, Any], pl.DataFrame]:
+Drawn = tuple[lanes.Chart, dict[str, Any], pl.DataFrame]
+_drawn: dict[int, tuple[Partition, Drawn]] = {}
+
+
+def drawn(result: Result, partition: Partition) -> Drawn:
+    """The chart of a partition, its figure and its timeline, made once. Nobody may change them."""
+    if id(partition) not in _drawn:
+        _drawn[id(partition)] = (partition, _draw(result, partition))
+    return _drawn[id(partition)][1]
+
+
+def _draw(result: Result, partition: Partition) -> Drawn:
     chart, frame = lanes.chart(result.case, partition)
     assert chart.dropped == 0, "the samples are short: nothing is thinned"
     assert frame.equals(timeline(result.case, partition.history))
