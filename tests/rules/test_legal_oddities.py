@@ -294,3 +294,50 @@ def test_14_a_leader_that_is_marked_as_recovered_was_elected_once(
 
 def _state_changes(broker: Path) -> list[str]:
     return (broker / "logs" / "state-change.log").read_text("utf-8").splitlines()
+
+
+def directory_fails(incident: Incident, *, leads: bool) -> None:
+    """Broker 2 is started again without its failed directory, and makes its replica anew in another (KIP-112)."""
+    incident.begins(100)
+    node = incident[2].starts(10).loads(10, 100).follows(10.5, 0, 1, 100, 100)
+    node.says(30, "WARN [ReplicaManager broker=2] Stopping serving replicas in dir /d (kafka.server.ReplicaManager)")
+    node.says(
+        30,
+        "WARN [ReplicaManager broker=2] Broker 2 stopped fetcher for partitions orders-0 and stopped moving logs for "
+        "partitions  because they are in the failed log directory /d. (kafka.server.ReplicaManager)",
+    )
+    incident.elects(31, 1, 1, [1, 3])
+    incident[1].leads(31, 1, 100, 100, [1, 3])
+    incident[3].follows(31, 1, 1, 100, 100)
+    node.starts(40).says(
+        41,
+        "INFO Created log for partition orders-0 in /e/orders-0 with properties {} (kafka.log.LogManager)",
+    )
+    if leads:
+        incident.elects(41.5, 2, 2, [2])
+        node.leads(41.5, 2, 0, 0, [2])
+        for number in (1, 3):
+            incident[number].follows(42, 2, 2, 100, 100).cuts(42, 0)
+        for number in (1, 2, 3):
+            incident[number].segment([(0, 9, 2)])
+            incident[number].checkpoint(10).epochs((2, 0))
+    else:
+        node.follows(41.5, 1, 1, 0, 0)
+
+
+def test_10_a_replica_made_anew_after_its_directory_failed_is_no_loss(tmp_path: Path) -> None:
+    """That its log came back empty is told, as a warning, once it has fetched the records again."""
+    incident = Incident(tmp_path)
+    directory_fails(incident, leads=False)
+    worse = [f.summary for f in incident.scan().findings if f.severity not in (Severity.INFO, Severity.WARNING)]
+    assert worse == []
+    for rule in ("committed-data-lost", "truncation-below-committed", "replica-divergence", "unclean-election"):
+        assert incident.verdict(rule) == "clean"
+
+
+def test_10_if_it_leads_before_it_caught_up_the_records_are_lost(tmp_path: Path) -> None:
+    incident = Incident(tmp_path)
+    directory_fails(incident, leads=True)
+    (finding,) = incident.findings("committed-data-lost")
+    assert finding.offsets == ((0, 100),)
+    assert incident.verdict("unclean-election") == "violated"
