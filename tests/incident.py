@@ -6,7 +6,7 @@ Wordings are those of ``kafka.log.Log``, ``kafka.cluster.Partition`` and ``state
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,11 +22,18 @@ Span = tuple[int, int, int]
 """A batch: base offset, last offset, leader epoch."""
 
 
-def batch(base: int, last: int, epoch: int, *, salt: bytes = b"") -> bytes:
-    """A record batch of format v2 that holds no readable records; ``salt`` makes it another of the same span."""
+def batch(
+    base: int, last: int, epoch: int, *, salt: bytes = b"", count: int | None = None, marker: bool = False
+) -> bytes:
+    """A record batch of format v2 that holds no readable records; ``salt`` makes it another of the same span.
+
+    Compaction leaves ``count`` records in it; a ``marker`` ends a transaction.
+    """
     records = b"\0" * 8 + salt
-    count = last - base + 1
-    checked = struct.pack(">hiqqqhii", 0, count - 1, 0, 0, -1, -1, -1, count) + records
+    span = last - base + 1
+    attributes = 0x30 if marker else 0
+    held = span if count is None else count
+    checked = struct.pack(">hiqqqhii", attributes, span - 1, 0, 0, -1, -1, -1, held) + records
     head = struct.pack(">ibI", epoch, 2, google_crc32c.value(checked))
     return struct.pack(">qi", base, len(head) + len(checked)) + head + checked
 
@@ -119,11 +126,25 @@ class Node:
             "(kafka.log.Log)"
         )  # fmt: skip
 
-    def segment(self, spans: Iterable[Span], *, salt: bytes = b"", directory: str = "data", base: int = 0) -> Path:
-        """A segment of the partition, as a rule its one."""
+    def segment(
+        self,
+        spans: Iterable[Span],
+        *,
+        salt: bytes = b"",
+        directory: str = "data",
+        base: int = 0,
+        counts: Mapping[int, int] | None = None,
+        markers: Container[int] = (),
+    ) -> Path:
+        """A segment of the partition, as a rule its one; how many records are left in some batches, and which ones are
+        markers, by base offset.
+        """
         path = self.folder / directory / self.partition / f"{base:020}.log"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"".join(batch(*span, salt=salt) for span in spans))
+        left = counts or {}
+        path.write_bytes(
+            b"".join(batch(*span, salt=salt, count=left.get(span[0]), marker=span[0] in markers) for span in spans)
+        )
         return path
 
     def checkpoint(self, value: int, name: str = "replication") -> Node:

@@ -114,6 +114,13 @@ class Case:
         return frozenset(told.get_column("broker").drop_nulls().unique().to_list())
 
     @functools.cached_property
+    def headers(self) -> dict[int, tuple[int, int]]:
+        """Where the headers of each source's batches stand among all: the first row, and how many there are."""
+        runs = self.batches.get_column("source").rle().struct.unnest()
+        firsts = runs.get_column("len").cast(pl.Int64).cum_sum() - runs.get_column("len").cast(pl.Int64)
+        return {one: (at, count) for one, at, count in zip(runs["value"], firsts, runs["len"], strict=True)}
+
+    @functools.cached_property
     def checkpointed(self) -> frozenset[str]:
         """Paths of the offset checkpoint files that were handed in whole."""
         return checkpointed(self.sources)

@@ -482,6 +482,8 @@ class History:
     unbegun: dict[int, str] = field(default_factory=dict)  # replicas whose lines begin after others tell of them
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     gaps: dict[int, Damage] = field(default_factory=dict)  # replicas of whose lines some are missing, and what shows it
+    properties: dict[str, str] = field(default_factory=dict)  # of the log, as its maker printed them last
+    properties_ref: Ref | None = None
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
     @property

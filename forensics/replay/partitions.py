@@ -8,6 +8,7 @@ greatest values can matter.
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -21,7 +22,7 @@ from forensics.replay.events import COLUMNS, Event
 from forensics.replay.fold import fold
 from forensics.replay.forks import forks
 from forensics.replay.gaps import JOURNAL
-from forensics.replay.history import BrokerFacts, Disk, History
+from forensics.replay.history import BrokerFacts, Disk, History, Ref
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -62,6 +63,9 @@ PROGRESS = (
     Kind.PRODUCED,
 )
 """What moves all the time."""
+
+_PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
+"""A property of a log: to 1.0 all are printed, later those that are not the broker's default."""
 
 STOPPED_FOR_GOOD = "stop replica (delete=true)"
 """What state-change.log says (up to 2.3) where server.log tells of the deletion."""
@@ -144,9 +148,20 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         for broker in events.keys() & processes.keys():
             events[broker] = list(heapq.merge(events[broker], processes[broker]))
         facts = {broker: _facts(case.brokers.get(broker), replicas) for broker in {*events, *replicas}}
+        _made_with(history, events.values())
         fold(history, events, told, replicas, forked.get((topic, partition), []) if live else [], facts)
         result.append(history)
     return result
+
+
+def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:
+    """The properties that were printed when the log of a replica was made the last time (LogManager.getOrCreateLog)."""
+    made = (e for own in events for e in own if e.kind == Kind.LOG_CREATED and e.detail)
+    last = max(made, key=lambda event: (event.time or 0, event.row), default=None)
+    if last is not None and last.detail:
+        pairs = _PROPERTY.findall(last.detail)
+        history.properties = {key: value.strip("[] ") for key, value in pairs}
+        history.properties_ref = Ref(row=last.row, note="properties of the log")
 
 
 def _members(told: Iterable[Event]) -> set[int]:

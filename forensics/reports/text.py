@@ -23,7 +23,7 @@ from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID
 from forensics.rules.committed_data_lost import ID as LOSS
-from forensics.rules.finding import Evidence, Fact, Finding, Severity, Verdict, count_text, span_text
+from forensics.rules.finding import Evidence, Fact, Finding, Severity, Verdict, count_text, records_text, span_text
 
 FULL = 12  # incidents that are told whole
 BRIEF = 30  # that are named after these
@@ -438,10 +438,12 @@ def _headline(incident: Incident) -> str:
     offsets = ""
     if lead.offsets:
         number = size(lead.offsets)
-        records = lead.records == (number, number)
-        counted = f"{number:,} record{'' if number == 1 else 's'}" if records else count_text(lead.offsets)
-        if lead.records is not None and lead.records[1] is None:
-            counted = f"at least {counted}"
+        counted = count_text(lead.offsets)
+        if lead.records is not None:
+            least, most = lead.records
+            counted = records_text(least, most if most is not None else least)
+            if most is None:
+                counted = f"at least {counted if least < number else count_text(lead.offsets)}"
         rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
         offsets = f"   offsets {span_text(lead.offsets[:RANGES])}{rest}, {counted}"
     return f"{', '.join(titles[:2])}{offsets}{_times(lead)}   {lead.severity.value}, {lead.confidence.value}"

@@ -18,6 +18,11 @@ segments part from an older log). Where leader epochs ran backwards (ZooKeeper o
 put back from an older copy), their order says nothing: only what a leader gave up by following
 another one is told, from its own lines and the segments of both.
 
+Records are counted by the batch headers of a copy that still has them: markers of transactions and
+offsets that compaction emptied are none. Where no copy has them, each offset counts as a record; of
+a topic with transactions or compaction none need be one. Producers with acks=all are affected if
+the ISR of then had min.insync.replicas members: they were answered.
+
 ## Not a finding when
 A leader's uncommitted tail was cut after a failover (acks=0/1). A record was cut on one replica
 while its leader still had it. Records went by retention, compaction, delete-records or with a
@@ -42,8 +47,10 @@ from collections.abc import Sequence
 from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.disks import GAP
+from forensics.replay.held import records_lost
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.lineage import Range, intersect, merge, size
+from forensics.rules.acks import acks_fact
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -54,6 +61,7 @@ from forensics.rules.finding import (
     brokers_text,
     count_text,
     place,
+    records_text,
     span_text,
 )
 from forensics.rules.story import (
@@ -216,7 +224,8 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         facts.append(_holder_fact(history, broker, ranges))
     keep, next_steps, do_not = _advice(history, case, holders, loss.ranges)
     inferred = statement.confidence is Confidence.INFERRED or epoch.start_confidence is Confidence.INFERRED
-    number = size(loss.ranges)
+    least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
+    facts.append(acks_fact(history, case, written, loss.statements))
     uncertain = _uncertain(history, loss)
     at_least = "at least " if uncertain else ""
     return Finding(
@@ -227,9 +236,9 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         replicas=holders,
         epochs=tuple(sorted({*written, epoch.epoch})),
         offsets=loss.ranges,
-        records=(number, None if uncertain else number),
+        records=(least, None if uncertain else most),
         summary=(
-            f"committed offsets {span_text(loss.ranges)} ({at_least}{count_text(loss.ranges)}) of leader epoch "
+            f"committed offsets {span_text(loss.ranges)} ({at_least}{_count(loss, least, most)}) of leader epoch "
             f"{', '.join(map(str, written)) or 'unknown'} are gone: {_how(loss)}"
             + (
                 f"; {_held_text(loss)}still held by {brokers_text(holders)}"
@@ -240,7 +249,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
         after={"log_end_offset": epoch.start} if epoch.start is not None else {},
-        uncertain=(*uncertain, *(_later(history, loss) if last else ())),
+        uncertain=(*uncertain, *(_later(history, loss) if last else ()), *_no_records(unknown)),
         not_because=(
             (
                 "the records were below a high watermark in the very log that wrote them, so they were not "
@@ -259,12 +268,13 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     statement, leader, holders = loss.statements[0], loss.epoch.leader, tuple(loss.holders)
     assert leader is not None
     keep, next_steps, do_not = _advice(history, case, holders, loss.ranges)
-    number = size(loss.ranges)
+    least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     damage = next((d for d in history.disks[leader].damage if d.text.startswith(GAP)), None)
     facts = [statement_fact(statement)]
     facts += [Fact(damage.text, broker=leader, refs=(damage.ref,))] if damage is not None else []
     facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
     written = sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0})
+    facts.append(acks_fact(history, case, written, loss.statements))
     held = (
         f"{_held_text(loss)}still held by {brokers_text(holders)}" if holders else "no replica in the evidence has them"
     )
@@ -276,20 +286,35 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
         replicas=holders,
         epochs=tuple(sorted({*written, loss.epoch.epoch})),
         offsets=loss.ranges,
-        records=(number, number),
+        records=(least, most),
         subject="segment",
         summary=(
-            f"committed offsets {span_text(loss.ranges)} ({count_text(loss.ranges)}) are served no more: leader "
+            f"committed offsets {span_text(loss.ranges)} ({_count(loss, least, most)}) are served no more: leader "
             f"{leader} has no segment with them; {held}"
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
+        uncertain=_no_records(unknown),
         not_because=(f"no segment file was left out of the copy: {history.copies[leader].inner_why}",),
         cause="unknown",
         keep=keep,
         next_steps=next_steps,
         do_not=do_not,
     )
+
+
+def _count(loss: Loss, least: int, most: int) -> str:
+    """How many offsets are gone, and how many records, where some offsets held none or may have."""
+    offsets = count_text(loss.ranges)
+    return offsets if least == size(loss.ranges) else f"{offsets}, {records_text(least, most)}"
+
+
+def _no_records(ranges: list[Range]) -> tuple[str, ...]:
+    """What keeps the records from being counted."""
+    if not ranges:
+        return ()
+    why = "markers of transactions and what compaction removed are offsets too"
+    return (f"how many of offsets {span_text(ranges)} were records: {why}",)
 
 
 def _how(loss: Loss) -> str:

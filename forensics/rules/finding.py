@@ -254,3 +254,14 @@ def count_text(ranges: tuple[Range, ...] | list[Range]) -> str:
     """How many offsets, in words."""
     number = size(ranges)
     return f"{number:,} offset{'' if number == 1 else 's'}"
+
+
+def records_text(least: int, most: int) -> str:
+    """How many records, in words.
+
+    >>> records_text(1, 1), records_text(0, 6)
+    ('1 record', '0 to 6 records')
+    """
+    if least == most:
+        return f"{least:,} record{'' if least == 1 else 's'}"
+    return f"{least:,} to {most:,} records"

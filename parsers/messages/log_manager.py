@@ -217,7 +217,8 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.8",
                 until="1.0",
-                regex=rf"^Created log for partition \[(?P<bracketed>[^\]]+)\] in {_DIRECTORY} with properties ",
+                regex=rf"^Created log for partition \[(?P<bracketed>[^\]]+)\] in {_DIRECTORY} with properties "
+                r"(?:\{(?P<detail>[^}]*)\})?",
                 source_ref="0.10.2.2 LogManager:367",
                 examples=(
                     Example(
@@ -230,12 +231,27 @@ MESSAGES: tuple[Message, ...] = (
                         "-> -1, cleanup.policy -> [delete], flush.ms -> 9223372036854775807, segment.bytes -> 5000, "
                         "retention.ms -> 604800000, segment.ms -> 604800000, message.timestamp.difference.max.ms -> "
                         "9223372036854775807, segment.index.bytes -> 10485760, flush.messages -> 9223372036854775807}.",
-                        ({**ORDERS, "log_dir": "/srv/kafka/broker-3/data"},),
+                        (
+                            {
+                                **ORDERS,
+                                "log_dir": "/srv/kafka/broker-3/data",
+                                "detail": "compression.type -> producer, message.format.version -> 0.10.2-IV0, "
+                                "file.delete.delay.ms -> 60000, max.message.bytes -> 1000012, min.compaction.lag.ms "
+                                "-> 0, message.timestamp.type -> CreateTime, min.insync.replicas -> 2, preallocate "
+                                "-> false, segment.jitter.ms -> 0, index.interval.bytes -> 4096, "
+                                "min.cleanable.dirty.ratio -> 0.5, unclean.leader.election.enable -> false, "
+                                "delete.retention.ms -> 86400000, retention.bytes -> -1, cleanup.policy -> [delete], "
+                                "flush.ms -> 9223372036854775807, segment.bytes -> 5000, retention.ms -> 604800000, "
+                                "segment.ms -> 604800000, message.timestamp.difference.max.ms -> "
+                                "9223372036854775807, segment.index.bytes -> 10485760, flush.messages -> "
+                                "9223372036854775807",
+                            },
+                        ),
                         "real",
                     ),
                     Example(
                         "Created log for partition [orders,0] in /data with properties {compression.type -> producer}.",
-                        ({**ORDERS, "log_dir": "/data"},),
+                        ({**ORDERS, "log_dir": "/data", "detail": "compression.type -> producer"},),
                     ),
                 ),
             ),
@@ -264,13 +280,13 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="1.1",
                 until=None,
-                regex=rf"^Created log for partition {TP} in [^ ]+ with properties ",
+                regex=rf"^Created log for partition {TP} in [^ ]+ with properties (?:\{{(?P<detail>[^}}]*)\}})?",
                 source_ref="3.6.2 LogManager:1026",
                 examples=(
                     Example(
                         "Created log for partition orders-0 in /srv/kafka/broker-2/data/orders-0 with properties "
                         "{min.insync.replicas=1}",
-                        ({**ORDERS},),
+                        ({**ORDERS, "detail": "min.insync.replicas=1"},),
                         "real",
                     ),
                 ),

@@ -34,9 +34,12 @@ from forensics.engines.spark.stored import Stored
 from forensics.engines.spark.thinning import headers, thinned
 from forensics.engines.spark.work import DIGESTS
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
+from forensics.replay.held import records_held
+from forensics.replay.lineage import size
 from forensics.replay.partitions import histories
 from forensics.result import Result
 from parsers.schema import Kind
+from tests.incident import Incident
 
 
 def test_histories_and_judgements_survive_the_way(sample: Path, scanned: Callable[[Path], Result]) -> None:
@@ -147,7 +150,7 @@ def test_what_is_left_of_headers_does_not_grow_with_a_log() -> None:
     def rows(first: int, count: int) -> pl.DataFrame:
         return pl.DataFrame(
             [
-                ("c", "t", 0, n, broker, broker, n * 100, n, n + 1, n // 5000, n * 7, 2, 2, None)
+                ("c", "t", 0, n, broker, broker, n * 100, n, n + 1, n // 5000, n * 7, 2, 2, None, False, 200)
                 for n in range(2 * first, 2 * (first + count), 2)
                 for broker in (1, 2, 3)
             ],
@@ -156,6 +159,8 @@ def test_what_is_left_of_headers_does_not_grow_with_a_log() -> None:
                 **dict.fromkeys(("partition", "ordered", "broker", "source", "byte", "base_offset"), pl.Int64),
                 **dict.fromkeys(("last_offset", "leader_epoch", "crc", "records", "magic"), pl.Int64),
                 "crc_ok": pl.Boolean,
+                "control": pl.Boolean,
+                "size": pl.Int64,
             },
             orient="row",
         )
@@ -167,6 +172,35 @@ def test_what_is_left_of_headers_does_not_grow_with_a_log() -> None:
         left = left.filter(headers(left))
         most = max(most, left.height)
     assert most == 15, "of each replica the first and the last, and where an epoch begins"
+
+
+def test_headers_left_out_count_as_all_headers_do(tmp_path: Path) -> None:
+    """A loss in a log with markers of transactions, with offsets that compaction emptied, and long full stretches."""
+    incident = Incident(tmp_path)
+    incident.begins(400)
+    chance = random.Random(5)
+    spans: list[tuple[int, int, int]] = []
+    at = 0
+    while at < 400:
+        count = chance.randrange(1, 4)
+        spans.append((at, min(at + count, 400) - 1, 0))
+        at += count + (chance.random() < 0.1)
+    emptied = {first: last - first for first, last, _ in spans[::9]}
+    for number in (1, 2, 3):
+        incident[number].segment(spans, counts=emptied, markers={first for first, _, _ in spans[::7]})
+    ranges = [(0, 37), (90, 91), (111, 340), (390, 400)]
+    history, case = incident.history(), incident.scan().case
+    wanted = [records_held(history, case, 1, [one]) for one in ranges]
+    assert 0 < sum(high for _, high in wanted) < size(ranges) - 30
+    rows = case.batches.sort("base_offset", "source", "byte")
+    left = rows.clear()
+    for begin in range(0, rows.height, 11):
+        left = pl.concat([left, rows.slice(begin, 11)])
+        left = left.filter(headers(left))
+    assert left.height < rows.height
+    less = replace(case, batches=left.sort("source", "byte"))
+    assert less.headers != case.headers
+    assert [records_held(history, less, 1, [one]) for one in ranges] == wanted
 
 
 @pytest.mark.parametrize("together", [1, 10, 1000])

@@ -23,6 +23,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
         {
             "causes": "the closed list of causes",
             "finding": "what a rule says",
+            "acks": "what producers were promised of what is lost",
             "story": "facts told alike in every finding",
         },
     ),

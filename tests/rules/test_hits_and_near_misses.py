@@ -282,3 +282,77 @@ def test_names_and_numbers_do_not_matter(make: Callable[[Incident], None], tmp_p
         (f.rule, f.replicas, f.offsets, f.severity) for f in theirs
     ]
     assert {f.topic for f in theirs} == {"orders-0.retry-7"}
+
+
+# -- how many records a loss is, and whose ----------------------------------------------------------------------------
+
+
+def survived(incident: Incident, **held: object) -> None:
+    """The loss, and a fourth broker that was stopped before and still has the records."""
+    lost(incident)
+    incident[4].segment([(0, 59, 0), (60, 69, 0), (70, 79, 0), (80, 99, 0)], **held)  # type: ignore[arg-type]
+    incident[4].checkpoint(100).epochs((0, 0))
+
+
+def records_of_loss(incident: Incident) -> tuple[tuple[tuple[int, int], ...], object]:
+    (finding,) = incident.findings("committed-data-lost")
+    return finding.offsets, finding.records
+
+
+def test_records_of_a_loss_are_those_that_a_copy_holds(tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=4)
+    survived(incident, counts={60: 4, 80: 19}, markers={70})
+    (finding,) = incident.findings("committed-data-lost")
+    assert (finding.offsets, finding.records) == (((60, 100),), (23, 23))
+    assert "(40 offsets, 23 records)" in finding.summary
+
+
+def test_records_that_no_copy_holds_are_as_many_as_their_offsets(tmp_path: Path) -> None:
+    incident = Incident(tmp_path)
+    lost(incident)
+    assert records_of_loss(incident) == (((60, 100),), (40, 40))
+
+
+@pytest.mark.parametrize("how", ["markers", "compaction", "policy"])
+def test_some_offsets_may_have_held_no_record(how: str, tmp_path: Path) -> None:
+    incident = Incident(tmp_path)
+    if how == "policy":
+        text = "INFO Created log for partition orders-0 in /d/orders-0 with properties {cleanup.policy=compact} (k.L)"
+        incident[2].says(0, text.replace("k.L", "kafka.log.LogManager"))
+    lost(incident)
+    if how == "markers":
+        incident[3].segment(LOST, markers={60})
+    elif how == "compaction":
+        incident[3].checkpoint(50, "cleaner")
+    (finding,) = incident.findings("committed-data-lost")
+    assert (finding.offsets, finding.records) == (((60, 100),), (0, 40))
+    assert any("markers of transactions" in text for text in finding.uncertain)
+
+
+@pytest.mark.parametrize(
+    ("least", "isr", "said"),
+    [
+        (None, [1, 2, 3], "are affected: min.insync.replicas is 1 unless it was set"),
+        (1, [1], "are affected: min.insync.replicas was 1"),
+        (2, [1, 2, 3], "are affected: min.insync.replicas was 2, and the ISR was 1,2,3"),
+        (3, [1, 2], "are not affected: min.insync.replicas was 3"),
+    ],
+)
+def test_a_loss_says_whether_producers_with_acks_all_are_affected(
+    least: int | None, isr: list[int], said: str, tmp_path: Path
+) -> None:
+    incident = Incident(tmp_path)
+    lost(incident)
+    for number in (1, 2, 3):
+        for name in ("server", "state-change"):
+            path = tmp_path / f"broker-{number}" / "logs" / f"{name}.log"
+            text = path.read_text()
+            if least is not None:
+                text = text.replace("properties {}", f"properties {{min.insync.replicas={least}}}")
+            path.write_text(text.replace("watermark 0 ISR [1,2,3]", f"watermark 0 ISR [{','.join(map(str, isr))}]"))
+    path = tmp_path / "broker-9" / "logs" / "state-change.log"
+    members = ", ".join(map(str, isr))
+    path.write_text(path.read_text().replace("leaderEpoch=0, isr=List(1, 2, 3)", f"leaderEpoch=0, isr=List({members})"))
+    (finding,) = incident.findings("committed-data-lost")
+    (fact,) = [fact.text for fact in finding.facts if "acks=all" in fact.text]
+    assert f"producers with acks=all {said}" in fact

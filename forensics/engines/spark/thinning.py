@@ -8,10 +8,12 @@ allows, and what is left gives the same history. Left out is only
   that falls below one before it, and the one before that (of rolled segments, of each message that tells of them);
 * what a broker says of another's progress, and ends of epochs that it answers with each fetch, where the row names no
   topic id that was not the last one anyway;
-* headers of batches within a file and an epoch, where all replicas that have the offsets have the same batch
-  (``forensics.replay.disks`` and ``forks`` ask where epochs begin, where logs end, and what differs).
+* headers of batches within a file and an epoch that hold a record at each offset and follow one another without a gap,
+  where all replicas that have the offsets have the same batch (``forensics.replay.disks`` and ``forks`` ask where
+  epochs begin, where logs end, and what differs; ``held`` at which offsets there is no record).
 
-Everything else is kept, so what is left grows with events that change a role or a log, not with traffic.
+Everything else is kept, so what is left grows with events that change a role or a log and with offsets
+that hold no record, not with other traffic.
 """
 
 from __future__ import annotations
@@ -119,5 +121,12 @@ def headers(rows: pl.DataFrame) -> pl.Series:
             *(pl.col(name).eq_missing(pl.col(name).shift(neighbour).over("broker")) for name in names),
         )
 
-    needless = pl.col("_plain").fill_null(False) & as_its(1, "source", "leader_epoch") & as_its(-1, "source")
+    full = pl.col("records") == pl.col("last_offset") - pl.col("base_offset") + 1
+    full &= ~pl.col("control").fill_null(False)
+    # Bytes between two headers are those of headers that were left out before, which leave no gap.
+    goes_on = pl.col("base_offset") == pl.col("last_offset").shift(1).over("broker") + 1
+    goes_on |= pl.col("byte") != (pl.col("byte") + pl.col("size")).shift(1).over("broker")
+    full &= goes_on & goes_on.shift(-1).over("broker")
+    needless = pl.col("_plain").fill_null(False) & full.fill_null(False)
+    needless &= as_its(1, "source", "leader_epoch") & as_its(-1, "source")
     return found.select(~needless).to_series()

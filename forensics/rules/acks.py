@@ -1,0 +1,59 @@
+"""Whether records that are gone had been acknowledged to producers with acks=all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forensics.case import Case
+from forensics.replay.history import ACKNOWLEDGED, History, Ref, Statement
+from forensics.replay.isr import isr_text
+from forensics.rules.finding import Fact
+
+_SETTING = "min.insync.replicas"
+
+
+def acks_fact(history: History, case: Case, written: Sequence[int], statements: Sequence[Statement]) -> Fact:
+    """What producers with acks=all had been told of committed records that are gone.
+
+    A leader answers them once the high watermark has passed their records, if its ISR has at least
+    ``min.insync.replicas`` members, and else refuses them (ReplicaManager.appendRecords,
+    Partition.checkEnoughReplicasReachOffset, Kafka 0.9 and later).
+
+    Args:
+        history: the partition.
+        case: what was taken in.
+        written: leader epochs in which the records were written.
+        statements: high watermarks that prove they were committed.
+    """
+    answered = next((s for s in statements if s.how == ACKNOWLEDGED), None)
+    if answered is not None:
+        return Fact("producers with acks=all are affected: they were answered", refs=answered.refs)
+    least, told, refs = _least(history, case, written)
+    isrs = [isr for n in written if n in history.epochs for isr in history.epochs[n].isr]
+    sizes = {len(isr) for isr, _ in isrs if isr}
+    known = bool(written) and all(n in history.epochs and history.epochs[n].isr for n in written)
+    if least <= 1:
+        return Fact(f"producers with acks=all are affected: {told}, so a leader alone answers them", refs=refs)
+    if known and min(sizes, default=0) >= least:
+        smallest = min((isr for isr, _ in isrs if isr), key=len)
+        refs += tuple(ref for isr, ref in isrs if isr == smallest)[:1]
+        return Fact(f"producers with acks=all are affected: {told}, and the ISR was {isr_text(smallest)}", refs=refs)
+    if known and max(sizes, default=0) < least and all(history.epochs[n].isr_own for n in written):
+        refs += tuple(ref for _, ref in isrs)[:1]
+        return Fact(f"producers with acks=all are not affected: {told}, and the ISR was smaller", refs=refs)
+    which = "in part of that time the ISR was smaller" if known else "the ISR of then is not in the evidence"
+    return Fact(f"producers with acks=all may be affected: {told}, and {which}", refs=refs)
+
+
+def _least(history: History, case: Case, written: Sequence[int]) -> tuple[int, str, tuple[Ref, ...]]:
+    """How many replicas had to be in the ISR, in words too, and where that is told."""
+    value = history.properties.get(_SETTING, "")
+    if value.isdigit():
+        refs = (history.properties_ref,) if history.properties_ref is not None else ()
+        return int(value), f"{_SETTING} was {value}", refs
+    leaders = [history.epochs[n].leader for n in written if n in history.epochs]
+    for broker in (case.brokers.get(leader) for leader in leaders if leader is not None):
+        value = broker.settings.get(_SETTING, "") if broker is not None else ""
+        if value.isdigit():
+            return int(value), f"{_SETTING} of broker {broker.id} is {value}" if broker is not None else "", ()
+    return 1, f"{_SETTING} is 1 unless it was set", ()
