@@ -49,16 +49,24 @@ class Controller:
 
     # -- brokers come and go ------------------------------------------------------------------------------------------
 
-    def broker_started(self, broker: int) -> None:
-        """A broker registered: it is told the present state, and a leaderless partition may get a leader."""
+    def broker_started(self, broker: int, *, anew: bool = True) -> None:
+        """A broker registered: it is told the present state, and a leaderless partition may get a leader.
+
+        Args:
+            broker: its id.
+            anew: it is a new process. With KRaft one that was fenced and lives on needs no other registration
+                (BrokerHeartbeatManager).
+        """
         known = broker in self.live
         if not known:
             self.live = sorted([*self.live, broker])
         self.correlation[broker] = 0
         self.offset += 2
         registered = broker in self.broker_epochs
-        self.broker_epochs[broker] = self.offset
-        self.emit("broker_up", id=broker, live=list(self.live), known=registered, broker_epoch=self.offset)
+        if anew or self.cluster.protocol.mode == "zk":
+            self.broker_epochs[broker] = self.offset
+        epoch = self.broker_epochs[broker]
+        self.emit("broker_up", id=broker, live=list(self.live), known=registered, broker_epoch=epoch, anew=anew)
         if self.state is None:
             return
         if self.state.leader == NO_LEADER:

@@ -115,7 +115,7 @@ def reconnect(cluster: Cluster, broker: int) -> bool:
         return False
     cluster.now += 1
     node.known = True
-    cluster.controller.broker_started(broker)
+    cluster.controller.broker_started(broker, anew=False)
     return True
 
 

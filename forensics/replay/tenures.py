@@ -105,6 +105,7 @@ class Reader:
         self.end: int | None = None  # exact log end offset at this point of the evidence
         self.end_ref: Ref | None = None
         self.low = 0  # the least it can be
+        self.had = 0  # the least it was when its last process ended
         self.growing = False  # records may have been appended since `end` was exact
         self.sampled = False  # `end` comes from a logger that prints every append
         self.since: int | None = None  # when this replica last came into being or to life
@@ -191,7 +192,7 @@ class Reader:
         if self.growing or anew or (served and not self.sampled and not self.at_rest):
             self.end = None
         if anew:
-            self.low = 0
+            self.had, self.low = self.low, 0
         self.sampled = self.at_rest = False
         if event.run != before.run or before.epoch == -1 or self.since is None:
             self.since = event.time
@@ -284,6 +285,7 @@ class Reader:
         if first:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
+            self.low = max(self.low, self.had)  # what the process before had, whatever this one found
             self._step("created", 0, "new log", event, "a new, empty log")
         if now.start_end is None:
             now.start_end, now.start_ref, now.start_low = 0, self.end_ref, 0

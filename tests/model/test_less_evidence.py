@@ -285,7 +285,7 @@ REPAIRED: dict[str, tuple[str, Logging, int, int, int, str, str]] = {
         93,
         7_509_093_312,
         LOST,
-        "a follower had fetched up to 7 from it",
+        "a process took up leader epoch 4 as its first",
     ),
 }
 

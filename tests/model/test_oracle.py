@@ -140,8 +140,8 @@ EQUAL: dict[tuple[str, str], tuple[int, int, int]] = {
     ("epoch", "replication"): (110, 98, 125),
     ("epoch-279", "default"): (93, 64, 125),
     ("epoch-279", "replication"): (110, 103, 125),
-    ("fetch", "default"): (108, 78, 125),
-    ("fetch", "replication"): (116, 107, 125),
+    ("fetch", "default"): (107, 73, 125),
+    ("fetch", "replication"): (115, 104, 125),
 }
 
 

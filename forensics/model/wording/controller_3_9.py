@@ -56,7 +56,8 @@ class QuorumController(V28):
             f"inControlledShutdown=false, logDirs=[{scene.directory_id(broker)}])"
         )
         text = f"RegisterBrokerRecord {what} {broker}" if what else f"initial RegisterBrokerRecord for broker {broker}"
-        yield self.quorum(event, "INFO", CLUSTER, f"Replayed {text}: {record}")
+        if facts["anew"]:
+            yield self.quorum(event, "INFO", CLUSTER, f"Replayed {text}: {record}")
         yield self.quorum(
             event,
             "INFO",
