@@ -194,7 +194,7 @@ def test_a_path_given_twice_is_read_once(run: Run, sample_traces: Path) -> None:
 def test_the_installed_command_runs_in_a_process_of_its_own(repository: Path) -> None:
     command = [sys.executable, "-m", "forensics", "scan", "sample_traces/flap-3.9.1", "--format", "json"]
     environment = os.environ | {"PYTHONPATH": str(repository)}
-    done = subprocess.run(command, cwd=repository, env=environment, capture_output=True, check=False, timeout=120)
+    done = subprocess.run(command, cwd=repository, env=environment, capture_output=True, check=False, timeout=600)
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout)["inputs"] == ["sample_traces/flap-3.9.1"]
 

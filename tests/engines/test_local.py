@@ -47,7 +47,7 @@ def test_a_scan_does_not_depend_on_the_hash_seed(repository: Path) -> None:
             env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(repository)},
             capture_output=True,
             check=False,
-            timeout=120,
+            timeout=600,
         ).stdout
         for seed in ("1", "2", "3")
     }

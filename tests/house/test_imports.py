@@ -140,7 +140,7 @@ def loaded_by(statement: str, repository: Path) -> set[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert said.returncode == 0, f"`{statement}` failed:\n{said.stderr}"
     return set(said.stdout.split())

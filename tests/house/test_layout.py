@@ -145,7 +145,7 @@ def test_no_python_file_is_too_long(repository: Path, files: tuple[str, ...]) ->
 
 def test_the_wheel_holds_both_packages_whole(repository: Path, files: tuple[str, ...], tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
-    subprocess.run(build, cwd=repository, check=True, capture_output=True, timeout=120)
+    subprocess.run(build, cwd=repository, check=True, capture_output=True, timeout=600)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}

@@ -97,7 +97,7 @@ def test_the_output_shown_is_the_output_of_today(repository: Path, readme: str) 
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=600,
         ).stdout
         assert match["text"] == printed, f"README.md: `{match['command']}` prints something else now"
 

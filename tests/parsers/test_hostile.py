@@ -47,13 +47,13 @@ def test_pipes_and_sockets_are_named_and_never_opened(tmp_path: Path) -> None:
                 [sys.executable, "-m", "forensics", "inspect", str(given)],
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=600,
                 check=True,
             )
             assert "not a regular file" in said.stdout
         assert "not a regular file" in subprocess.run(
             [sys.executable, "-m", "forensics", "inspect", "/dev/zero"],
-            capture_output=True, text=True, timeout=120, check=True,
+            capture_output=True, text=True, timeout=600, check=True,
         ).stdout  # fmt: skip
 
 
@@ -248,6 +248,6 @@ take_data.read_segment = cut
 (found,) = walk([path])
 print(read(found).notices["reason"].to_list())
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, (done.returncode, done.stderr)
     assert "became shorter while it was read" in done.stdout
