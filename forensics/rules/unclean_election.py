@@ -106,7 +106,8 @@ def _wish(history: History, epoch: Epoch, unheard: list[int]) -> str:
 def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[str]:
     """Leader epochs that must have been, and of whose leader nobody tells whose lines are all at hand."""
     numbers = [epoch.epoch for epoch in led]
-    if not numbers or not unheard or history.backwards:
+    # While nobody leads, stock logging of KRaft brokers may tell of no epoch; with ZooKeeper controllers tell of each.
+    if not numbers or history.backwards or (history.kraft and not unheard):
         return []
     told = {number for number, _ in history.states.values() if number is not None} | {*numbers}
     named = {*history.epochs, *range(min(numbers), max(numbers))}
@@ -114,7 +115,8 @@ def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[str
     if not silent:
         return []
     spans = ", ".join(map(str, silent[:5])) + (" and more" if len(silent) > 5 else "")
-    whose = f"the whole state-change.log of {brokers_text(unheard)}, or the controller's log of then"
+    whose = f"the whole state-change.log of {brokers_text(unheard)}, or " if unheard else ""
+    whose += "the controller's log of then"
     return [f"who led {history.name} in leader epoch {spans}: {whose}"]
 
 

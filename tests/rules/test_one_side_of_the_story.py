@@ -146,3 +146,19 @@ def test_without_a_version_the_findings_say_how_they_were_read(told: bool, tmp_p
     assert findings
     for finding in findings:
         assert (READ_AS in finding.inferences) is not told
+
+
+@pytest.mark.parametrize("epoch", [1, 4])
+def test_who_was_in_sync_is_not_known_past_epochs_that_nobody_names(epoch: int, tmp_path: Path) -> None:
+    """Broker 2 came back with 60 of 100 records and leads: from the ISR, as far as epoch 0 tells."""
+    incident = Incident(tmp_path)
+    incident.begins(100)
+    incident.elects(31, epoch, 2, [2])
+    incident[2].starts(30).loads(30, 60).leads(31, epoch, 60, 60, [2])
+    incident[1].starts(40).loads(40, 100).follows(41, epoch, 2, 100, 100).cuts(41, 60)
+    for broker in (1, 2):
+        incident[broker].segment([(0, 59, 0)])
+    assert incident.verdict("committed-data-lost") == "violated"
+    assert (incident.verdict("leo-regression") == "violated") == (epoch == 1)
+    silent = ["who led orders-0 in leader epoch 1, 2, 3" in wish for wish in incident.missing("unclean-election")]
+    assert any(silent) == (epoch == 4)
