@@ -27,7 +27,8 @@ from forensics.rules.finding import Evidence, Fact, Finding, Severity, Verdict, 
 
 FULL = 12  # incidents that are told whole
 BRIEF = 30  # that are named after these
-WISHES = 10  # of what would settle what is unknown
+WISHES = 10  # of what would settle what is unknown; of more than these, the first
+FIRST_WISHES = 4
 EXAMPLES = 5  # of what was not understood
 RANGES = 3  # of offsets in a headline
 QUOTED = 2  # lines of one quote
@@ -305,7 +306,8 @@ class _Page:
         order = sorted(
             wanted.items(), key=lambda pair: (all(n.startswith("__") for n in pair[1]), -len(pair[1]), pair[0])
         )
-        for wish, uses in order[:WISHES]:
+        shown = len(order) if len(order) <= WISHES else FIRST_WISHES
+        for wish, uses in order[:shown]:
             names = list(uses)
             if "\0" in wish:
                 text = wish.replace("\0", names[0] if len(names) == 1 else f"{len(names):,} partitions", 1)
@@ -314,8 +316,8 @@ class _Page:
             else:
                 text = f"{wish} ({_names(names, 4)})"
             self.put("  - ", text)
-        if len(order) > WISHES:
-            self.lines.append(f"  ... and {len(order) - WISHES:,} more: --format json has them all")
+        if len(order) > shown:
+            self.lines.append(f"  ... and {len(order) - shown:,} more: --format json has them all")
         self.lines.append("")
 
     # -- what there was ---------------------------------------------------------------------------------------------
