@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
+from threading import Lock
 
 from parsers import read, take_metadata
 from parsers.file_reading import FileReading
@@ -23,6 +24,7 @@ Key = tuple[object, ...]
 _KEPT = 2_000
 _read_unit = read.read_unit
 _known: OrderedDict[Key, FileReading] = OrderedDict()
+_turn = Lock()
 
 
 def remember(folder: str) -> None:
@@ -37,18 +39,19 @@ def _remembered(sources: Sequence[Source]) -> list[FileReading]:
     keys = [_key(one) for one in sources]
     if take_metadata.belongs(sources[0]):  # these go on from each other
         keys = [(number, *keys) for number in range(len(keys))]
-        missing = list(range(len(keys))) if any(key not in _known for key in keys) else []
-    else:
-        missing = [number for number, key in enumerate(keys) if key not in _known]
-    found = dict(zip(missing, _read_unit([sources[number] for number in missing]), strict=True)) if missing else {}
-    for number, key in enumerate(keys):
-        if number in found:
+    with _turn:  # scans read in threads, and another's reading may take the place of one that is known
+        found = {number: _known[key] for number, key in enumerate(keys) if key in _known}
+    if take_metadata.belongs(sources[0]) and len(found) < len(keys):
+        found = {}
+    missing = [number for number in range(len(keys)) if number not in found]
+    if missing:
+        found |= zip(missing, _read_unit([sources[number] for number in missing]), strict=True)
+    with _turn:
+        for number, key in enumerate(keys):
             _known[key] = found[number]
-        else:
-            found[number] = _known[key]
             _known.move_to_end(key)
-    while len(_known) > _KEPT:
-        _known.popitem(last=False)
+        while len(_known) > _KEPT:
+            _known.popitem(last=False)
     return [replace(found[number]) for number in range(len(keys))]
 
 
