@@ -141,14 +141,12 @@ def _unheard(observations: pl.DataFrame) -> list[tuple[int, int]]:
     A process that registers again keeps its incarnation (KRaft, RegisterBrokerRecord).
     """
     rows = observations.filter(pl.col("kind") == Kind.BROKER_REGISTERED.value, pl.col("offset") >= 0)
-    rows = rows.select("replica", "offset", pl.col("message").is_in(_OWN_WORD).alias("own"), "detail").drop_nulls(
-        "replica"
-    )
-    rows = rows.with_columns(pl.col("detail").str.extract(r"incarnation=(\S+)").alias("process"))
-    rows = rows.with_columns(
-        pl.coalesce(pl.col("process").max().over("replica", "offset"), pl.col("offset").cast(pl.String)).alias(
-            "process"
-        )
+    incarnation = pl.col("detail").str.extract(r"incarnation=(\S+)").max().over("replica", "offset")
+    rows = rows.drop_nulls("replica").select(
+        "replica",
+        "offset",
+        pl.col("message").is_in(_OWN_WORD).alias("own"),
+        pl.coalesce(incarnation, pl.col("offset").cast(pl.String)).alias("process"),
     )
     told = rows.with_columns(
         pl.col("own").any().over("replica", "process").alias("told"),

@@ -60,13 +60,13 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     """Whether others tell that a replica left a leader's ISR, in its epoch or in a later one that it led, of which the
     leader's own lines tell nothing; or the next epoch is one that nobody names, with whatever ISR.
     """
-    after = min((number for number in history.epochs if number > epoch.epoch), default=epoch.epoch + 1)
-    if after > epoch.epoch + 1:
+    after = sorted(number for number in history.epochs if number > epoch.epoch)
+    if after and after[0] > epoch.epoch + 1:
         return True
     if any(broker not in isr for isr in epoch.told - {isr for isr, _ in epoch.isr}):
         return True
     own = {tenure.epoch for tenure in history.tenures.get(epoch.leader if epoch.leader is not None else -1, ())}
-    for number in sorted(n for n in history.epochs if n > epoch.epoch):
+    for number in after:
         later = history.epochs[number]
         if later.leader != epoch.leader:
             return False

@@ -121,8 +121,8 @@ def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tupl
 
 
 def _earlier(disk: Disk) -> str:
-    """What shows segments before the first one at hand: who deletes one deletes its indexes too,
-    and moves the first entry of the epoch file on (LeaderEpochFileCache.truncateFromStart).
+    """What shows segments before the first one at hand: who deletes one deletes its indexes too, and moves the first
+    entry of the epoch file on (LeaderEpochFileCache.truncateFromStart).
     """
     first = disk.bases[0]
     beside = [name for base, name in disk.beside if base < first and name.endswith("index")]
@@ -130,11 +130,9 @@ def _earlier(disk: Disk) -> str:
         return f"{beside[0]} lies there without its segment"
     began = min((start for _, start, _ in disk.entries), default=first)
     moved = disk.log_start_checkpoint[0] if disk.log_start_checkpoint is not None else 0
-    return (
-        f"its leader-epoch-checkpoint begins at offset {began}, the segments at {first}"
-        if began < first > moved
-        else ""
-    )
+    if began < first > moved:
+        return f"its leader-epoch-checkpoint begins at offset {began}, the segments at {first}"
+    return ""
 
 
 def _spans(disk: Disk, offset: int) -> bool:

@@ -461,20 +461,27 @@ def late(
 def _forget_start(spans: Sequence[Tenure], number: int) -> None:
     """What a log was made or loaded with is not what a later role began with, where lines in between are missing."""
     for tenure in spans:
-        own = tenure.refs[0].row if tenure.refs else None
-        made = tenure.start_ref.row if tenure.start_ref is not None else None
-        if tenure.epoch == number and own is not None and made is not None and made < own:
-            tenure.start_end, tenure.start_ref, tenure.start_low = None, None, 0
+        if tenure.epoch == number and _told_before(tenure) is not None:
+            _forget(tenure)
 
 
 def forget_printed(spans: Sequence[Tenure]) -> None:
     """The last end that was printed in one role is not what the next began with, where lines in between are missing."""
     told = {ref.row for tenure in spans for step in tenure.steps for ref in step.refs}
     for tenure in spans:
-        own = tenure.refs[0].row if tenure.refs else None
-        printed = tenure.start_ref.row if tenure.start_ref is not None else None
-        if own is not None and printed is not None and printed < own and printed not in told:
-            tenure.start_end, tenure.start_ref, tenure.start_low = None, None, 0
+        if _told_before(tenure) not in (None, *told):
+            _forget(tenure)
+
+
+def _told_before(tenure: Tenure) -> int | None:
+    """Row of the line that tells where a role began, if it stands before the role's own line."""
+    own = tenure.refs[0].row if tenure.refs else None
+    told = tenure.start_ref.row if tenure.start_ref is not None else None
+    return told if own is not None and told is not None and told < own else None
+
+
+def _forget(tenure: Tenure) -> None:
+    tenure.start_end, tenure.start_ref, tenure.start_low = None, None, 0
 
 
 def _was_there(before: Sequence[Tenure], spans: Sequence[Tenure], number: int) -> bool:
@@ -494,10 +501,10 @@ def _shorter(
     """An epoch in which a follower fetched more from a leader than that began its next epoch with, and no line tells
     what removed it.
     """
-    spans = tenures[broker]
-    for at, to in itertools.pairwise(at for at, tenure in enumerate(spans) if tenure.role is not Role.OFFLINE):
-        one, two = spans[at], spans[to]
-        told = any(tenure.steps for tenure in spans[at:to])
+    own = tenures[broker]
+    for at, to in itertools.pairwise(at for at, tenure in enumerate(own) if tenure.role is not Role.OFFLINE):
+        one, two = own[at], own[to]
+        told = any(tenure.steps for tenure in own[at:to])
         if told or one.role is not Role.LEADER or two.role is not Role.LEADER or two.start_end is None:
             continue
         followed = [
@@ -534,15 +541,16 @@ def _nameless(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch])
 
 def regrown(tenures: Mapping[int, Sequence[Tenure]], told: Iterable[int]) -> dict[int, tuple[int, str]]:
     """Epochs to which a leader came back with an ISR that had grown while it was away: it alone lets replicas in."""
-    found = {}
-    for broker in sorted(told):
-        for one, two in itertools.pairwise(tenures[broker]):
-            if one.role is Role.LEADER is two.role and one.epoch == two.epoch and one.isr and two.isr:
-                grown = two.isr[0][0] - one.isr[-1][0]
-                if grown and broker not in found:
-                    why = f"the ISR of epoch {one.epoch} had grown by {min(grown)} when it came back to lead"
-                    found[broker] = one.epoch, why
-    return found
+    return {broker: grown for broker in sorted(told) if (grown := _regrown(tenures[broker])) is not None}
+
+
+def _regrown(spans: Sequence[Tenure]) -> tuple[int, str] | None:
+    for one, two in itertools.pairwise(spans):
+        if one.role is Role.LEADER is two.role and one.epoch == two.epoch and one.isr and two.isr:
+            grown = two.isr[0][0] - one.isr[-1][0]
+            if grown:
+                return one.epoch, f"the ISR of epoch {one.epoch} had grown by {min(grown)} when it came back to lead"
+    return None
 
 
 def _uncut(here: Sequence[Tenure], leaders: Sequence[Tenure]) -> bool:

@@ -105,7 +105,7 @@ class Reader:
         self.end: int | None = None  # exact log end offset at this point of the evidence
         self.end_ref: Ref | None = None
         self.low = 0  # the least it can be
-        self.had = 0  # the least it was when its last process ended
+        self.had = 0  # the least it was when its last process ended, until something tells what this one has
         self.growing = False  # records may have been appended since `end` was exact
         self.sampled = False  # `end` comes from a logger that prints every append
         self.since: int | None = None  # when this replica last came into being or to life
@@ -219,6 +219,7 @@ class Reader:
 
     def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
         self.end, self.end_ref, self.low, self.sampled = end, ref, end, sampled
+        self.had = 0
         self.now.end_low = max(self.now.end_low, end)
 
     def _step(self, what: str, target: int, reason: str, event: Event, note: str) -> None:

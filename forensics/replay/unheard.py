@@ -69,9 +69,8 @@ def unbegun(history: History) -> dict[int, str]:
                 what = "led" if epoch.leader == broker else "was in the ISR"
                 found[broker] = f"its lines begin in leader epoch {min(roles)}, and it {what} in epoch {number}"
                 break
-        else:
-            if min(roles) > 0 and not history.replicas[broker].starts_empty:
-                found[broker] = f"its lines begin in leader epoch {min(roles)}, and its log was there before"
+        if broker not in found and min(roles) > 0 and not history.replicas[broker].starts_empty:
+            found[broker] = f"its lines begin in leader epoch {min(roles)}, and its log was there before"
     return found
 
 

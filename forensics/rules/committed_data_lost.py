@@ -408,6 +408,7 @@ def _advice(
     others = [b for b in sorted(members(history, case)) if b not in holders]
     unseen = tuple(b for b in others if not _on_disk(history, b))
     parts = tuple(b for b in others if b not in unseen and _left_out(history, b, ranges))
+    apart = (*unseen, *parts)
     folder = history.replicas[broker].directory
     read = (
         f"cd {shlex.quote(f'/path/to/copy/{name}')} && "
@@ -427,9 +428,9 @@ def _advice(
                 f"leader removes the records"
             ),
             *(
-                f"do not touch {brokers_text(apart)} either: what their disks hold is not in the evidence"
-                for apart in ((*unseen, *parts),)
+                (f"do not touch {brokers_text(apart)} either: what their disks hold is not in the evidence",)
                 if apart
+                else ()
             ),
         ),
     )

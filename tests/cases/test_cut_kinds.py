@@ -16,7 +16,7 @@ from forensics.case import assemble
 from forensics.engines.local import read_files
 from forensics.replay.partitions import histories
 from forensics.result import Partition, Result
-from forensics.rules import RULES
+from forensics.rules import judgements
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 from tests.cases.test_cut_evidence import wrong
@@ -59,7 +59,7 @@ def selections(names: list[str]) -> Iterator[tuple[str, Keep]]:
 def judged(files: list[tuple[Source, FileReading]]) -> Result:
     case = assemble([(source, replace(reading)) for source, reading in files])
     partitions = [
-        Partition(history, {rule.id: rule.judge(history, part) for rule in RULES})
+        Partition(history, {judgement.rule: judgement for judgement in judgements(history, part)})
         for part in case.parts
         for history in histories(part)
     ]

@@ -244,3 +244,13 @@ def test_a_printed_end_does_not_outlive_its_process() -> None:
     """No line tells what the next process loaded."""
     same, other = (read([follows(0), appended(20), leads(3, 0)._replace(run=run, leo=None)])[1] for run in (1, 2))
     assert (same.start_end, other.start_end, other.start_low) == (20, None, 0)
+
+
+@pytest.mark.parametrize("loads", [None, 5])
+def test_a_new_log_was_at_least_as_long_as_what_is_known_of_the_one_before(loads: int | None) -> None:
+    """What the first process had counts only until something tells what the second one found."""
+    again = leads(3, 0, run=2)._replace(leo=None)
+    between = [loaded(loads, run=2)] if loads is not None else []
+    anew = event(Kind.LOG_CREATED, run=2 if loads is None else 3)
+    found = read([follows(0), appended(20), again, *between, anew])
+    assert next(step for tenure in found for step in tenure.steps if step.what == "created").end_low == (loads or 20)
