@@ -122,7 +122,7 @@ def _extracts(
     fitted: list[pl.Series] = []
     for (literal,), group in pairs.group_by(["literal"], maintain_order=True):
         _messages(group, str(literal), parts, fitted)
-    found = pl.concat(parts, how="diagonal") if parts else pl.DataFrame(schema={"line": pl.Int64})
+    observations = _values(pl.concat(parts, how="diagonal")) if parts else empty(OBSERVATIONS)
     lines_read = pl.concat(fitted).unique() if fitted else pl.Series("line", [], dtype=pl.Int64)
     strays = _strays(lines.filter(~heads), frame)
     missed = pl.concat([strays, torn]).sort("line", maintain_order=True)
@@ -130,7 +130,6 @@ def _extracts(
         unread = _unread(rows.join(lines_read.to_frame("line"), on="line", how="anti"))
         missed = pl.concat([missed, unread]).sort("line", maintain_order=True)
     config, inside = _config(lines, heads, frame, inside_config)
-    observations = conform(found, OBSERVATIONS) if found.height else empty(OBSERVATIONS)
     order = ["line", "time"] if run_on.height else ["line"]
     observations = pl.concat([observations, config]).sort(order, maintain_order=True)
     events = lines.filter(heads)
@@ -192,18 +191,22 @@ def _spans(events: pl.DataFrame, texts: int, frame: Frame) -> list[tuple[int | N
 def _messages(group: pl.DataFrame, literal: str, parts: list[pl.DataFrame], fitted: list[pl.Series]) -> None:
     """Read the rows with one literal; a wording may fit and still give no row (a list that is empty)."""
     _, by_literal = _table()
-    rest = group
+    rest = group.select("line", "time", "message")
     for message in by_literal[literal]:
         for variant in message.variants:
             if rest.is_empty():
                 return
-            read = rest.with_columns(pl.col("message").str.extract_groups(_marked(variant.regex)).alias("_g"))
-            fits = read.get_column("_g").struct.field("_m").is_not_null()
-            if fits.any():
-                matching = read.filter(fits)
-                fitted.append(matching.get_column("line"))
-                parts.extend(_rows(matching, message, variant))
-                rest = rest.filter(~fits)
+            groups = _groups(rest, "message", _marked(variant.regex))
+            fits = groups.get_column("_m")
+            if fits.null_count() == rest.height:
+                continue
+            read = rest.hstack(groups.drop("_m").get_columns())
+            if fits.null_count():
+                read, rest = read.filter(fits.is_not_null()), rest.filter(fits.is_null())
+            else:
+                rest = rest.clear()
+            fitted.append(read.get_column("line"))
+            parts.extend(_rows(read, message, variant))
 
 
 @functools.cache
@@ -217,59 +220,71 @@ def _unnamed(regex: str) -> str:
     return re.sub(r"\(\?P<[a-z_]+>", "(?:", regex)
 
 
+@functools.cache
+def _in_groups(column: str, regex: str) -> pl.Expr:
+    return pl.col(column).str.extract_groups(regex)
+
+
+def _groups(rows: pl.DataFrame, column: str, regex: str) -> pl.DataFrame:
+    return rows.select(_in_groups(column, regex)).to_series().struct.unnest()
+
+
 def _rows(read: pl.DataFrame, message: Message, variant: Variant) -> list[pl.DataFrame]:
-    base = read.select("line", "time", "message", "_g").unnest("_g").drop("_m")
+    """Rows as one wording gives them: what is printed is still text, under the names of the groups."""
     parts: list[pl.DataFrame] = []
     if variant.own_row:
-        parts.append(_finish(base, message, variant, message.kind, 0))
-    for number, each in enumerate(variant.each, start=1):
-        many = (
-            base.with_columns(pl.col("message").str.extract_all(_unnamed(each.regex)).alias("_part"))
-            .explode("_part", empty_as_null=True, keep_nulls=True)
-            .filter(pl.col("_part").is_not_null())
-            .with_columns(pl.col("_part").str.extract_groups(each.regex).alias("_g"))
-        )
-        names = [field.name for field in many.schema["_g"].fields]  # type: ignore[attr-defined]
-        many = many.drop(*[name for name in names if name in many.columns], "_part").unnest("_g")
-        parts.append(_finish(many, message, variant, each.kind or message.kind, number))
+        parts.append(_stated(read, message, variant, message.kind))
+    for each in variant.each:
+        many = read.with_columns(pl.col("message").str.extract_all(_unnamed(each.regex)).alias("_part"))
+        many = many.explode("_part", empty_as_null=False, keep_nulls=False)
+        groups = _groups(many, "_part", each.regex)
+        many = many.drop("_part", *groups.columns, strict=False).hstack(groups.get_columns())
+        parts.append(_stated(many, message, variant, each.kind or message.kind))
     return [part for part in parts if part.height]
 
 
-def _finish(rows: pl.DataFrame, message: Message, variant: Variant, kind: Kind, number: int) -> pl.DataFrame:
-    fixed = {name: value for name, value in variant.fixed.items() if name not in rows.columns}
-    rows = rows.with_columns(
-        pl.lit(kind.value, dtype=OBSERVATIONS["kind"]).alias("kind"),
-        pl.lit(message.id).alias("message"),
-        *[pl.lit(value, dtype=OBSERVATIONS.get(name)).alias(name) for name, value in fixed.items()],
-    )
-    for name in ("tp", "bracketed"):
+def _stated(rows: pl.DataFrame, message: Message, variant: Variant, kind: Kind) -> pl.DataFrame:
+    """The rows with what their wording says without printing it."""
+    implied = {name: str(value) for name, value in variant.fixed.items() if name not in rows.columns}
+    said = {"kind": kind.value, "message": message.id, **implied}
+    return rows.with_columns([pl.lit(value).alias(name) for name, value in said.items()])
+
+
+def _values(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of all wordings at once, with the values that their texts stand for; schema ``OBSERVATIONS``."""
+    for name, mark in (("tp", "-"), ("bracketed", ",")):
         if name in rows.columns:
-            rows = _split_partition(rows, name, "-" if name == "tp" else ",")
+            rows = _split_partition(rows, name, mark)
+    for name in ("isr", "isr_before"):
+        if name in rows.columns:
+            rows = _mapped(rows, name)
     changes = []
+    if "topic_id" in rows.columns:
+        changes.append(pl.col("topic_id").str.extract(r"([A-Za-z0-9_-]{22})"))
+    for name, dtype in OBSERVATIONS.items():
+        if dtype.is_integer() and rows.schema.get(name) == pl.String:
+            changes.append(pl.col(name).cast(dtype, strict=False))
+    rows = rows.with_columns(changes)
     if "last" in rows.columns:
         # Some lines print the last offset instead of the end.
-        rows = rows.with_columns((pl.col("last").cast(pl.Int64, strict=False) + 1).alias("leo")).drop("last")
-    for name in rows.columns:
-        if name in ("isr", "isr_before"):
-            rows = _mapped(rows, name, broker_ids)
-        elif name == "topic_id":
-            changes.append(pl.col(name).str.extract(r"([A-Za-z0-9_-]{22})"))
-        elif name in OBSERVATIONS and OBSERVATIONS[name].is_integer() and rows.schema[name] == pl.String:
-            changes.append(pl.col(name).cast(OBSERVATIONS[name], strict=False))
-    changed = {change.meta.output_name(): change for change in changes}
-    # Columns that no wording of the block gives are added once, for all together.
-    return rows.select([changed.get(name, pl.col(name)) for name in rows.columns if name in OBSERVATIONS])
+        end = pl.col("last").cast(pl.Int64, strict=False) + 1
+        rows = rows.with_columns((pl.coalesce(end, "leo") if "leo" in rows.columns else end).alias("leo"))
+    return conform(rows, OBSERVATIONS)
 
 
 def _split_partition(rows: pl.DataFrame, name: str, mark: str) -> pl.DataFrame:
+    """The partitions that some wordings print in one with their topic; no wording prints them in several ways."""
     pattern = rf"^(?P<topic>.+){mark} ?(?P<partition>[0-9]+)"
-    distinct = rows.select(pl.col(name).unique()).with_columns(pl.col(name).str.extract_groups(pattern).alias("_tp"))
-    distinct = distinct.unnest("_tp").with_columns(pl.col("partition").cast(pl.Int32, strict=False))
-    rows = rows.drop([column for column in ("topic", "partition") if column in rows.columns])
-    return rows.join(distinct, on=name, how="left", maintain_order="left").drop(name)
+    distinct = rows.select(pl.col(name).unique())
+    distinct = distinct.hstack(_groups(distinct, name, pattern).get_columns())
+    apart = [column for column in ("topic", "partition") if column in rows.columns]
+    rows = rows.join(distinct, on=name, how="left", maintain_order="left", suffix="_of_it").drop(name)
+    return rows.with_columns([pl.coalesce(f"{column}_of_it", column).alias(column) for column in apart]).drop(
+        [f"{column}_of_it" for column in apart]
+    )
 
 
-def _mapped(rows: pl.DataFrame, name: str, normal: object) -> pl.DataFrame:
+def _mapped(rows: pl.DataFrame, name: str) -> pl.DataFrame:
     distinct = [value for value in rows.get_column(name).unique().to_list() if value is not None]
     return rows.with_columns(
         pl.col(name).replace_strict(distinct, [broker_ids(v) for v in distinct], default=None, return_dtype=pl.String)

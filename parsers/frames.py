@@ -8,6 +8,7 @@ arrangements; each turns the rest of a line into the stock arrangement, so that 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -199,24 +200,34 @@ def fit(lines: pl.Series) -> tuple[Frame | None, int]:
         return STOCK, stock.len()
     sample = sample.head(500)
     events = sample.filter(sample.str.contains(_EVENT))
-    dates = [
-        date
-        for date in DATES
-        if events.str.contains(rf"^(?:{_LEVEL} +)?\[?{date.pattern}").any()
-        and (not date.tells or events.str.contains(rf"^(?:{_LEVEL} +)?\[?{date.tells}").any())
-    ]
+    dates = _dates(events)
+    frames = [(arrangement, _build(date, arrangement)) for arrangement in ARRANGEMENTS for date in dates]
+    signs = lines_with(events, [frame.sign for _, frame in frames])
     best: Frame | None = None
     count = 0
-    for arrangement in ARRANGEMENTS:
-        for date in dates:
-            frame = _build(date, arrangement)
-            fits = int(events.str.contains(frame.sign).sum())
-            if arrangement.name in _BY_MESSAGE and fits < _NEARLY_ALL * int(events.str.contains(frame.head).sum()):
-                continue
-            if fits > 2 * count:  # a wide arrangement also fits what a narrow one tells apart
-                best, count = frame, fits
+    for (arrangement, frame), fits in zip(frames, signs, strict=True):
+        if arrangement.name in _BY_MESSAGE and fits < _NEARLY_ALL * lines_with(events, [frame.head])[0]:
+            continue
+        if fits > 2 * count:  # a wide arrangement also fits what a narrow one tells apart
+            best, count = frame, fits
     # The stock head without its end takes any message: messages that were cut, or all of more than one line.
     return (best, count) if threaded or count > stock.len() or not stock.len() else (MUTE, stock.len())
+
+
+def _dates(events: pl.Series) -> list[Date]:
+    """Ways of writing a time that a line begins with."""
+    begin = rf"^(?:{_LEVEL} +)?\[?"
+    written = lines_with(events, [begin + date.pattern for date in DATES])
+    told = lines_with(events, [begin + (date.tells or date.pattern) for date in DATES])
+    return [date for date, some, telling in zip(DATES, written, told, strict=True) if some and telling]
+
+
+def lines_with(lines: pl.Series, patterns: Sequence[str]) -> tuple[int, ...]:
+    """How many of the lines each pattern is found in; of a few lines far cheaper at once than one by one."""
+    if lines.is_empty() or not patterns:
+        return (0,) * len(patterns)
+    found = [_TEXT.str.contains(pattern).sum().alias(str(number)) for number, pattern in enumerate(patterns)]
+    return lines.to_frame("text").select_seq(found).row(0)
 
 
 _LAST: Final = r" \(([A-Za-z_][A-Za-z0-9_.$]*)(?::[0-9]+)?\)$"

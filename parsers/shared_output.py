@@ -18,6 +18,7 @@ import polars as pl
 
 from parsers import lines
 from parsers.filtered import Filtered
+from parsers.frames import lines_with
 from parsers.sources import Source
 
 MOST_WRITERS: Final = 1000
@@ -103,10 +104,11 @@ def mark_of(head: bytes) -> Mark | None:
     sample = lines.sample(head)
     if sample is None:
         return None
-    for prefix in PREFIXES:
-        marked = sample.filter(sample.str.contains(prefix))
-        if 2 * marked.len() > sample.len() and marked.str.replace(prefix, "").str.contains(_DATED).any():
-            return Mark(prefix=prefix)
+    for prefix, count in zip(PREFIXES, lines_with(sample, PREFIXES), strict=True):
+        if 2 * count > sample.len():
+            marked = sample.filter(sample.str.contains(prefix))
+            if marked.str.replace(prefix, "").str.contains(_DATED).any():
+                return Mark(prefix=prefix)
     objects = [found for line in sample.head(50).to_list() if (found := _object(line)) is not None]
     if 2 * len(objects) > min(sample.len(), 50):
         for member in MEMBERS:

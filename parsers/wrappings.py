@@ -209,10 +209,8 @@ def _ways(block: Block, depth: int) -> Iterator[tuple[tuple[Wrapping, ...], pl.S
 
 
 def _candidates(lines: pl.Series) -> Iterator[Wrapping]:
-    for prefix in PREFIXES:
-        if 2 * int(lines.str.contains(prefix.pattern).sum()) > lines.len() or (
-            prefix.name in ("journal-export", "events") and lines.str.contains(prefix.pattern).any()
-        ):
+    for prefix, found in zip(PREFIXES, frames.lines_with(lines, [prefix.pattern for prefix in PREFIXES]), strict=True):
+        if 2 * found > lines.len() or (found and prefix.name in ("journal-export", "events")):
             yield prefix
     if (pretty := json_wrapping.indented(lines)) is not None:
         yield pretty
