@@ -36,7 +36,7 @@ def is_text(source: Source, head: bytes) -> bool:
     if len(head) < HEAD_BYTES and _TIMED.search(head) is None:
         return False
     sample = lines.sample(head)
-    if sample is not None and wrappings.choose(sample)[1] is not None:
+    if sample is not None and wrappings.readable(sample):
         return True
     if (sample is None or b"\0" in head) and head.strip(b"\0"):
         return False
@@ -44,7 +44,7 @@ def is_text(source: Source, head: bytes) -> bool:
         return False
     with source.open() as stream:
         sample = lines.sample(stream.read(_LONG_HEAD))
-    return sample is not None and wrappings.choose(sample)[1] is not None
+    return sample is not None and wrappings.readable(sample)
 
 
 def opening(head: bytes) -> bytes:

@@ -70,23 +70,27 @@ def parts(source: Source) -> Iterator[FileReading]:
     """
     with source.open() as stream:
         around, frame, blocks = _opened(lines.blocks(stream))
-        requests = RequestLog()
-        held: list[FileReading] = []
-        inside = False
-        for block in blocks:
-            part, inside = _part(block, around, frame, requests, inside)
-            if block.first_line == 1:
-                _remark(part, frame)
-            if requests.relevant:
-                held.append(part)
-            else:
-                yield part
-        if held:
-            rest = joined(held)
-            rest.observations = pl.concat([rest.observations, requests.finish()]).sort("line", maintain_order=True)
-            rest.relevant += requests.relevant
-            rest.understood += requests.understood
-            yield rest
+        yield from _parts(blocks, around, frame)
+
+
+def _parts(blocks: Iterator[lines.Block], around: tuple[Wrapping, ...], frame: Frame) -> Iterator[FileReading]:
+    requests = RequestLog()
+    held: list[FileReading] = []
+    inside = False
+    for block in blocks:
+        part, inside = _part(block, around, frame, requests, inside)
+        if block.first_line == 1:
+            _remark(part, frame)
+        if requests.relevant:
+            held.append(part)
+        else:
+            yield part
+    if held:
+        rest = joined(held)
+        rest.observations = pl.concat([rest.observations, requests.finish()]).sort("line", maintain_order=True)
+        rest.relevant += requests.relevant
+        rest.understood += requests.understood
+        yield rest
 
 
 def _opened(blocks: Iterator[lines.Block]) -> tuple[tuple[Wrapping, ...], Frame, Iterator[lines.Block]]:
@@ -203,7 +207,9 @@ def together(sources: Sequence[Source]) -> list[FileReading | None]:
             continue
         found_lines = list(lines.blocks(io.BytesIO(data), block_bytes=SHORT))
         around, frame = wrappings.choose(found_lines[0].lines)
-        if frame is not None and not around:
+        if frame is not None and around:
+            found[number] = joined(list(_parts(wrappings.whole(found_lines, around), around, frame)))
+        elif frame is not None:
             _, numbers, blocks = by_frame.setdefault((frame.name, frame is frames.MUTE), (frame, [], []))
             numbers.append(number)
             noticed = pl.concat([block.notices for block in found_lines])

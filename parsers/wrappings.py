@@ -158,6 +158,13 @@ def choose(lines: pl.Series) -> tuple[tuple[Wrapping, ...], Frame | None]:
     return best
 
 
+def readable(lines: pl.Series) -> bool:
+    """Whether a source's first lines have a layout, inside whatever wrappings: as ``choose``, without choosing."""
+    return frames.choose(lines) is not None or any(
+        frames.choose(inner) is not None for _, inner in _ways(_sample_block(lines.head(_SAMPLE)), 0)
+    )
+
+
 def whole(blocks: Iterable[Block], wrappings: tuple[Wrapping, ...]) -> Iterator[Block]:
     """The blocks, cut so that no line whose pieces a wrapping joins goes on in the next block."""
     kept: Block | None = None
