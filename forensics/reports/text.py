@@ -23,7 +23,17 @@ from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID
 from forensics.rules.committed_data_lost import ID as LOSS
-from forensics.rules.finding import Evidence, Fact, Finding, Severity, Verdict, count_text, records_text, span_text
+from forensics.rules.finding import (
+    Evidence,
+    Fact,
+    Finding,
+    Severity,
+    Verdict,
+    count_text,
+    parted,
+    records_text,
+    span_text,
+)
 
 FULL = 12  # incidents that are told whole
 BRIEF = 30  # that are named after these
@@ -204,7 +214,7 @@ class _Page:
         self.causes(incident)
         keeper = next((f for f in incident.findings if f.keep), lead)
         self.said("keep", [keeper.keep or ""])
-        self.said("next", keeper.next_steps)
+        self.steps(keeper.next_steps)
         self.said("never", keeper.do_not)
 
     def fact(self, fact: Fact, evidence: Sequence[Evidence]) -> None:
@@ -245,6 +255,14 @@ class _Page:
         for text in dict.fromkeys(texts):
             if text:
                 self.put(f"  {label:<8}  ", text)
+
+    def steps(self, steps: Iterable[str]) -> None:
+        """What to do next; a command stands on one line of its own, however long, so that it can be pasted."""
+        for step in dict.fromkeys(steps):
+            words, command = parted(step)
+            self.said("next", [words])
+            if command:
+                self.lines.append(" " * 12 + command)
 
     def clock(self, time: int) -> str:
         """Time of day, with the day where the evidence spans more than one."""

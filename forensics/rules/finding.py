@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,6 +12,8 @@ from typing import TypedDict
 from forensics.case import Case
 from forensics.replay.history import Confidence, History, Ref
 from forensics.replay.lineage import Range, size
+
+_COMMAND = re.compile(r"([^:]*:) ((?:cd|cp|tar|for|kafka-\S+|forensics) .*)\Z", re.DOTALL)
 
 
 class Severity(StrEnum):
@@ -116,7 +119,7 @@ class Finding:
         not_because: legal look-alikes that were ruled out, and why.
         cause: id in ``causes.CAUSES``, or None.
         keep: which copy to keep, or None.
-        next_steps: safe commands or actions, first first.
+        next_steps: safe actions, first first; a shell command stands at the end of one (``parted``).
         do_not: what would destroy evidence or the last copy.
         count: how many times the same happened.
         subject: what tells it from others of the same rule and place that have the same replicas, epochs and offsets.
@@ -227,6 +230,18 @@ class Rule:
     title: str
     judge: Callable[[History, Case], Judgement]
     doc: str
+
+
+def parted(step: str) -> tuple[str, str]:
+    """What to do, and the shell command that does it, where there is one.
+
+    It begins behind the first colon, where nothing that others wrote can stand before it.
+
+    >>> parted("read it: cd copy && kafka-dump-log"), parted("stop broker 1 (in this evidence: '/a: cd b')")
+    (('read it:', 'cd copy && kafka-dump-log'), ("stop broker 1 (in this evidence: '/a: cd b')", ''))
+    """
+    found = _COMMAND.match(step)
+    return (found[1], found[2]) if found else (step, "")
 
 
 def span_text(ranges: tuple[Range, ...] | list[Range]) -> str:

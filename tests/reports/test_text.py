@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from forensics.case import Reading
 from forensics.engines.local import scan
 from forensics.reports.text import BRIEF, FULL, Incident, clock, incidents, plain, render
 from forensics.result import Result
-from forensics.rules.finding import Confidence, Finding, Severity
+from forensics.rules.finding import Confidence, Finding, Severity, parted
 
 Scanned = Callable[[Path], Result]
 
@@ -192,6 +193,35 @@ def test_days_are_shown_where_there_is_more_than_one(sample_traces: Path, lost: 
 def test_clock_is_utc() -> None:
     assert clock(1_795_233_947_948_000) == "04:05:47"
     assert clock(1_795_233_947_948_000, dated=True) == "11-21 04:05:47"
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 90, 110, 140, 200])
+def test_a_command_is_one_line_whatever_the_width(width: int, lost: Result, tmp_path: Path) -> None:
+    """Pasted into a shell it prints each segment of the copy, for scripts of Kafka and names of files alike."""
+    words, command = parted(next(f for f in lost.findings if f.keep).next_steps[-1])
+    lines = render(lost, width=width).splitlines()
+    (shown,) = [line for line in lines if line.strip().startswith("cd ")]
+    assert shown.strip() == command
+    assert lines[lines.index(shown) - 1].endswith(words.split()[-1])
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("0.log", "7.log"):
+        (copy / name).touch()
+    stand_in = tmp_path / "kafka-run-class.sh"
+    stand_in.write_text('#!/bin/sh\necho "$@"\n')
+    stand_in.chmod(0o755)
+    pasted = shown.replace("/path/to/copy/orders-0", str(copy))
+    said = subprocess.run(
+        ["/bin/sh", "-c", pasted], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
+    )
+    asked = "kafka.tools.DumpLogSegments --deep-iteration --print-data-log --files"
+    assert said.stdout.splitlines() == [f"{asked} 0.log", f"{asked} 7.log"]
+
+
+def test_what_others_named_so_is_no_command(lost: Result) -> None:
+    step = "stop broker 1 and copy its directory orders-0 to another disk (in this evidence: '/a: cd ~; rm -r b')"
+    text = render(with_findings(lost, finding(keep="broker 1", next_steps=(step,))), width=200)
+    assert f"next      {step}" in text
 
 
 # -- evidence is written by others -----------------------------------------------------------------

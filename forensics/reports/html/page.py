@@ -16,7 +16,7 @@ from forensics import __version__
 from forensics.reports import remarks
 from forensics.reports.html import answer, figures, lanes, moments, overview, story, tables, wording
 from forensics.result import Partition, Result
-from forensics.rules.finding import Severity, Verdict
+from forensics.rules.finding import Severity, Verdict, parted
 
 LARGEST = 5_000_000
 """Bytes of a page, whatever the evidence."""
@@ -238,6 +238,6 @@ def _environment() -> jinja2.Environment:
         "iso": wording.iso,
         "clock": wording.clock,
         "hue": figures.hue,
-        "parted": wording.parted,
+        "parted": parted,
     }
     return environment

@@ -21,7 +21,6 @@ names, and a page has to stay small whatever a damaged file says."""
 THIN = "\u202f"
 """Between groups of three digits: a comma would be read as the one inside an interval."""
 
-_COMMAND = re.compile(r": ((?:cd|cp|tar|for|kafka-\S+|forensics) .*)\Z", re.DOTALL)
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]"
 )
@@ -77,16 +76,6 @@ def sentence(text: str) -> str:
     'Broker 1 cut its log.'
     """
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
-
-
-def parted(step: str) -> tuple[str, str]:
-    """What to do, and the command that does it, where there is one.
-
-    >>> parted("read it: cd copy && kafka-dump-log"), parted("stop broker 1")
-    (('read it:', 'cd copy && kafka-dump-log'), ('stop broker 1', ''))
-    """
-    found = _COMMAND.search(step)
-    return (step[: found.start(1)].rstrip(), found[1]) if found else (step, "")
 
 
 def iso(time: int) -> str:
