@@ -46,7 +46,7 @@ demo: setup ## scan a shipped trace of a real loss
 	if [ $$code -gt 1 ]; then echo "make demo: the scan failed with exit code $$code" >&2; exit $$code; fi
 
 test: setup lint types ## lint, types and all tests
-	@$(PY) -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 lint: setup ## check style and layout of the code
 	@$(BIN)/ruff check .

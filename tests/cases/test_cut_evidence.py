@@ -2,7 +2,7 @@
 
 Each trace is scanned again without the logs of one broker, without its data, without all of it, with that of one broker
 alone, and with logs that begin or end in the middle of the story, as rotation and late copies leave them. Without CI=1
-each trace is cut in a third of these ways, the next one in another third.
+each trace is cut in a fourth of these ways, the next one in another fourth.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from forensics.engines.local import scan
 from forensics.replay.lineage import subtract
 from forensics.result import Result
 from forensics.rules.finding import Verdict
-from tests.conftest import EVERYTHING
+from tests.conftest import EVERYTHING, SHARE
 
 STAMP = re.compile(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\]")
 MOMENTS = 4  # at which logs are made to begin or end
@@ -154,7 +154,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                 id=f"{sample.name}: {cut.name}",
             )
             for number, sample in enumerate(samples)
-            for cut in (cuts(sample) if EVERYTHING else cuts(sample)[number % 3 :: 3])
+            for cut in (cuts(sample) if EVERYTHING else cuts(sample)[number % SHARE :: SHARE])
         ],
     )
 

@@ -21,11 +21,12 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_SHORT_LIVED = "-XX:TieredStopAtLevel=1"  # a JVM of some minutes gains little by compiling its code well
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a JVM of some minutes gains little by compiling well
 
 QUIET = {
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "3",
+    "spark.sql.codegen.wholeStage": "false",  # compiling a query costs far more than running it over so few rows
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

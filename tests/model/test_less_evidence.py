@@ -15,6 +15,7 @@ import pytest
 from forensics.model import PROTOCOLS, Run, scenario
 from forensics.model.evidence import files
 from forensics.model.run import Logging
+from tests.conftest import EVERYTHING
 from tests.model import batches
 from tests.model.batches import Answer, Files, compared, drawn
 
@@ -220,7 +221,7 @@ def _whole(lines: list[bytes]) -> bytes:
     return b"".join(lines[first:])
 
 
-RUNS = max(50, int(os.environ.get("FORENSICS_ORACLE_RUNS", "0")) // 5)
+RUNS = max(50 if EVERYTHING else 25, int(os.environ.get("FORENSICS_ORACLE_RUNS", "0")) // 5)
 """Under each protocol at each logging level; CI asks for more."""
 TOGETHER = 100
 TIMES = 2
