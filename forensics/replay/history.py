@@ -356,6 +356,7 @@ class Epoch:
         elected: whoever elects leaders speaks of this epoch.
         by_request: controllers told brokers of it by request, as with ZooKeeper.
         safe: whoever elects says that the leader has all that was committed, though it was not in the ISR before.
+        forced: the election went outside the ISR though no setting allowed it.
     """
 
     epoch: int
@@ -377,6 +378,7 @@ class Epoch:
     elected: bool = False
     by_request: bool = False
     safe: bool = False
+    forced: bool = False
 
     @property
     def first_isr(self) -> frozenset[int] | None:

@@ -40,6 +40,14 @@ CAUSES: tuple[Cause, ...] = (
         "unclean.leader.election.enable=false, and min.insync.replicas of 2 or more with acks=all",
     ),
     Cause(
+        "forced-election",
+        "a command forced the election of a replica from outside the ISR, which no setting allowed",
+        "KIP-460",
+        "2.4 and later",
+        "no unclean election by command (kafka-leader-election.sh --election-type UNCLEAN) before the replicas of the "
+        "last ISR are given up for lost; min.insync.replicas of 2 or more with acks=all",
+    ),
+    Cause(
         "unflushed-tail",
         "a replica came back without the end of its log: power loss or a crash of the host before the "
         "records were flushed",

@@ -47,7 +47,7 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import loss_cause, missing_data, untold_replicas
+from forensics.rules.story import loss_cause, missing_data, unclean_cause, untold_replicas
 
 ID = "replica-divergence"
 
@@ -153,7 +153,7 @@ def _cause(history: History, ranges: tuple[Range, ...]) -> str:
     first = ranges[0][0]
     outside = [epoch for epoch in history.epochs.values() if outside_isr(history, epoch)]
     if outside:
-        return "unclean-election" if any(epoch.start == first for epoch in outside) else "unknown"
+        return next((unclean_cause(epoch) for epoch in outside if epoch.start == first), "unknown")
     removed = [cut for cut in history.cuts if cut.reason == "high watermark" and cut.target <= first < cut.end]
     return "hw-truncation" if removed and history.protocol == "hw" else "unknown"
 

@@ -163,13 +163,18 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
             if inner is not None and inner.leader != leader:
                 return loss_cause(history, inner, offset, since)
     if outside_isr(history, epoch):
-        return "unclean-election"
+        return unclean_cause(epoch)
     kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
     if kept and history.protocol == "hw" and _heard(history, leader):
         return "hw-truncation"  # as a follower it kept a tail of its own, which no offset can tell from its leader's
     if _lagged(history, epoch, offset, since):
         return "lagging-isr-member"
     return "epochs-put-back" if history.backwards else "unknown"
+
+
+def unclean_cause(epoch: Epoch) -> str:
+    """Why a replica from outside the ISR was elected: the id of a cause."""
+    return "forced-election" if epoch.forced else "unclean-election"
 
 
 def _heard(history: History, broker: int | None) -> bool:

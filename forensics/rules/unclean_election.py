@@ -24,7 +24,8 @@ All. In ZooKeeper mode 1.1 to 3.9 print no line that says so; there it is derive
 
 ## What to do
 Set unclean.leader.election.enable=false where data matters more than availability, and read the
-finding on lost data.
+finding on lost data. Where the metadata log and the controller's settings show that it was false, a
+command forced the election (KIP-460), and the finding says so: no setting prevents that.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from forensics.replay.elections import from_isr, isr_before, kept_company, maybe
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
-from forensics.rules.story import leader_fact, unheard_roles, went_back
+from forensics.rules.story import leader_fact, unclean_cause, unheard_roles, went_back
 
 ID = "unclean-election"
 
@@ -137,6 +138,12 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     inferences: tuple[str, ...] = ()
     if not epoch.unclean:
         inferences = ("no line calls the election unclean; the new leader was not in the last ISR",)
+    steps: tuple[str, ...] = ("check unclean.leader.election.enable of the topic and of the brokers",)
+    if epoch.forced:
+        inferences += ("unclean.leader.election.enable was false for it, so a command forced the election",)
+        steps = (
+            "ask who forced it: kafka-leader-election.sh --election-type UNCLEAN, or electLeaders of an admin client",
+        )
     members = f" (last ISR {isr_text(isr)})" if isr is not None and epoch.leader not in isr else ""
     return Finding(
         rule=ID,
@@ -148,8 +155,8 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         summary=f"broker {epoch.leader} was elected leader of epoch {epoch.epoch} from outside the ISR{members}",
         facts=tuple(facts),
         inferences=inferences,
-        cause="unclean-election",
-        next_steps=("check unclean.leader.election.enable of the topic and of the brokers",),
+        cause=unclean_cause(epoch),
+        next_steps=steps,
     )
 
 

@@ -17,7 +17,7 @@ unbroken log since; without it they are null.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 import polars as pl
@@ -34,11 +34,15 @@ from parsers.schema import NOTICES, OBSERVATIONS, Kind
 NAME: Final = "metadata-log"
 SNAPSHOT: Final = "metadata-snapshot"
 BOOTSTRAP_FILE: Final = "bootstrap.checkpoint"
+AGAINST_SETTINGS: Final = "allowed-by-no-setting-of="
+"""With this, in the detail of an unclean election, the id of the controller begins that held it."""
 
 _RECOVERING: Final = 1
 _NO_CHANGE: Final = -2
 _TOPIC, _BROKER = 2, 4  # ConfigResource.Type
 _SECRET: Final = ("password", "secret", "jaas", "keystore.key", "credential", "token")
+_ALLOWS: Final = "unclean.leader.election.enable"
+_ELIGIBLE: Final = "eligible.leader.replicas.version"
 _LAST_TIME: Final = 253_402_300_799_999  # end of the year 9999, in milliseconds
 
 
@@ -70,6 +74,9 @@ class MetadataState:
         partitions: by topic id and partition.
         features: level by feature, such as ``metadata.version``.
         pending: records of an open metadata transaction (KIP-868), which count once it ends; None outside of one.
+        allowing: by topic, "" for the whole cluster and its brokers, whether an unclean election is allowed; None where
+            records of settings may be missing.
+        controller: who writes the log; None where it is not known.
     """
 
     next_offset: int | None = None
@@ -77,11 +84,20 @@ class MetadataState:
     partitions: dict[tuple[str, int], Partition] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
     pending: list[Pending] | None = None
+    allowing: dict[str, bool] | None = None
+    controller: int | None = None
 
     def copy(self) -> MetadataState:
         """A state that can go on on its own."""
         pending = None if self.pending is None else list(self.pending)
-        return MetadataState(self.next_offset, dict(self.topics), dict(self.partitions), dict(self.features), pending)
+        return replace(
+            self,
+            topics=dict(self.topics),
+            partitions=dict(self.partitions),
+            features=dict(self.features),
+            pending=pending,
+            allowing=None if self.allowing is None else dict(self.allowing),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +182,8 @@ class Reader:
         """Read every batch that its checksum vouches for."""
         understood = refused = 0
         follows = self.state.next_offset or 0
+        if follows == 0 and self.state.allowing is None:
+            self.state.allowing = {}  # records that are missing before the first one are found below
         columns = ("byte", "size", "base_offset", "last_offset", "leader_epoch", "max_timestamp", "crc_ok")
         for byte, size, first, last, epoch, time, crc_ok in self.segment.batches.select(columns).iter_rows():
             if not crc_ok:
@@ -217,12 +235,13 @@ class Reader:
             place = self.segment.valid_bytes
             self.notices.add("the snapshot has no footer: it is cut, and state after this is missing", byte=place)
             self.state.partitions.clear()
+            self.state.allowing = None
 
     def forget(self, why: str) -> None:
         """Drop what epochs are derived from, because a change may have been missed."""
         self.notices.add(f"{why}: epochs are not derived until the next full record of a partition", byte=self.byte)
         self.state.partitions.clear()
-        self.state.pending = None
+        self.state.pending = self.state.allowing = None
 
     def _decode(self, record: Record) -> MetadataRecord | None:
         value = record.value
@@ -236,6 +255,7 @@ class Reader:
             # A change of a partition that cannot be read breaks the count of epochs; another type's record does not.
             if value is not None and value[1:2] == b"\5":
                 self.state.partitions.clear()
+            self.state.allowing = None
             return None
         for tag in found.strangers:
             self.notices.add(f"record {record.offset}: {found.name} has an unknown field, tag {tag}", byte=self.byte)
@@ -250,6 +270,7 @@ class Reader:
         except Unreadable as error:
             self.notices.add(f"record {control.offset}: LEADER_CHANGE: {error}", byte=self.byte)
             return
+        self.state.controller = leader
         self.row(Kind.CONTROLLER_ACTIVE, replica=leader, detail=str(self.controller_epoch))
 
     def take(self, record: MetadataRecord) -> None:
@@ -286,7 +307,10 @@ class Reader:
 
     def _topic_removed(self, fields: dict[str, Any]) -> None:
         topic_id = fields["topic_id"]
-        self.row(Kind.TOPIC_REMOVED, topic=self.state.topics.pop(topic_id, None), topic_id=topic_id)
+        name = self.state.topics.pop(topic_id, None)
+        self.row(Kind.TOPIC_REMOVED, topic=name, topic_id=topic_id)
+        if name is not None and self.state.allowing is not None:
+            self.state.allowing.pop(name, None)
         for key in [key for key in self.state.partitions if key[0] == topic_id]:
             del self.state.partitions[key]
 
@@ -340,7 +364,20 @@ class Reader:
         }
         self.row(Kind.PARTITION_CHANGED, **row)
         if leader is not None and leader >= 0 and before and _unclean(leader, before, fields):
-            self.row(Kind.UNCLEAN_ELECTION, **row)
+            self.row(Kind.UNCLEAN_ELECTION, **row | {"detail": self._against_settings(row["topic"], row["detail"])})
+
+    def _against_settings(self, topic: str | None, detail: str | None) -> str | None:
+        """What is said of an unclean election, and who held it though no record of a setting allowed it then.
+
+        With eligible leader replicas the last of them may be elected so without any setting
+        (PartitionChangeBuilder.canElectLastKnownLeader, 4.0).
+        """
+        allowing, controller = self.state.allowing, self.state.controller
+        if allowing is None or controller is None or self.state.features.get(_ELIGIBLE, 0) > 0:
+            return detail
+        if topic is None or allowing.get(topic, allowing.get("", False)):
+            return detail
+        return f"{detail or ''} {AGAINST_SETTINGS}{controller}".lstrip()
 
     def _clear_eligible(self, fields: dict[str, Any]) -> None:
         name = fields["topic_name"]
@@ -384,12 +421,25 @@ class Reader:
         if value is not None and any(word in key.lower() for word in _SECRET):
             value = "(hidden)"
         detail = key if value is None else f"{key}={value}"
+        if key == _ALLOWS and self.state.allowing is not None and fields["resource_type"] in (_TOPIC, _BROKER):
+            self._allows(resource if fields["resource_type"] == _TOPIC else "", value)
         if fields["resource_type"] == _TOPIC:
             self.row(Kind.TOPIC_CONFIG, topic=resource, detail=detail)
         elif fields["resource_type"] == _BROKER and not resource:
             self.row(Kind.CLUSTER_CONFIG, detail=detail)
         elif fields["resource_type"] == _BROKER and resource.isascii() and resource.isdigit() and len(resource) < 10:
             self.row(Kind.BROKER_CONFIG, replica=int(resource), detail=detail)
+
+    def _allows(self, topic: str, value: str | None) -> None:
+        allowing = self.state.allowing
+        if allowing is None:
+            return
+        if not topic:  # one of several brokers may go on allowing it
+            allowing[topic] = allowing.get(topic, False) or _true(value)
+        elif value is None:
+            allowing.pop(topic, None)
+        else:
+            allowing[topic] = _true(value)
 
 
 _APPLY: Final[dict[str, Callable[[Reader, dict[str, Any]], None]]] = {
@@ -417,6 +467,10 @@ def _unclean(leader: int, before: Partition, fields: dict[str, Any]) -> bool:
     if leader in before.isr or leader in before.eligible:
         return False
     return fields["replicas"] is None or fields["leader_recovery_state"] == _RECOVERING
+
+
+def _true(value: str | None) -> bool:
+    return value is not None and value.strip().lower() == "true"
 
 
 def _above(epoch: int) -> int:

@@ -397,6 +397,52 @@ def test_settings() -> None:
     ]
 
 
+ALLOWS = "unclean.leader.election.enable"
+
+
+def setting_record(resource: int, name: str, value: str | None) -> bytes:
+    return metadata(4, bytes([resource]) + text(name) + text(ALLOWS) + text(value))
+
+
+@pytest.mark.parametrize(
+    ("settings", "forced"),
+    [
+        ((), True),
+        ((setting_record(2, "t", "false"),), True),
+        ((setting_record(2, "other", "true"),), True),
+        ((setting_record(2, "t", "true"), setting_record(2, "t", None)), True),
+        ((setting_record(4, "", "true"), setting_record(2, "t", "false")), True),
+        ((setting_record(2, "t", "true"),), False),
+        ((setting_record(4, "", "TRUE"),), False),
+        ((setting_record(4, "100", "true"),), False),
+        ((setting_record(4, "", "true"), setting_record(4, "3", "false")), False),
+        ((b"\1\4\0\1",), False),  # a setting that cannot be read
+        ((metadata(12, text("eligible.leader.replicas.version") + b"\0\1"),), False),  # the last of them may lead so
+    ],
+)
+def test_an_unclean_election_that_no_setting_allowed(settings: tuple[bytes, ...], forced: bool) -> None:
+    begun = topic_record("t"), partition_record(0, (1,), 1, 0, 0)
+    data = log(*begun, *settings, change_record(0, isr=(2,), leader=2, recovery=1))
+    scan = read_metadata_log(data, state=MetadataState(controller=100))
+    (said,) = scan.observations.filter(kind="unclean_election").get_column("detail").to_list()
+    assert said == ("recovering allowed-by-no-setting-of=100" if forced else "recovering")
+
+
+def test_settings_of_before_a_log_begins_or_that_are_missing_may_allow_an_election() -> None:
+    begun = topic_record("t"), partition_record(0, (1,), 1, 0, 0)
+    change = change_record(0, isr=(2,), leader=2, recovery=1)
+    known = MetadataState(controller=100)
+    hole = log(topic_record("t")) + log(begun[1], change, first=2)
+    for data, state in (
+        (log(*begun, change, first=7), MetadataState(7, controller=100)),
+        (log(*begun, change, first=7), known),
+        (hole, known),
+        (log(*begun, change), MetadataState()),
+    ):
+        (said,) = read_metadata_log(data, state=state).observations.filter(kind="unclean_election")["detail"].to_list()
+        assert said == "recovering"
+
+
 def test_brokers_come_and_go() -> None:
     broker = struct.pack(">iq", 3, 111)
     scan = read_metadata_log(
@@ -424,7 +470,7 @@ def test_a_removed_topic_is_forgotten() -> None:
         ("topic_removed", "t", TOPIC_ID_TEXT),
         ("partition_changed", None, TOPIC_ID_TEXT),
     ]
-    assert scan.state == MetadataState(next_offset=4)
+    assert scan.state == MetadataState(next_offset=4, allowing={})
 
 
 def test_times_that_are_none() -> None:
