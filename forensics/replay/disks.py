@@ -23,26 +23,46 @@ PLACE = ["topic", "partition", "broker"]
 _CHECKPOINTS = (Kind.HW_CHECKPOINT, Kind.LOG_START_CHECKPOINT, Kind.RECOVERY_POINT, Kind.CLEANER_CHECKPOINT)
 
 
-def live(sources: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def live(case: Case, sources: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The files of each replica's live directory, and those of directories that are not it.
 
     What is marked for deletion or still being moved is another log. Where one broker has two directories of one
-    partition, the one whose log reaches farther is taken as live; the other is stale.
+    partition, the one that knows the later leader epoch is taken as live, for what was left behind learns of none; of
+    those that know the same, the one whose log reaches farther. The others are stale.
+
+    Args:
+        case: what was taken in.
+        sources: those of its sources that are asked for.
 
     Returns:
-        Two frames of sources with column ``root`` (the log directory), the second of stale ones.
+        Two frames of sources with columns ``root`` (the log directory) and ``latest`` (the last leader epoch that it
+        knows, where there are several), the second of stale ones.
     """
     parts = sources.filter(
         pl.col("broker").is_not_null() & pl.col("topic").is_not_null() & (pl.col("directory_state") == "current")
     ).with_columns(_folder(_folder(pl.col("path"))).alias("root"))
-    roots = (
-        parts.group_by(*PLACE, "root")
-        .agg(pl.col("log_end").max().alias("end"))
-        .sort(*PLACE, "end", "root", descending=[False, False, False, True, False], nulls_last=True)
+    keys = [*PLACE, "root"]
+    roots = parts.group_by(keys).agg(pl.col("log_end").max().alias("end"))
+    roots = roots.join(_latest(case, parts, roots), on=keys, how="left").sort(
+        *PLACE, "latest", "end", "root", descending=[False] * 3 + [True, True, False], nulls_last=True
     )
     chosen = roots.group_by(*PLACE, maintain_order=True).first().select(*PLACE, "root")
-    keys = [*PLACE, "root"]
+    parts = parts.join(roots.select(*keys, "latest"), on=keys, how="left", maintain_order="left")
     return parts.join(chosen, on=keys, how="semi"), parts.join(chosen, on=keys, how="anti")
+
+
+def _latest(case: Case, parts: pl.DataFrame, roots: pl.DataFrame) -> pl.DataFrame:
+    """The last leader epoch that each of several directories of one replica knows, by its batches and epoch file."""
+    keys = [*PLACE, "root"]
+    several = roots.filter(pl.len().over(PLACE) > 1).select(keys)
+    files = parts.join(several, on=keys, how="semi").select(*keys, pl.col("id").alias("source"))
+    if files.is_empty():
+        return several.with_columns(pl.lit(None, pl.Int32).alias("latest"))
+    sound = case.batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
+    entries = case.observations.filter(pl.col("kind") == Kind.EPOCH_ENTRY.value)
+    known = pl.concat([rows.select("source", "leader_epoch") for rows in (sound, entries)])
+    latest = pl.col("leader_epoch").filter(pl.col("leader_epoch") >= 0).max().alias("latest")
+    return files.join(known, on="source", how="inner").group_by(keys).agg(latest)
 
 
 def _folder(path: pl.Expr) -> pl.Expr:
@@ -51,7 +71,7 @@ def _folder(path: pl.Expr) -> pl.Expr:
 
 def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     """What the files of each replica say, by partition and broker, and the live segments (column ``source``)."""
-    sources, stale = live(case.sources)
+    sources, stale = live(case, case.sources)
     segments = sources.filter(pl.col("format").is_in(["segment", "dump-log"]))
     of_segment = segments.select(pl.col("id").alias("source"))
     batches = case.batches.join(of_segment, on="source", how="semi")
@@ -89,15 +109,20 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for row in _damage(case, segments).iter_rows():
         topic, partition, broker, reason, source, byte = row
         at(topic, partition, broker).damage.append(Damage(reason, Ref(source=source, byte=byte, note=reason)))
-    for topic, partition, broker, path, source, end, ref in _left(case, stale):
+    for topic, partition, broker, path, source, end, latest, ref in _left(case, stale):
         left = ref or Ref(source=source, byte=0)
-        at(topic, partition, broker).stale.append(Stale(path.rpartition("/")[0], end, left))
+        at(topic, partition, broker).stale.append(Stale(path.rpartition("/")[0], end, left, latest))
+    known = sources.join(stale.select(PLACE).unique(), on=PLACE, how="semi").select(*PLACE, "latest").unique()
+    for topic, partition, broker, latest in known.sort(PLACE).iter_rows():
+        at(topic, partition, broker).latest = latest
     result = {key: {broker: one.disk() for broker, one in replicas.items()} for key, replicas in found.items()}
     return result, of_segment
 
 
-def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, str, int, int | None, Ref | None]]:
-    """Each directory that is not the live one: its first file, its log end and its last sound batch."""
+def _left(
+    case: Case, stale: pl.DataFrame
+) -> Iterator[tuple[str, int, int, str, int, int | None, int | None, Ref | None]]:
+    """Each directory that is not the live one: its first file, its log end, its last epoch and its last sound batch."""
     place = [*PLACE, "root"]
     files = stale.select(*place, pl.col("id").alias("source"))
     lasts = (
@@ -108,13 +133,13 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, str,
         .group_by(*place, maintain_order=True)
         .last()
     )
-    ends = stale.sort("path").group_by(*place).agg(pl.col("path", "id").first(), pl.col("log_end").max())
+    ends = stale.sort("path").group_by(*place).agg(pl.col("path", "id", "latest").first(), pl.col("log_end").max())
     rows = ends.join(lasts, on=place, how="left").sort(place)
-    for topic, partition, broker, path, first, end, source, byte, last in rows.select(
-        *PLACE, "path", "id", "log_end", "source", "byte", "last_offset"
+    for topic, partition, broker, path, first, end, latest, source, byte, last in rows.select(
+        *PLACE, "path", "id", "log_end", "latest", "source", "byte", "last_offset"
     ).iter_rows():
         ref = Ref(source=source, byte=byte, note=f"last batch, to offset {last}") if source is not None else None
-        yield topic, partition, broker, path, first, end, ref
+        yield topic, partition, broker, path, first, end, latest, ref
 
 
 def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> None:  # type: ignore[no-untyped-def]
@@ -162,6 +187,7 @@ class _Files:
         self.last: Ref | None = None
         self.damage: list[Damage] = []
         self.stale: list[Stale] = []
+        self.latest: int | None = None
         self.bases: list[int] = []
         self.gaps: list[Range] = []
         self.holes: list[Range] = []
@@ -196,6 +222,7 @@ class _Files:
             falls=tuple(self.falls),
             damage=tuple(self.damage),
             stale=tuple(self.stale),
+            latest=self.latest,
             bases=tuple(sorted(self.bases)),
             gaps=tuple(merge(self.gaps)),
             holes=tuple(merge(self.holes)),

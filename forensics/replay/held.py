@@ -94,7 +94,7 @@ def _rows(history: History, case: Case, broker: int | None = None) -> Iterable[p
     mine = (pl.col("topic") == history.topic) & (pl.col("partition") == history.partition)
     if broker is not None:
         mine &= pl.col("broker") == broker
-    segments = live(case.sources.filter(mine))[0].filter(pl.col("format").is_in(["segment", "dump-log"]))
+    segments = live(case, case.sources.filter(mine))[0].filter(pl.col("format").is_in(["segment", "dump-log"]))
     for source in segments.sort("broker", "base_offset", "id").get_column("id"):
         if (place := case.headers.get(source)) is not None:
             yield case.batches.slice(*place)

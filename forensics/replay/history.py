@@ -61,11 +61,13 @@ class Stale:
         directory: where it lies in the evidence.
         end: its log end offset, or None.
         ref: its last sound batch, else the beginning of one of its files.
+        latest: the last leader epoch that it knows, or None.
     """
 
     directory: str
     end: int | None
     ref: Ref
+    latest: int | None = None
 
 
 Pointer = tuple[int, Ref]
@@ -90,6 +92,7 @@ class Disk:
         falls: places where the leader epoch falls as offsets rise.
         damage: what is damaged in its segments.
         stale: other directories of the same replica.
+        latest: the last leader epoch that this directory knows, where there are others; or None.
         bases: base offsets of its segment files, rising.
         gaps: offsets between segments that do not follow one another, where nothing was cleaned and the one before is
             whole, so that a file is missing.
@@ -112,6 +115,7 @@ class Disk:
     falls: tuple[Damage, ...] = ()
     damage: tuple[Damage, ...] = ()
     stale: tuple[Stale, ...] = ()
+    latest: int | None = None
     bases: tuple[int, ...] = ()
     gaps: tuple[Range, ...] = ()
     holes: tuple[Range, ...] = ()

@@ -48,7 +48,7 @@ from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.disks import GAP
 from forensics.replay.held import records_lost
-from forensics.replay.history import Confidence, Epoch, History
+from forensics.replay.history import Confidence, Epoch, History, Stale
 from forensics.replay.lineage import Range, intersect, merge, size
 from forensics.rules.acks import acks_fact
 from forensics.rules.finding import (
@@ -393,9 +393,13 @@ def _advice(
 ) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
     name = history.name
     if not holders:
+        left = [(broker, one) for broker, disk in history.disks.items() for one in disk.stale if _reaches(one, ranges)]
+        places = [f"{shlex.quote(one.directory)} of broker {broker} (log end {one.end})" for broker, one in left]
         return (
-            None,
+            f"what was left behind and may hold them: {', '.join(places)}" if places else None,
             (
+                *(f"copy {place}, which is not the live directory, to another disk" for place in places),
+                *(_read(name, _dump(case, broker)) for broker, _ in left[:1]),
                 (
                     f"look for other copies of {name}: backups, disk snapshots, mirrored clusters, "
                     f"consumers that read them"
@@ -410,17 +414,13 @@ def _advice(
     parts = tuple(b for b in others if b not in unseen and _left_out(history, b, ranges))
     apart = (*unseen, *parts)
     folder = history.replicas[broker].directory
-    read = (
-        f"cd {shlex.quote(f'/path/to/copy/{name}')} && "
-        f'for f in *.log; do {_dump(case, broker)} --deep-iteration --print-data-log --files "$f"; done'
-    )
     here = f" (in this evidence: {shlex.quote(folder)})" if folder is not None else ""
     return (
         f"broker {broker}'s copy of {name}"
         + (_only(unseen, parts) if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
         (
             f"stop broker {broker} and copy its directory {name} to another disk{here}",
-            f"read the records from the copy, segment by segment: {read}",
+            _read(name, _dump(case, broker)),
         ),
         (
             (
@@ -434,6 +434,17 @@ def _advice(
             ),
         ),
     )
+
+
+def _reaches(left: Stale, ranges: Sequence[Range]) -> bool:
+    """Whether the log of a directory that was left behind may hold some of the records."""
+    return left.end is not None and left.end > ranges[0][0]
+
+
+def _read(name: str, dump: str) -> str:
+    """The step that reads the records of a copy."""
+    command = f'for f in *.log; do {dump} --deep-iteration --print-data-log --files "$f"; done'
+    return f"read the records from the copy, segment by segment: cd {shlex.quote(f'/path/to/copy/{name}')} && {command}"
 
 
 def _on_disk(history: History, broker: int) -> bool:

@@ -21,8 +21,9 @@ handed in twice.
 All.
 
 ## What to do
-Decide by the log end and the leader epochs which one the broker used last; keep the other until the
-incident is closed.
+The one that knows the later leader epoch is taken as live; where they know the same, the longer one,
+and the finding says that it is not known. Keep the other until the incident is closed: it may hold
+what was lost.
 """
 
 from __future__ import annotations
@@ -35,6 +36,12 @@ from forensics.rules.story import log_directory_at_hand, missing_data
 ID = "stale-directory"
 
 
+_UNDECIDED = (
+    "which of them the broker used last: by leader epochs they are alike, and the longer one need not be it; compare "
+    "log.dirs of its last start, or directory.id of meta.properties with what the metadata log registered"
+)
+
+
 def judge(history: History, case: Case) -> Judgement:
     """Report each replica with more than one directory."""
     findings = []
@@ -42,6 +49,8 @@ def judge(history: History, case: Case) -> Judgement:
         if not disk.stale:
             continue
         others = ", ".join(f"{stale.directory} (log end {_end(stale.end)})" for stale in disk.stale)
+        known = [disk.latest, *(left.latest for left in disk.stale)]
+        later = disk.latest is not None and None not in known and known.count(disk.latest) == 1
         live = (disk.end_ref,) if disk.end_ref is not None else ()
         findings.append(
             Finding(
@@ -55,6 +64,8 @@ def judge(history: History, case: Case) -> Judgement:
                     f"{disk.directory} (log end "
                     f"{_end(disk.end)}) was taken as the live one, not {others}"
                 ),
+                uncertain=() if later else (_UNDECIDED,),
+                inferences=(f"the live one is the one that knows leader epoch {disk.latest}",) if later else (),
                 facts=(
                     Fact(f"{disk.directory}: log end offset {_end(disk.end)}", broker=broker, refs=live),
                     *(

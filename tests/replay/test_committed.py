@@ -10,7 +10,7 @@ import pytest
 from forensics.replay.elections import maybe_eligible, outside_isr
 from forensics.replay.history import Confidence, Epoch, History, Ref
 from forensics.replay.lineage import Range, merge
-from forensics.rules.finding import Finding, Severity
+from forensics.rules.finding import Finding, Severity, parted
 from tests.incident import Incident
 
 
@@ -124,6 +124,39 @@ def test_the_next_step_fits_the_release_and_a_path_with_blanks(release: str, scr
     copy, read = one(incident.findings("committed-data-lost")).next_steps
     assert f"'{tmp_path}/of monday/broker-1/data/orders-0'" in copy
     assert f"do {script} --deep-iteration" in read
+
+
+def old_machine(incident: Incident, *spans: tuple[int, int, int]) -> None:
+    """What the machine left that had broker 1's id before."""
+    left = incident[1].segment(spans, directory="old")
+    shutil.copy(incident[1].data / "meta.properties", left.parents[1] / "meta.properties")
+
+
+def test_the_directory_that_knows_the_later_epoch_is_live_and_what_was_left_behind_is_kept(incident: Incident) -> None:
+    """The log of the machine that had broker 1's id before is longer than what it is now, and holds what is lost."""
+    succeeds(incident, 20, 1, 2, 60, 3)
+    returns(incident, 40, 1, epoch=1, leader=2, end=100, hw=100, to=60)
+    leave(incident, 80, (0, 59, 0), (60, 79, 1))
+    old_machine(incident, (0, 99, 0))
+    finding = one(incident.findings("committed-data-lost"))
+    assert (finding.offsets, finding.replicas) == (((60, 100),), ())
+    assert finding.keep is not None
+    assert "broker-1/old/orders-0 of broker 1 (log end 100)" in finding.keep
+    assert "old/orders-0" in finding.next_steps[0]
+    assert parted(finding.next_steps[1])[1].startswith("cd /path/to/copy/orders-0 && for f in *.log")
+    stale = one(incident.findings("stale-directory"))
+    assert "broker-1/data/orders-0 (log end 80) was taken as the live one" in stale.summary
+    assert not stale.uncertain
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_of_two_directories_that_know_the_same_epochs_the_live_one_is_not_known(epoch: int, incident: Incident) -> None:
+    leave(incident, 100, (0, 99, 1), on=(1, 2, 3))
+    old_machine(incident, (0, 19, epoch))
+    stale = one(incident.findings("stale-directory"))
+    assert "broker-1/data/orders-0 (log end 100) was taken as the live one" in stale.summary
+    assert bool(stale.uncertain) == (epoch == 1)
+    assert bool(stale.inferences) == (epoch == 0)
 
 
 def test_an_earlier_life_with_an_id_keeps_its_fingerprint() -> None:
