@@ -19,7 +19,7 @@ from typing import Any
 
 from forensics.case.brokers import Broker
 from forensics.replay.history import History
-from forensics.replay.tenures import Tenure
+from forensics.replay.steps import Tenure
 from forensics.rules.finding import Judgement
 
 Way = Callable[[Any], Any]

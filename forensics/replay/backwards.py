@@ -14,7 +14,7 @@ import polars as pl
 
 from forensics.replay.history import Backwards, Confidence, History, Ref, Role, Statement
 from forensics.replay.lineage import Range, intersect
-from forensics.replay.tenures import Tenure
+from forensics.replay.steps import Tenure
 from parsers.schema import Kind
 
 _HANDED_OUT = (

@@ -18,7 +18,7 @@ from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, R
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
 
 if TYPE_CHECKING:
-    from forensics.replay.tenures import Tenure
+    from forensics.replay.steps import Tenure
 
 T = TypeVar("T")
 

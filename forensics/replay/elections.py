@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import broker_set
-from forensics.replay.tenures import Tenure
+from forensics.replay.steps import Tenure
 from parsers.schema import Kind
 
 _ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)

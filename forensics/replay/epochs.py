@@ -7,7 +7,8 @@ from collections.abc import Container, Mapping, Sequence
 from forensics.replay.events import Event
 from forensics.replay.history import Disk, Epoch, Ref, Role
 from forensics.replay.isr import broker_set
-from forensics.replay.tenures import BEGAN_WITH, Tenure
+from forensics.replay.steps import Tenure
+from forensics.replay.tenures import BEGAN_WITH
 from parsers.schema import ELECTED_SAFELY, Kind
 
 

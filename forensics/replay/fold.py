@@ -37,8 +37,8 @@ from forensics.replay.history import (
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.spared import spared
-from forensics.replay.steps import Pending, Sample, Step, came_back
-from forensics.replay.tenures import Reader, Tenure
+from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first
+from forensics.replay.tenures import Reader
 from forensics.replay.unheard import unbegun, uncovered
 
 
@@ -187,6 +187,7 @@ class _Fold(Leading):
     # -- each replica -----------------------------------------------------------------------------------------------
 
     def _tenure(self, broker: int, tenure: Tenure, epoch: Epoch | None) -> None:
+        left = self.logs[broker]
         if tenure.start_end is not None:
             self.logs[broker] = self.logs[broker].cut(tenure.start_end)
         self._ahead(broker, tenure)
@@ -200,7 +201,7 @@ class _Fold(Leading):
             start = tenure.start_end if tenure.start_end is not None else tenure.start_low
             self.logs[broker] = self.logs[broker].cut(start).begin(UNKNOWN, start)
         loads = [step for step in tenure.steps if step.what == "loaded"]
-        self._apply(broker, tenure, epoch, [step for step in tenure.steps if step.what != "loaded"])
+        self._apply(broker, tenure, epoch, [step for step in tenure.steps if step.what != "loaded"], left)
         if epoch is not None and tenure.role is Role.FOLLOWER and epoch.leader != broker:
             self._fetched(broker, tenure, epoch)
         tenure.log = self.logs[broker]
@@ -265,8 +266,14 @@ class _Fold(Leading):
         sets = [isr for isr, _ in epoch.isr] if epoch.isr_own else []
         return any(broker in isr for isr in sets) and broker not in sets[0]
 
-    def _apply(self, broker: int, tenure: Tenure, epoch: Epoch | None, steps: Sequence[Step]) -> None:
-        """Shorten the replica's log as its steps say, keeping what each removed."""
+    def _apply(
+        self, broker: int, tenure: Tenure, epoch: Epoch | None, steps: Sequence[Step], left: Lineage | None = None
+    ) -> None:
+        """Shorten the replica's log as its steps say, keeping what each removed.
+
+        Args:
+            left: the log that the tenure before left, which a new one took the place of before anything else was told.
+        """
         log = self.logs[broker]
         for step in steps:
             low = step.end if step.end is not None else step.end_low
@@ -286,22 +293,15 @@ class _Fold(Leading):
                     repeats=step.repeats,
                     last=step.last,
                 )
-                self.pending.append(Pending(cut, None, step.end_low))
+                self.pending.append(Pending(cut, None, step.end_low, step.refs[0].row))
                 log = log.cut(step.target)
             elif step.what in ("loaded", "corrupt", "created"):
-                shrunk = Shrunk(
-                    replica=broker,
-                    epoch=tenure.epoch,
-                    end=low,
-                    target=step.target,
-                    lineage=log,
-                    time=step.time,
-                    refs=step.refs,
-                    confidence=Confidence.PROVEN,
-                    cause=came_back(step),
-                    end_exact=step.end is not None,
-                )
-                self.pending.append(Pending(None, shrunk, low))
+                before = self.previous.get(broker)
+                if left is not None and before is not None and made_first(tenure) is step:
+                    shrunk, row = came_back(step, broker, before.epoch, left), tenure.refs[0].row
+                else:
+                    shrunk, row = came_back(step, broker, tenure.epoch, log), step.refs[0].row
+                self.pending.append(Pending(None, shrunk, low, row))
                 log = log.cut(step.target)
             elif step.what == "full":
                 log = Lineage().begin(UNKNOWN, step.target)
@@ -484,8 +484,8 @@ class _Fold(Leading):
                     self.history.unmeasured.append(cut)
             elif pending.shrunk is not None:
                 shrunk = pending.shrunk
-                until = shrunk.epoch if self._ended(shrunk) else shrunk.epoch - 1
-                held = self._held(shrunk.replica, until, shrunk.refs[0].row)
+                until = shrunk.epoch if self._ended(shrunk, pending.row) else shrunk.epoch - 1
+                held = self._held(shrunk.replica, until, pending.row)
                 if held > shrunk.end:
                     shrunk = replace(shrunk, end=held, end_exact=False, confidence=Confidence.INFERRED)
                 if shrunk.end > shrunk.target and shrunk.replica not in self.history.gaps:
@@ -531,11 +531,10 @@ class _Fold(Leading):
         end = reached(self.history, epoch) if epoch is not None else None
         return end is not None and max(end, before[-1].start_low) <= cut.target
 
-    def _ended(self, shrunk: Shrunk) -> bool:
+    def _ended(self, shrunk: Shrunk, row: int | None) -> bool:
         """Whether the replica's part in the epoch was over when its log was read back: it never came back to it."""
-        row = shrunk.refs[0].row
         return not any(
-            tenure.epoch == shrunk.epoch and tenure.refs and (tenure.refs[0].row or 0) > (row or 0)
+            tenure.epoch == shrunk.epoch and tenure.refs and (tenure.refs[0].row or 0) >= (row or 0)
             for tenure in self.tenures[shrunk.replica]
         )
 

@@ -15,7 +15,7 @@ from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.isr import isr_text
 from forensics.replay.leading import NO_FACTS
-from forensics.replay.tenures import Tenure
+from forensics.replay.steps import Tenure
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import MOVED, Kind
 

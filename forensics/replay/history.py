@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from forensics.replay.lineage import Lineage, Range
 
 if TYPE_CHECKING:
-    from forensics.replay.tenures import Tenure
+    from forensics.replay.steps import Tenure
 
 
 class Confidence(StrEnum):
@@ -304,7 +304,8 @@ class Shrunk:
         refs: evidence.
         confidence: proven where its own lines give both ends, inferred where its ISR membership gives the first.
         cause: "loaded" (shorter when loaded, though its broker had stopped cleanly), "unclean" (the same
-            after any other stop), "corrupt" (recovery cut it), "created" (an empty log in its place).
+            after any other stop), "corrupt" (recovery cut it), "created" (an empty log in its place), "failed" (the
+            same, after its log directory had failed).
     """
 
     replica: int

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from forensics.replay.committed import reached
 from forensics.replay.history import BrokerFacts, Confidence, Disk, Epoch, History, Ref, Role
 from forensics.replay.lineage import UNKNOWN, Lineage
-from forensics.replay.tenures import LEADERS_END, Tenure
+from forensics.replay.steps import Tenure
+from forensics.replay.tenures import LEADERS_END
 
 NO_FACTS = BrokerFacts()
 NO_DISK = Disk()

@@ -36,6 +36,7 @@ OWN = (
     Kind.CORRUPTION_CUT,
     Kind.LOG_CREATED,
     Kind.LOG_DELETED,
+    Kind.DIR_FAILED,
     Kind.HW_LOADED,
     Kind.TRUNCATE,
     Kind.TRUNCATE_NOOP,

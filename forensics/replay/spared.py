@@ -5,7 +5,7 @@ from __future__ import annotations
 from forensics.replay.bearing import left_unseen
 from forensics.replay.committed import committed_at_most
 from forensics.replay.history import Cut, Epoch, History, Role
-from forensics.replay.tenures import Tenure
+from forensics.replay.steps import Tenure
 
 
 def spared(history: History, cut: Cut) -> bool:

@@ -4,72 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, field
 
 from forensics.replay.events import Event
 from forensics.replay.history import ACKNOWLEDGED, Overtaken, Ref, Regression, Role
 from forensics.replay.isr import broker_set
-from forensics.replay.lineage import Lineage
-from forensics.replay.steps import Sample, Step, told_before
+from forensics.replay.steps import Sample, Step, Tenure, told_before
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import MOVED, Kind
-
-
-@dataclass(slots=True)
-class Tenure:
-    """A replica in one leader epoch, within one run of its broker.
-
-    Attributes:
-        replica: broker id.
-        epoch: leader epoch; -1 for what precedes the first role in the evidence.
-        run: run of the broker, counted from its first start in the evidence.
-        role: what it was.
-        leader: broker it followed, itself, or None where nothing says.
-        time, last_time: first and last line of the tenure, microseconds since 1970 UTC.
-        refs: lines that began it.
-        start_end: log end offset when it began, before any reconciliation; None where it is not exactly known.
-        start_low: the least it can have been.
-        start_high: the most it can have been, as the log end offsets say that it counted as leader.
-        start_hw: high watermark it began with, which was reached earlier.
-        steps: truncations, loads and the like, in order.
-        entries: epochs it saw begin in its own log: (leader epoch, first offset, evidence).
-        fetched: something tells that it followed its leader far enough to fetch.
-        end_low: greatest log end offset it is known to have reached.
-        hw: greatest high watermark reached in the tenure.
-        isr: every ISR it stated as leader, in order.
-        alone: log end offset it had as leader once the ISR was known to be itself alone.
-        held_back: it said that its high watermark did not advance though it was alone and had more: who fetches within
-            the lag holds it back, in the ISR or not.
-        is_alone: at its end the ISR was still itself alone; what it merely proposed does not count.
-        log_before: its log as the tenure found it, filled by the fold.
-        log: its log once reconciled with the leader of the epoch, filled by the fold.
-    """
-
-    replica: int
-    epoch: int
-    run: int
-    role: Role
-    leader: int | None = None
-    time: int | None = None
-    last_time: int | None = None
-    refs: list[Ref] = field(default_factory=list)
-    start_end: int | None = None
-    start_ref: Ref | None = None
-    start_low: int = 0
-    start_high: Sample | None = None
-    start_hw: Sample | None = None
-    steps: list[Step] = field(default_factory=list)
-    entries: list[tuple[int, int, Ref]] = field(default_factory=list)
-    fetched: bool = False
-    end_low: int = 0
-    hw: Sample | None = None
-    isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
-    alone: Sample | None = None
-    is_alone: bool = False
-    held_back: bool = False
-    log_before: Lineage = field(default_factory=Lineage)
-    log: Lineage = field(default_factory=Lineage)
-
 
 BEGAN_WITH = "ISR before the first change that its leader made"
 """What a line shows that tells of an ISR which a leader began with, where the line of its role does not."""
@@ -119,6 +60,7 @@ class Reader:
         self.shrinking: Event | None = None
         self.recovering = False  # the log is being recovered: its broker did not stop cleanly
         self.unclean = -1  # last process said to have come back from an unclean stop
+        self.failed: Ref | None = None  # its log directory, and no log is known to have come from it since
         self.traced = False  # a trace states its appends, and so each of them
         self.first_time: int | None = None
 
@@ -224,9 +166,13 @@ class Reader:
 
     def _step(self, what: str, target: int, reason: str, event: Event, note: str) -> None:
         ref = Ref(row=event.row, note=note)
+        refs: tuple[Ref, ...] = (ref,)
+        if what in ("created", "loaded"):
+            anew = self._anew(reason, ref)
+            reason, refs = anew if target == 0 else (reason, refs)
         # What was exact stays so only while nothing can have been appended unseen.
         end = None if self.growing and not self.traced else self.end
-        self.now.steps.append(Step(what, target, end, self.low, reason, event.time, (ref,)))
+        self.now.steps.append(Step(what, target, end, self.low, reason, event.time, refs))
         self._exact(target, ref)
         self.growing = False
 
@@ -275,6 +221,14 @@ class Reader:
         if event.offset is not None:
             self._step("corrupt", event.offset, "recovery", event, f"recovery cut the log to {event.offset}")
 
+    def _directory_failed(self, event: Event) -> None:
+        self.failed = self.failed or Ref(row=event.row, note="its log directory failed")
+
+    def _anew(self, reason: str, ref: Ref) -> tuple[str, tuple[Ref, ...]]:
+        """Why a log is empty, and the evidence: a replica whose log directory failed is made anew in another."""
+        failed, self.failed = self.failed, None
+        return (reason, (ref,)) if failed is None else ("failed", (ref, failed))
+
     def _created(self, event: Event) -> None:
         now = self.now
         self.since = event.time
@@ -298,7 +252,8 @@ class Reader:
             ref = Ref(row=event.row, note=f"log end offset {target} in a new process")
             last = self.tenures[-1]
             if not any(step.what in ("loaded", "created", "deleted", "corrupt") for step in last.steps):
-                last.steps.append(Step("created", target, None, last.end_low, "new log", event.time, (ref,)))
+                reason, refs = self._anew("new log", ref)
+                last.steps.append(Step("created", target, None, last.end_low, reason, event.time, refs))
 
     def _deleted(self, event: Event) -> None:
         if self.moved:
@@ -570,6 +525,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.RECOVERY: Reader._recovery,
     Kind.UNCLEAN_RESTART: Reader._unclean,
     Kind.CORRUPTION_CUT: Reader._corrupt,
+    Kind.DIR_FAILED: Reader._directory_failed,
     Kind.LOG_CREATED: Reader._created,
     Kind.LOG_DELETED: Reader._deleted,
     Kind.HW_LOADED: Reader._loaded_hw,

@@ -8,7 +8,7 @@ from forensics.replay.committed import doubts
 from forensics.replay.history import History
 from forensics.replay.leading import REMOVES
 from forensics.replay.lineage import Lineage, differences, subtract
-from forensics.replay.tenures import Tenure
+from forensics.replay.steps import Tenure
 
 
 def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:

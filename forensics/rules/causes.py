@@ -57,7 +57,8 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "wiped-disk",
-        "a replica came back with an empty log in the place of its old one: a wiped, replaced or unmounted disk",
+        "a replica came back with an empty log in the place of its old one: a wiped, replaced, unmounted or failed "
+        "disk",
         "KIP-903, KIP-966",
         "all; KRaft adds no replica of an older broker epoch to an ISR (KIP-903), but elects a wiped one that is "
         "still in it or was its last member",

@@ -67,6 +67,7 @@ from forensics.rules.finding import (
 from forensics.rules.story import (
     cut_fact,
     earlier_segments,
+    failed_directories,
     leader_fact,
     leader_text,
     loss_cause,
@@ -143,9 +144,10 @@ def _witnesses(history: History, epoch: Epoch) -> str:
     """What would tell how far the leader of an epoch had committed, beyond what of it is at hand."""
     if not _at_hand(history, epoch):
         return f"{owner_text(epoch)} server.log, replication-offset-checkpoint and segments"
+    where = " in its log directory that failed" if epoch.leader in failed_directories(history) else ""
     return (
-        f"a copy of {owner_text(epoch)} replication-offset-checkpoint or segments from before its next start, its log "
-        f"of then with kafka.cluster.Partition at DEBUG, or how far consumers of {history.name} had read"
+        f"a copy of {owner_text(epoch)} replication-offset-checkpoint or segments from before its next start{where}, "
+        f"its log of then with kafka.cluster.Partition at DEBUG, or how far consumers of {history.name} had read"
     )
 
 
@@ -395,18 +397,23 @@ def _advice(
     if not holders:
         left = [(broker, one) for broker, disk in history.disks.items() for one in disk.stale if _reaches(one, ranges)]
         places = [f"{shlex.quote(one.directory)} of broker {broker} (log end {one.end})" for broker, one in left]
+        failed = failed_directories(history)
         return (
             f"what was left behind and may hold them: {', '.join(places)}" if places else None,
             (
                 *(f"copy {place}, which is not the live directory, to another disk" for place in places),
                 *(_read(name, _dump(case, broker)) for broker, _ in left[:1]),
+                *(f"read {brokers_text(failed)}'s failed log directory: it had {name}" for _ in failed[:1]),
                 (
                     f"look for other copies of {name}: backups, disk snapshots, mirrored clusters, "
                     f"consumers that read them"
                 ),
                 "ask the producers for the records of that time",
             ),
-            ("do not delete the evidence: it is the only account of what was lost",),
+            (
+                *(f"do not format or discard the disk that failed of {brokers_text(failed)}" for _ in failed[:1]),
+                "do not delete the evidence: it is the only account of what was lost",
+            ),
         )
     broker = holders[0]
     others = [b for b in sorted(members(history, case)) if b not in holders]

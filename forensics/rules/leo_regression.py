@@ -16,7 +16,8 @@ that came back shorter may leave no trace there.
 
 ## Not a finding when
 A truncation, a deletion of the topic or of the replica, a move to another directory or tiered
-storage explains it.
+storage explains it. Nor when its log directory had failed, so that the replica was made anew in
+another, and it has fetched everything again (KIP-112).
 
 A replica that has fetched the records again since is told as a warning.
 
@@ -35,15 +36,20 @@ from forensics.case import Case
 from forensics.replay.committed import doubts, holders, lost_unseen
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
+from forensics.replay.lineage import Range
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import SHRUNK_BY, missing_logs, served_as, shrunk_fact
 
 ID = "leo-regression"
 
+_EMPTY = ("created", "failed")
+"""Causes that leave an empty log."""
+
 
 def judge(history: History, case: Case) -> Judgement:
     """Report each log that came back shorter."""
-    findings = tuple(_finding(history, shrunk) for shrunk in history.shrunk)
+    made_anew = [s for s in history.shrunk if s.cause == "failed" and _fetched_again(history, s)]
+    findings = tuple(_finding(history, shrunk) for shrunk in history.shrunk if shrunk not in made_anew)
     missing = [*_replaced(history), *_made_anew(history), *_unmeasured(history), *missing_logs(history, case)]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(missing))
@@ -51,13 +57,13 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _replaced(history: History) -> list[str]:
     """Logs that came back empty, of which nothing tells how long they had been."""
-    told = {(shrunk.replica, shrunk.epoch) for shrunk in history.shrunk if shrunk.cause == "created"}
+    told = [shrunk.refs for shrunk in history.shrunk]
     return [
         f"how much of {history.name} broker {broker} held before it came back with an empty log: its server.log at "
         "TRACE, or its segments of that time"
         for broker, spans in sorted(history.tenures.items())
         if any(
-            step.what == "created" and step.end is None and (broker, tenure.epoch) not in told
+            step.what == "created" and step.reason != "failed" and step.end is None and step.refs not in told
             for tenure in spans
             for step in tenure.steps
         )
@@ -108,7 +114,7 @@ def _unmeasured(history: History) -> list[str]:
 
 
 def _check(shrunk: Shrunk) -> str:
-    if shrunk.cause == "created":
+    if shrunk.cause in _EMPTY:
         return (
             f"copy the partition's directory from a replica that still has the records before broker {shrunk.replica} "
             f"leads, and {_host(shrunk)}"
@@ -117,6 +123,10 @@ def _check(shrunk: Shrunk) -> str:
 
 
 def _host(shrunk: Shrunk) -> str:
+    if shrunk.cause == "failed":
+        return (
+            f"find out whether broker {shrunk.replica}'s failed log directory can be read again, before its disk goes"
+        )
     if shrunk.cause == "created":
         return f"find out who wiped, replaced or unmounted the disk of broker {shrunk.replica}"
     if shrunk.cause == "loaded":
@@ -127,21 +137,31 @@ def _host(shrunk: Shrunk) -> str:
     return f"check broker {shrunk.replica}'s host for a power failure, a kernel crash or a disk error at that time"
 
 
+def _held(history: History, shrunk: Shrunk) -> dict[int, tuple[Range, ...]]:
+    """Which of the records that it lacks each replica holds."""
+    epoch = history.epochs.get(shrunk.epoch)
+    lineage = shrunk.lineage if shrunk.lineage.entries or epoch is None else epoch.lineage
+    return holders(history, lineage, [(shrunk.target, shrunk.end)])
+
+
+def _fetched_again(history: History, shrunk: Shrunk) -> bool:
+    return list(_held(history, shrunk).get(shrunk.replica, ())) == [(shrunk.target, shrunk.end)]
+
+
 def _finding(history: History, shrunk: Shrunk) -> Finding:
     inferences: tuple[str, ...] = ()
     if shrunk.confidence is Confidence.INFERRED:
         inferences = (
             f"broker {shrunk.replica} held everything below {shrunk.end}: that was committed with it in the ISR",
         )
-    lost = [(shrunk.target, shrunk.end)]
-    epoch = history.epochs.get(shrunk.epoch)
-    lineage = shrunk.lineage if shrunk.lineage.entries or epoch is None else epoch.lineage
-    held = holders(history, lineage, lost)
+    held = _held(history, shrunk)
     # What a leader had beyond the least that is known of its log may have been committed, and gone.
     measured = shrunk.end_exact or served_as(history, shrunk.replica, shrunk.epoch) is Role.FOLLOWER
-    again = measured and list(held.get(shrunk.replica, ())) == lost
-    whole = () if again else tuple(b for b in held if b != shrunk.replica)
-    how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered", "created": "created anew"}[shrunk.cause]
+    again = measured and _fetched_again(history, shrunk)
+    every = [(shrunk.target, shrunk.end)]
+    whole = () if again else tuple(b for b, ranges in held.items() if b != shrunk.replica and list(ranges) == every)
+    how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered"}.get(shrunk.cause, "created anew")
+    why = "its log directory had failed" if shrunk.cause == "failed" else "nothing explains the difference"
     return Finding(
         rule=ID,
         severity=Severity.WARNING if again else Severity.ERROR,
@@ -154,7 +174,7 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         summary=(
             f"broker {shrunk.replica}'s log was {how} with log end offset {shrunk.target}; it had "
             f"reached {shrunk.end}{'' if shrunk.end_exact else ' at least'}, "
-            "and nothing explains the difference" + ("; it has fetched the records again since" if again else "")
+            f"and {why}" + ("; it has fetched the records again since" if again else "")
         ),
         facts=(shrunk_fact(shrunk),),
         before={"log_end_offset": shrunk.end},
@@ -162,9 +182,9 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         inferences=inferences,
         cause=SHRUNK_BY[shrunk.cause],
         keep=f"{brokers_text(whole)}'s {'copy' if len(whole) == 1 else 'copies'} of {history.name}" if whole else None,
-        next_steps=(_host(shrunk) if again else _check(shrunk),),
+        next_steps=(_check(shrunk) if whole else _host(shrunk),),
         do_not=(f"do not start broker {shrunk.replica} first: it would lead without the records",)
-        if shrunk.cause == "created" and not again
+        if shrunk.cause in _EMPTY and not again
         else (),
     )
 

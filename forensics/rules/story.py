@@ -87,6 +87,7 @@ def shrunk_fact(shrunk: Shrunk) -> Fact:
         "unclean": f"came back with log end offset {shrunk.target}, {end} before",
         "corrupt": f"log recovery cut the log from {end} to {shrunk.target}",
         "created": f"came back with an empty log, log end offset {end} before",
+        "failed": f"came back with an empty log after its log directory had failed, log end offset {end} before",
     }[shrunk.cause]
     return Fact(what, broker=shrunk.replica, time=shrunk.time, refs=shrunk.refs)
 
@@ -96,8 +97,18 @@ SHRUNK_BY = {
     "unclean": "unflushed-tail",
     "corrupt": "unflushed-tail",
     "created": "wiped-disk",
+    "failed": "wiped-disk",
 }
 """What made a log come back shorter: the id of a cause."""
+
+
+def failed_directories(history: History) -> tuple[int, ...]:
+    """Brokers whose replica was made anew after its log directory had failed: the old log may be readable still."""
+    return tuple(
+        broker
+        for broker, spans in sorted(history.tenures.items())
+        if any(step.reason == "failed" for tenure in spans for step in tenure.steps)
+    )
 
 
 def flushed_cause(history: History, broker: int, end: int) -> str:

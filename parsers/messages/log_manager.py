@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import LOG, NAME, ORDERS, TP
+from parsers.messages.patterns import LISTED, LOG, NAME, ORDERS, TP
 from parsers.schema import MOVED, Kind
 
 _LOADED = LOG.replace("{hw}", "-?[0-9]+")
@@ -441,22 +441,38 @@ MESSAGES: tuple[Message, ...] = (
                 since="1.0",
                 until=None,
                 regex=(
-                    r"^Logs for partitions (?P<detail>.*) are offline and logs for future partitions .* are offline "
-                    r"due to "
+                    r"^Logs for partitions [^ ]* are offline and logs for future partitions  are offline due to "
                     r"failure on log directory (?P<log_dir>[^ ]+)"
                 ),
                 source_ref="2.4.1 LogManager:234",
+                each=(Each(LISTED),),
+                own_row=False,
                 examples=(
                     Example(
                         "Logs for partitions orders-1,orders-2 are offline and logs for future partitions  are "
                         "offline due to failure on log directory /srv/kafka/broker-1/data2",
-                        ({"detail": "orders-1,orders-2", "log_dir": "/srv/kafka/broker-1/data2"},),
+                        (
+                            {"topic": "orders", "partition": 1, "log_dir": "/srv/kafka/broker-1/data2"},
+                            {"topic": "orders", "partition": 2, "log_dir": "/srv/kafka/broker-1/data2"},
+                        ),
                         "real",
                     ),
+                ),
+            ),
+            # Future partitions are logs that were being moved there, not the replicas yet.
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    r"^Logs for partitions (?P<detail>.*) are offline and logs for future partitions .* are offline "
+                    r"due to failure on log directory (?P<log_dir>[^ ]+)"
+                ),
+                source_ref="2.4.1 LogManager:234",
+                examples=(
                     Example(
-                        "Logs for partitions orders-0,orders-1 are offline and logs for future partitions  are offline "
+                        "Logs for partitions orders-0 are offline and logs for future partitions orders-1 are offline "
                         "due to failure on log directory /data",
-                        ({"detail": "orders-0,orders-1", "log_dir": "/data"},),
+                        ({"detail": "orders-0", "log_dir": "/data"},),
                     ),
                 ),
             ),

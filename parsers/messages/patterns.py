@@ -13,6 +13,9 @@ NAME = r"[a-zA-Z0-9._-]+"
 TP = rf"(?P<tp>{NAME}-[0-9]+)"
 """``orders-0``."""
 
+LISTED = rf"(?:partitions |,){TP}"
+"""An entry of ``for partitions orders-0,orders-1``."""
+
 BRACKETED = r"\[(?P<bracketed>[^\]]+)\]"
 """``[orders,0]``: TopicAndPartition.toString up to 1.0."""
 

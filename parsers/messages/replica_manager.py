@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import EITHER, NAME, ORDERS, PARTITION, REPLICA_MANAGER, TP
+from parsers.messages.patterns import EITHER, LISTED, NAME, ORDERS, PARTITION, REPLICA_MANAGER, TP
 from parsers.schema import Kind
 
 _READ = Each(
@@ -219,17 +219,39 @@ MESSAGES: tuple[Message, ...] = (
                 since="1.0",
                 until=None,
                 regex=(
+                    rf"^{REPLICA_MANAGER}Broker [0-9]+ stopped fetcher for partitions [^ ]* and stopped moving logs "
+                    rf"for partitions  because they are in the failed log directory (?P<log_dir>[^ ]+)\."
+                ),
+                source_ref="2.4.1 ReplicaManager",
+                each=(Each(LISTED),),
+                own_row=False,
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=1] Broker 1 stopped fetcher for partitions orders-1,orders-2 and "
+                        "stopped moving logs for partitions  because they are in the failed log directory "
+                        "/srv/kafka/broker-1/data2.",
+                        (
+                            {"witness": 1, "topic": "orders", "partition": 1, "log_dir": "/srv/kafka/broker-1/data2"},
+                            {"witness": 1, "topic": "orders", "partition": 2, "log_dir": "/srv/kafka/broker-1/data2"},
+                        ),
+                        "real",
+                    ),
+                ),
+            ),
+            # Logs that were being moved to the failed directory are not the replicas yet: their names tell of no loss.
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
                     rf"^{REPLICA_MANAGER}Broker [0-9]+ stopped fetcher for partitions (?P<detail>[^ ]*) .*because "
                     rf"they are in the failed log directory (?P<log_dir>[^ ]+)\."
                 ),
                 source_ref="2.4.1 ReplicaManager",
                 examples=(
                     Example(
-                        "[ReplicaManager broker=1] Broker 1 stopped fetcher for partitions orders-1,orders-2 and "
-                        "stopped moving logs for partitions  because they are in the failed log directory "
-                        "/srv/kafka/broker-1/data2.",
-                        ({"witness": 1, "detail": "orders-1,orders-2", "log_dir": "/srv/kafka/broker-1/data2"},),
-                        "real",
+                        "[ReplicaManager broker=1] Broker 1 stopped fetcher for partitions orders-1 and stopped moving "
+                        "logs for partitions orders-0 because they are in the failed log directory /data2.",
+                        ({"witness": 1, "detail": "orders-1", "log_dir": "/data2"},),
                     ),
                 ),
             ),

@@ -313,6 +313,22 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
     "txn-4.1.1": (),
     "elr-4.1.1": (),
     "reassigned-3.9.1": (),
+    "dirfail-3.9.1": (),
+    "dirlead-2.8.2": (
+        Expected(
+            "committed-data-lost",
+            (),
+            ((20, 30),),
+            "critical",
+            "proven",
+            "unclean-election",
+            None,
+            ((HW, 30),),
+            ((LEO, 20),),
+        ),
+        Expected("leo-regression", (1,), ((0, 30),), "error", "proven", "wiped-disk", None, ((LEO, 30),), ((LEO, 0),)),
+        Expected("unclean-election", (2,), (), "error", "inferred", "unclean-election"),
+    ),
     "rotated-2.8.2": (),  # what happened is not in the evidence any more
 }
 

@@ -16,7 +16,7 @@ from forensics.replay.elections import (
 )
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History, Ref, Role
-from forensics.replay.tenures import Tenure
+from forensics.replay.steps import Tenure
 from parsers.schema import Kind
 
 LINE = Ref(row=1)

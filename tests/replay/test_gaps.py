@@ -7,8 +7,7 @@ import pytest
 from forensics.replay.events import Event
 from forensics.replay.gaps import Journal, forget_printed, gaps_in, linked, untold
 from forensics.replay.history import BrokerFacts, Epoch, Ref, Role
-from forensics.replay.steps import Step
-from forensics.replay.tenures import Tenure
+from forensics.replay.steps import Step, Tenure
 from parsers.schema import Kind
 
 

@@ -9,7 +9,8 @@ import pytest
 from forensics.replay.events import Event
 from forensics.replay.history import Role
 from forensics.replay.isr import broker_set
-from forensics.replay.tenures import Reader, Tenure
+from forensics.replay.steps import Tenure
+from forensics.replay.tenures import Reader
 from parsers.schema import Kind
 
 
@@ -254,3 +255,18 @@ def test_a_new_log_was_at_least_as_long_as_what_is_known_of_the_one_before(loads
     anew = event(Kind.LOG_CREATED, run=2 if loads is None else 3)
     found = read([follows(0), appended(20), again, *between, anew])
     assert next(step for tenure in found for step in tenure.steps if step.what == "created").end_low == (loads or 20)
+
+
+@pytest.mark.parametrize(("failed", "reason"), [(True, "failed"), (False, "new log")])
+def test_a_log_made_anew_after_its_directory_failed_says_so_with_both_lines(failed: bool, reason: str) -> None:
+    lost = [event(Kind.DIR_FAILED)] if failed else []
+    tenures = read([follows(0), appended(20), *lost, event(Kind.LOG_CREATED, run=2), follows(1, end=0, run=2)])
+    step = next(step for tenure in tenures for step in tenure.steps if step.what == "created")
+    assert (step.reason, len(step.refs), step.target) == (reason, 1 + failed, 0)
+
+
+def test_a_log_that_came_back_after_its_directory_failed_is_no_longer_said_to_have_failed() -> None:
+    """What is made anew later has another reason."""
+    back = [event(Kind.DIR_FAILED), loaded(20, run=2), follows(1, end=20, run=2)]
+    tenures = read([follows(0), appended(20), *back, event(Kind.LOG_CREATED, run=3)])
+    assert [step.reason for tenure in tenures for step in tenure.steps if step.what == "created"] == ["new log"]

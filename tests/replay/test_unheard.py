@@ -6,8 +6,7 @@ import pytest
 
 from forensics.replay.committed import at_most, committed_at_most
 from forensics.replay.history import Damage, Disk, Epoch, History, Ref, Replica, Role
-from forensics.replay.steps import Sample, Step
-from forensics.replay.tenures import Tenure
+from forensics.replay.steps import Sample, Step, Tenure
 from forensics.replay.unheard import unbegun, uncovered
 
 REF = Ref(row=1)

@@ -21,6 +21,10 @@ FELL = (
     "WARN [Log partition=orders-0, dir=/d] Non-monotonic update of high watermark from (offset=104 segment=[0:900]) "
     "to (offset=100 segment=[0:800]) (kafka.log.Log)"
 )
+FAILED = (
+    "WARN [ReplicaManager broker=2] Broker 2 stopped fetcher for partitions orders-0 and stopped moving logs for "
+    "partitions  because they are in the failed log directory /d. (kafka.server.ReplicaManager)"
+)
 MIXED = "INFO Kafka version: 3.4.1 (org.apache.kafka.common.utils.AppInfoParser)"
 
 
@@ -236,6 +240,7 @@ SAMPLES = {  # where a recorded cluster did it
     "16 a leader that had not heard of its successor": "zombie-1.1.1",
     "6 in and out of the ISR": "flap-3.9.1",
     "9 control records of transactions": "txn-4.1.1",
+    "10 a replica made anew after its log directory failed": "dirfail-3.9.1",
     "13 a partition with one replica moved": "reassigned-3.9.1",
     "15 a leader from the eligible leader replicas": "elr-4.1.1",
 }
@@ -296,16 +301,15 @@ def _state_changes(broker: Path) -> list[str]:
     return (broker / "logs" / "state-change.log").read_text("utf-8").splitlines()
 
 
-def directory_fails(incident: Incident, *, leads: bool) -> None:
+def directory_fails(incident: Incident, *, leads: bool, told: bool = True) -> None:
     """Broker 2 is started again without its failed directory, and makes its replica anew in another (KIP-112)."""
     incident.begins(100)
     node = incident[2].starts(10).loads(10, 100).follows(10.5, 0, 1, 100, 100)
-    node.says(30, "WARN [ReplicaManager broker=2] Stopping serving replicas in dir /d (kafka.server.ReplicaManager)")
-    node.says(
-        30,
-        "WARN [ReplicaManager broker=2] Broker 2 stopped fetcher for partitions orders-0 and stopped moving logs for "
-        "partitions  because they are in the failed log directory /d. (kafka.server.ReplicaManager)",
-    )
+    if told:
+        node.says(
+            30, "WARN [ReplicaManager broker=2] Stopping serving replicas in dir /d (kafka.server.ReplicaManager)"
+        )
+        node.says(30, FAILED)
     incident.elects(31, 1, 1, [1, 3])
     incident[1].leads(31, 1, 100, 100, [1, 3])
     incident[3].follows(31, 1, 1, 100, 100)
@@ -325,14 +329,19 @@ def directory_fails(incident: Incident, *, leads: bool) -> None:
         node.follows(41.5, 1, 1, 0, 0)
 
 
-def test_10_a_replica_made_anew_after_its_directory_failed_is_no_loss(tmp_path: Path) -> None:
-    """That its log came back empty is told, as a warning, once it has fetched the records again."""
+def test_10_a_replica_made_anew_after_its_directory_failed_is_no_fault(tmp_path: Path) -> None:
     incident = Incident(tmp_path)
     directory_fails(incident, leads=False)
-    worse = [f.summary for f in incident.scan().findings if f.severity not in (Severity.INFO, Severity.WARNING)]
-    assert worse == []
-    for rule in ("committed-data-lost", "truncation-below-committed", "replica-divergence", "unclean-election"):
-        assert incident.verdict(rule) == "clean"
+    result = incident.scan()
+    assert list(result.findings) == []
+    assert incident.verdict("leo-regression") == "clean"
+
+
+def test_10_a_replica_made_anew_for_no_known_reason_is_told_though_it_has_caught_up(tmp_path: Path) -> None:
+    incident = Incident(tmp_path)
+    directory_fails(incident, leads=False, told=False)
+    (finding,) = incident.scan().findings
+    assert (finding.rule, finding.severity, finding.offsets) == ("leo-regression", Severity.WARNING, ((0, 100),))
 
 
 def test_10_if_it_leads_before_it_caught_up_the_records_are_lost(tmp_path: Path) -> None:
@@ -340,4 +349,8 @@ def test_10_if_it_leads_before_it_caught_up_the_records_are_lost(tmp_path: Path)
     directory_fails(incident, leads=True)
     (finding,) = incident.findings("committed-data-lost")
     assert finding.offsets == ((0, 100),)
+    assert finding.next_steps[0] == "read broker 2's failed log directory: it had orders-0"
+    assert finding.do_not[0] == "do not format or discard the disk that failed of broker 2"
+    (shorter,) = incident.findings("leo-regression")
+    assert "its log directory had failed" in shorter.summary
     assert incident.verdict("unclean-election") == "violated"

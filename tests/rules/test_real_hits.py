@@ -274,3 +274,15 @@ def test_damage_names_the_copies_that_are_whole(sample_traces: Path, scanned: Sc
 def test_epochs_handed_out_again_are_a_cause(sample_traces: Path, scanned: Scanned) -> None:
     (finding,) = partition(scanned(sample_traces / "zkback-2.8.2")).judgements["two-leaders-one-epoch"].findings
     assert finding.cause == "epochs-put-back"
+
+
+def test_a_failed_log_directory_may_be_the_only_copy_left(
+    scanned: Callable[[Path], Result], sample_traces: Path
+) -> None:
+    """Broker 1 held the lost records there alone; its new log never had them."""
+    judged = partition(scanned(sample_traces / "dirlead-2.8.2"), "orders-0").judgements
+    (loss,) = judged["committed-data-lost"].findings
+    (shorter,) = judged["leo-regression"].findings
+    assert loss.next_steps[0] == "read broker 1's failed log directory: it had orders-0"
+    assert loss.do_not[0] == "do not format or discard the disk that failed of broker 1"
+    assert "its log directory had failed" in shorter.summary
