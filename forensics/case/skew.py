@@ -31,6 +31,7 @@ SKEW: dict[str, pl.DataType] = {
 
 _METADATA = ("metadata-log", "metadata-snapshot")
 _AFTERWARDS = ("P-40", "P-41")  # say that an ISR change was handed over, when it may have been answered already
+_TOLD_AGAIN = ("C-09",)  # says what the state is once a replica is offline, though it may have been so before
 _FAR = 1_000_000  # microseconds
 _HOPS = 4  # brokers that a bound may pass through
 
@@ -276,7 +277,7 @@ def _proposals(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _recorded(rows: pl.DataFrame) -> pl.DataFrame:
     """ISR changes as a controller recorded them (AlterPartition, KIP-497)."""
-    committed = _is(Kind.ISR_COMMIT) & pl.col("leader").is_not_null()
+    committed = _is(Kind.ISR_COMMIT) & pl.col("leader").is_not_null() & ~pl.col("message").is_in(_TOLD_AGAIN)
     return rows.filter((_is(Kind.PARTITION_CHANGED) | committed) & pl.col("partition_epoch").is_not_null())
 
 
