@@ -34,7 +34,7 @@ from forensics.replay.history import (
     Shrunk,
     Statement,
 )
-from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading
+from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading, had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.spared import spared
 from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first
@@ -213,6 +213,7 @@ class _Fold(Leading):
     def _ahead(self, broker: int, tenure: Tenure) -> None:
         """What a follower fetched in epochs of its leader that it was never told of is not of the one it was told."""
         before = self.previous.get(broker)
+        self.logs[broker] = self._found(broker, tenure)
         if before is None or before.leader is None or not self._fetches_ahead(broker, before.leader):
             return
         for number, epoch in self.history.epochs.items():
@@ -246,6 +247,8 @@ class _Fold(Leading):
             if at > 0 and not self.facts.get(broker, NO_FACTS).server_log:
                 log = agreed(log, epoch.lineage, at)  # what it was cut to is not told
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
+        elif at is not None:
+            log = log.cut(at).begin(UNKNOWN, at)  # of a leader that nothing names
         for number, start, _ in tenure.entries:
             log = log.cut(start).begin(number, start)
         self.logs[broker] = log
@@ -370,7 +373,13 @@ class _Fold(Leading):
         if before is not None and before.hw is not None and start.value <= before.hw.value:
             return
         epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
-        self._state(broker, epoch, start, "with which it returned", earlier=True)
+        own = None
+        if before is not None and epoch is not None:
+            unknown = [passed_over(self.history, before, tenure), had_part(self.history, before, tenure)]
+            known = min((offset for offset in unknown if offset is not None), default=start.value)
+            if known < start.value:
+                own, epoch = epoch.lineage.cut(known).begin(UNKNOWN, known), None
+        self._state(broker, epoch, start, "with which it returned", earlier=True, own=own)
 
     def _state(
         self,

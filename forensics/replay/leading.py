@@ -16,6 +16,40 @@ REMOVES = frozenset({"cut", "full", "created", "deleted", "corrupt", "gap"})
 """Steps after which records may be missing at the end of a log."""
 
 
+def passed_over(history: History, before: Tenure, tenure: Tenure) -> int | None:
+    """Offset from which on it is not known of which epoch a replica's records are, as there were epochs between two of
+    its roles of which none of its lines tell, though its process lived: it had a part in them, or heard of none.
+    """
+    if before.run != tenure.run or before.epoch < 0 or any(step.what == "loaded" for step in before.steps):
+        return None
+    between = [
+        epoch
+        for number, epoch in history.epochs.items()
+        if before.epoch < number < tenure.epoch
+        and (epoch.leader is None or (epoch.served and epoch.leader not in (-1, before.leader)))
+    ]
+    # A leader's own records are its own: of a follower only what it began with is.
+    known = before.end_low if before.role is Role.LEADER else before.start_low
+    return min((max(known, epoch.start or 0) for epoch in between), default=None)
+
+
+def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
+    """The same of a replica that came back, where it was in the ISR with which another's epoch began in between, or
+    nothing tells of that ISR.
+    """
+    broker, known, part = before.replica, None, False
+    for number, epoch in sorted(history.epochs.items()):
+        if not 0 <= before.epoch < number <= tenure.epoch or not epoch.served or epoch.leader in (None, -1, broker):
+            continue
+        if known is None:
+            known = epoch.start if epoch.start is not None else epoch.start_low
+        members = [isr for isr, _ in epoch.isr]
+        # It was in the epoch to which it came back before, if it was taken out of the ISR in between.
+        out = number < tenure.epoch or any(broker not in isr for isr in members)
+        part = part or (out and (not members or broker in members[0]))
+    return known if part else None
+
+
 class Leading:
     """The state of a fold as far as leaders' beginnings depend on it.
 
@@ -44,9 +78,15 @@ class Leading:
         facts = self.facts.get(broker, NO_FACTS)
         return facts.state_log and facts.server_log
 
+    def _found(self, broker: int, tenure: Tenure) -> Lineage:
+        """The log that a role found: what it may have got in epochs that no line of it tells of is nobody's known."""
+        log, before = self.logs.get(broker, Lineage().begin(UNKNOWN, 0)), self.previous.get(broker)
+        known = passed_over(self.history, before, tenure) if before is not None else None
+        return log if known is None else log.cut(known).begin(UNKNOWN, known)
+
     def _begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:
         """Where the epoch's leader began to write, and on top of which log."""
-        log = self.logs.get(leader, Lineage().begin(UNKNOWN, 0))
+        log = self.logs.get(leader, Lineage().begin(UNKNOWN, 0)) if tenure is None else self._found(leader, tenure)
         before = self.previous.get(leader)
         if not self._told(leader) and before is not None and before.epoch < epoch.epoch - 1:
             log = Lineage().begin(UNKNOWN, 0)  # whom it followed in between, and what it was cut to, is not told
