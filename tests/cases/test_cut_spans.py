@@ -66,8 +66,14 @@ def moments(trace: Path) -> list[float]:
 def missing(trace: Path, names: list[str], random: Random) -> Missing:
     brokers = sorted({PurePosixPath(name).parts[0] for name in names if "/logs/" in name})
     times = moments(trace)
-    what = random.choice(["span", "span", "files", "both"])
+    what = random.choice(["span", "span", "files", "both", "host"])
     spans, files = [], []
+    if what == "host" and len(times) > 1:
+        # A machine that is gone with its disks, and of its logs, or of all, what was shipped elsewhere.
+        host = random.choice(brokers)
+        first, last = sorted(random.sample(times, 2))
+        spans = [(broker, first, last) for broker in random.choice([[host], brokers])]
+        return Missing(tuple(spans), tuple(name for name in names if name.startswith(f"{host}/data/")))
     if what != "files" and len(times) > 1:
         chosen = [broker for broker in brokers if random.random() < 0.5] or [random.choice(brokers)]
         common = sorted(random.sample(times, 2))

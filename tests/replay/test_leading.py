@@ -1,0 +1,64 @@
+"""What a replica holds after epochs of which its own lines do not tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from forensics.replay.history import Epoch, History, Ref, Role
+from forensics.replay.leading import had_part, passed_over
+from forensics.replay.steps import Step, Tenure
+
+
+def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int | None = 30) -> History:
+    """Broker 1 follows epoch 0 of broker 3; others tell of one epoch more."""
+    told = [(frozenset(one), Ref(row=0)) for one in isr]
+    epoch = Epoch(number, leader=leader, start=start, isr=told, served=leader is not None)
+    return History("orders", 0, epochs={0: Epoch(0, leader=3, start=0, served=True), number: epoch})
+
+
+def role(epoch: int, *, run: int = 1, leads: bool = False, loaded: int | None = None) -> Tenure:
+    steps = [] if loaded is None else [Step("loaded", loaded, None, 0, "", None, (Ref(row=1),))]
+    leader = 1 if leads else 3
+    return Tenure(1, epoch, run, Role.LEADER if leads else Role.FOLLOWER, leader, start_low=20, end_low=50, steps=steps)
+
+
+@pytest.mark.parametrize(
+    ("leads", "leader", "start", "known"),
+    [
+        (False, 2, 30, 30),  # what the other leader wrote begins there
+        (False, 2, 10, 20),  # what it began with is its own
+        (False, None, None, 20),
+        (True, 2, 30, 50),  # a leader's records are its own
+        (False, 3, 30, None),  # its leader went on
+        (False, -1, None, None),  # nobody wrote
+    ],
+)
+def test_an_epoch_of_another_that_a_living_process_says_nothing_of(
+    leads: bool, leader: int | None, start: int | None, known: int | None
+) -> None:
+    history = between({1, 2}, leader=leader, start=start)
+    assert passed_over(history, role(0, leads=leads), role(2)) == known
+
+
+def test_who_was_told_of_every_epoch_or_was_not_there_passed_over_none() -> None:
+    history = between({1, 2})
+    assert passed_over(history, role(0), role(1)) is None
+    assert passed_over(history, role(0, loaded=40), role(2, run=2)) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "isr", "known"),
+    [
+        (1, [{1, 2}], 30),
+        (1, [{2, 3}], None),  # it was gone
+        (1, [], 30),  # nobody says who was in it
+        (2, [{1, 2}, {2}, {1, 2}], 30),  # in the epoch to which it came back it had been before
+        (2, [{1, 2}], None),  # or not
+        (2, [{2}, {1, 2}], None),
+        (3, [{1, 2}], None),  # later than its return
+    ],
+)
+def test_who_came_back_had_a_part_in_the_epochs_in_whose_isr_others_put_it(
+    number: int, isr: list[set[int]], known: int | None
+) -> None:
+    assert had_part(between(*isr, number=number), role(0, loaded=40), role(2, run=2)) == known
