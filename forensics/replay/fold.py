@@ -34,7 +34,7 @@ from forensics.replay.history import (
     Shrunk,
     Statement,
 )
-from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading, had_part, passed_over
+from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading, unknown_from
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.spared import spared
 from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first
@@ -373,12 +373,9 @@ class _Fold(Leading):
         if before is not None and before.hw is not None and start.value <= before.hw.value:
             return
         epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
-        own = None
-        if before is not None and epoch is not None:
-            unknown = [passed_over(self.history, before, tenure), had_part(self.history, before, tenure)]
-            known = min((offset for offset in unknown if offset is not None), default=start.value)
-            if known < start.value:
-                own, epoch = epoch.lineage.cut(known).begin(UNKNOWN, known), None
+        own, known = None, unknown_from(self.history, before, tenure) if before is not None else None
+        if epoch is not None and known is not None and known < start.value:
+            own, epoch = epoch.lineage.cut(known).begin(UNKNOWN, known), None
         self._state(broker, epoch, start, "with which it returned", earlier=True, own=own)
 
     def _state(

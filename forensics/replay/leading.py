@@ -50,6 +50,12 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
     return known if part else None
 
 
+def unknown_from(history: History, before: Tenure, tenure: Tenure) -> int | None:
+    """Offset from which on what was reached between two roles need not be of the earlier one's epoch."""
+    found = (passed_over(history, before, tenure), had_part(history, before, tenure))
+    return min((offset for offset in found if offset is not None), default=None)
+
+
 class Leading:
     """The state of a fold as far as leaders' beginnings depend on it.
 
