@@ -43,12 +43,27 @@ ID = "hw-regression"
 def judge(history: History, case: Case) -> Judgement:
     """Report each regression; the same one repeated is one finding."""
     groups: dict[tuple[int, int, str], list[Regression]] = {}
+    unclear = [regression for regression in history.regressions if _another_role(history, regression)]
     for regression in history.regressions:
-        groups.setdefault((regression.replica, regression.epoch, regression.how), []).append(regression)
+        if regression not in unclear:
+            groups.setdefault((regression.replica, regression.epoch, regression.how), []).append(regression)
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
-    missing = tuple(missing_logs(history, case))
+    wishes = [
+        f"broker {one.replica}'s server.log and state-change.log at INFO from then on: whether it still led epoch "
+        f"{one.epoch} when its high watermark went from {one.before} to {one.after} "
+        f"({history.uncovered[one.replica]})"
+        for one in unclear
+    ]
+    missing = tuple(dict.fromkeys([*wishes, *missing_logs(history, case)]))
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, missing)
+
+
+def _another_role(history: History, regression: Regression) -> bool:
+    """Whether a replica may not have led any more: its files know later epochs than the last one its lines tell of."""
+    spans = history.tenures.get(regression.replica, ())
+    last = max((tenure.epoch for tenure in spans), default=-1)
+    return regression.how == "leader" and regression.replica in history.uncovered and regression.epoch == last
 
 
 def _finding(history: History, group: list[Regression]) -> Finding:
