@@ -87,7 +87,6 @@ class Journal:
         self.present = False  # its log was loaded or made by this process
         self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
         self.stopping = False
-        self.killed = False  # no line tells that the process before was stopped
         self.served: int | None = None  # last leader epoch of a role that it took up without doubt
 
     def read(self, events: Iterable[Event]) -> list[Gap]:
@@ -100,10 +99,8 @@ class Journal:
                 return []  # a trace states everything there is to state, each thing once
             if event.run != self.run:
                 self._over(last)
-                killed = (self.epoch >= 0 or self.present) and not self.stopping
                 self.run = event.run
                 self._fresh()
-                self.killed = killed
             handler = _HANDLERS.get(event.kind)
             if handler is not None:
                 handler(self, event)
@@ -276,9 +273,6 @@ class Journal:
             # A process whose beginning is not told.
             self._over(event)
             self._fresh()
-        if self.killed and self.recovering is None and event.leo:
-            self._gap(event.row, "its log was loaded without recovery, and no line tells that it had been stopped")
-        self.killed = False
         self.rebuilt = self.recovering = None
         self.present = True
 

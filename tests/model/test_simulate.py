@@ -252,4 +252,4 @@ def test_of_a_disk_that_was_lost_stock_logging_tells_the_least_that_is_gone(prot
     shorter = partition.judgements["leo-regression"].findings
     assert [(one.records, one.facts[0].text) for one in shorter] == [
         ((10, None), "came back with an empty log, log end offset at least 10 before")
-    ] * (protocol.name != "hw")
+    ]
