@@ -349,14 +349,21 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
     """More may be lost than is proven: the leader before may have committed beyond what any high watermark shows."""
     if history.backwards or history.contested:
         return ("more may be lost: the leader epochs do not tell in what order the leaders followed one another",)
-    return tuple(
-        f"more may be lost: how far {leader_text(doubt.before)} had committed beyond offset "
-        f"{loss.ranges[-1][1]} is not in the evidence"
+    unknown = [
+        doubt.before
         for doubt in doubts(history)
         if doubt.after.epoch <= loss.epoch.epoch
         and (doubt.end is None or doubt.end > loss.ranges[-1][1])
         and _end_gone(history, doubt)
-    )[:1]
+    ]
+    last = history.epochs.get(loss.lineage.epoch_at(loss.ranges[-1][1] - 1))
+    if last is not None and last.leader in history.unbegun:
+        unknown.append(last)  # its lines begin after it led
+    return tuple(
+        f"more may be lost: how far {leader_text(epoch)} had committed beyond offset {loss.ranges[-1][1]} is not in "
+        "the evidence"
+        for epoch in unknown[:1]
+    )
 
 
 def _later(history: History, loss: Loss) -> tuple[str, ...]:

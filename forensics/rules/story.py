@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, refetched
+from forensics.replay.committed import doubts, lost_unseen, refetched
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.isr import isr_text
@@ -176,7 +176,9 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     if outside_isr(history, epoch):
         return unclean_cause(epoch)
     kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
-    if kept and history.protocol == "hw" and _heard(history, leader):
+    written = history.epochs.get(since)
+    unseen = leader is not None and written is not None and lost_unseen(history, leader, written, epoch)
+    if kept and history.protocol == "hw" and _heard(history, leader) and not unseen:
         return "hw-truncation"  # as a follower it kept a tail of its own, which no offset can tell from its leader's
     if _lagged(history, epoch, offset, since):
         return "lagging-isr-member"

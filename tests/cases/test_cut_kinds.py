@@ -82,3 +82,12 @@ def test_a_missing_kind_of_file_makes_no_answer_wrong(evidence_case: Path) -> No
             said[what] = wrong(evidence_case, judged(kept))
     assert asked > (10 if EVERYTHING else 5)
     assert {what: answers for what, answers in said.items() if answers} == {}
+
+
+def test_without_its_controller_a_power_loss_is_not_taken_for_a_truncation(evidence: Path) -> None:
+    """Nothing tells what the leader's log had held before it was loaded, and no line tells of a truncation."""
+    trace = evidence / "powerloss-0.10.2.2"
+    files = [(source, reading) for source, reading in read_files([str(trace)]) if "/broker-9/" not in source.path]
+    (partition,) = (one for one in judged(files).partitions if one.history.name == "orders-0")
+    (loss,) = partition.judgements["committed-data-lost"].findings
+    assert (loss.offsets, loss.cause) == (((10, 15),), "unknown")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -162,3 +164,20 @@ def test_who_was_in_sync_is_not_known_past_epochs_that_nobody_names(epoch: int, 
     assert (incident.verdict("leo-regression") == "violated") == (epoch == 1)
     silent = ["who led orders-0 in leader epoch 1, 2, 3" in wish for wish in incident.missing("unclean-election")]
     assert any(silent) == (epoch == 4)
+
+
+def test_how_much_a_leader_had_is_not_known_where_its_lines_begin_after_it_led(
+    sample_traces: Path, tmp_path: Path
+) -> None:
+    """What another's high watermark proves to be lost is the least then."""
+    evidence = Path(shutil.copytree(sample_traces / "emptydisk-3.9.1", tmp_path / "evidence"))
+    actions = json.loads((evidence / "truth.json").read_text("utf-8"))["actions"]
+    wiped = next(action["at"] for action in actions if action["what"] == "wiped")
+    moment = datetime.fromtimestamp(wiped, UTC).strftime("[%Y-%m-%d %H:%M:%S")
+    for log in (evidence / "broker-1" / "logs").glob("*.log"):
+        lines = log.read_text("utf-8").splitlines(keepends=True)
+        first = next((at for at, line in enumerate(lines) if line.startswith("[20") and line > moment), len(lines))
+        log.write_text("".join(lines[first:]), "utf-8")
+    (loss,) = judged(evidence, rule="committed-data-lost").findings
+    assert (loss.offsets, loss.records) == (((0, 33),), (33, None))
+    assert any("leader 1 of epoch 0" in open_end for open_end in loss.uncertain)
