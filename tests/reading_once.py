@@ -37,11 +37,12 @@ def _remembered(sources: Sequence[Source]) -> list[FileReading]:
     if any(one.problem or one.container for one in sources):
         return _read_unit(sources)
     keys = [_key(one) for one in sources]
-    if take_metadata.belongs(sources[0]):  # these go on from each other
+    chained = take_metadata.belongs(sources[0])  # these go on from each other
+    if chained:
         keys = [(number, *keys) for number in range(len(keys))]
     with _turn:  # scans read in threads, and another's reading may take the place of one that is known
         found = {number: _known[key] for number, key in enumerate(keys) if key in _known}
-    if take_metadata.belongs(sources[0]) and len(found) < len(keys):
+    if chained and len(found) < len(keys):
         found = {}
     missing = [number for number in range(len(keys)) if number not in found]
     if missing:

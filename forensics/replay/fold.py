@@ -190,6 +190,7 @@ class _Fold(Leading):
         left = self.logs[broker]
         if tenure.start_end is not None:
             self.logs[broker] = self.logs[broker].cut(tenure.start_end)
+        self.logs[broker] = self._found(broker, tenure)
         self._ahead(broker, tenure)
         tenure.log_before = self.logs[broker]
         self._stated_at_start(broker, tenure)
@@ -213,7 +214,6 @@ class _Fold(Leading):
     def _ahead(self, broker: int, tenure: Tenure) -> None:
         """What a follower fetched in epochs of its leader that it was never told of is not of the one it was told."""
         before = self.previous.get(broker)
-        self.logs[broker] = self._found(broker, tenure)
         if before is None or before.leader is None or not self._fetches_ahead(broker, before.leader):
             return
         for number, epoch in self.history.epochs.items():
@@ -279,7 +279,6 @@ class _Fold(Leading):
         """
         log = self.logs[broker]
         for step in steps:
-            low = step.end if step.end is not None else step.end_low
             if step.what == "cut":
                 leader = tenure.leader if tenure.leader is not None else (epoch.leader if epoch else None)
                 cut = Cut(
@@ -296,7 +295,7 @@ class _Fold(Leading):
                     repeats=step.repeats,
                     last=step.last,
                 )
-                self.pending.append(Pending(cut, None, step.end_low, step.refs[0].row))
+                self.pending.append(Pending(cut, None, step.refs[0].row))
                 log = log.cut(step.target)
             elif step.what in ("loaded", "corrupt", "created"):
                 before = self.previous.get(broker)
@@ -304,7 +303,7 @@ class _Fold(Leading):
                     shrunk, row = came_back(step, broker, before.epoch, left), tenure.refs[0].row
                 else:
                     shrunk, row = came_back(step, broker, tenure.epoch, log), step.refs[0].row
-                self.pending.append(Pending(None, shrunk, low, row))
+                self.pending.append(Pending(None, shrunk, row))
                 log = log.cut(step.target)
             elif step.what == "full":
                 log = Lineage().begin(UNKNOWN, step.target)

@@ -23,7 +23,7 @@ from forensics.replay.fold import fold
 from forensics.replay.forks import forks
 from forensics.replay.gaps import JOURNAL
 from forensics.replay.history import BrokerFacts, Disk, History, Ref
-from parsers.formats.metadata_log import AGAINST_SETTINGS
+from parsers.formats.metadata_log import AGAINST_SETTINGS, ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -69,7 +69,6 @@ PROGRESS = (
 _PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
 """A property of a log: to 1.0 all are printed, later those that are not the broker's default."""
 
-_ALLOWS = "unclean.leader.election.enable"
 _AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
 
 STOPPED_FOR_GOOD = "stop replica (delete=true)"
@@ -165,12 +164,12 @@ def _forced(history: History, told: Iterable[Event], case: Case) -> None:
     for event in told:
         epoch = history.epochs.get(event.leader_epoch) if event.leader_epoch is not None else None
         found = _AGAINST_SETTINGS.search(event.detail or "") if event.kind == Kind.UNCLEAN_ELECTION else None
-        if epoch is None or found is None or history.properties.get(_ALLOWS, "false") != "false":
+        if epoch is None or found is None or history.properties.get(ALLOWS, "false") != "false":
             continue
         controller = case.brokers.get(int(found[1]))
         # Where its settings are at hand they say its roles, and what they do not say has its default: false (KIP-106).
         if controller is not None and "controller" in controller.settings.get("process.roles", ""):
-            epoch.forced = controller.settings.get(_ALLOWS, "false").strip().lower() == "false"
+            epoch.forced = controller.settings.get(ALLOWS, "false").strip().lower() == "false"
 
 
 def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:

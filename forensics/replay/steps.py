@@ -110,7 +110,6 @@ class Pending:
 
     cut: Cut | None
     shrunk: Shrunk | None
-    own_low: int
     row: int | None
 
 

@@ -405,22 +405,21 @@ def _advice(
         left = [(broker, one) for broker, disk in history.disks.items() for one in disk.stale if _reaches(one, ranges)]
         places = [f"{shlex.quote(one.directory)} of broker {broker} (log end {one.end})" for broker, one in left]
         failed = failed_directories(history)
+        disks = (f"read {brokers_text(failed)}'s failed log directory: it had {name}",) if failed else ()
+        discard = (f"do not format or discard the disk that failed of {brokers_text(failed)}",) if failed else ()
         return (
             f"what was left behind and may hold them: {', '.join(places)}" if places else None,
             (
                 *(f"copy {place}, which is not the live directory, to another disk" for place in places),
                 *(_read(name, _dump(case, broker)) for broker, _ in left[:1]),
-                *(f"read {brokers_text(failed)}'s failed log directory: it had {name}" for _ in failed[:1]),
+                *disks,
                 (
                     f"look for other copies of {name}: backups, disk snapshots, mirrored clusters, "
                     f"consumers that read them"
                 ),
                 "ask the producers for the records of that time",
             ),
-            (
-                *(f"do not format or discard the disk that failed of {brokers_text(failed)}" for _ in failed[:1]),
-                "do not delete the evidence: it is the only account of what was lost",
-            ),
+            (*discard, "do not delete the evidence: it is the only account of what was lost"),
         )
     broker = holders[0]
     others = [b for b in sorted(members(history, case)) if b not in holders]

@@ -43,9 +43,11 @@ ID = "hw-regression"
 def judge(history: History, case: Case) -> Judgement:
     """Report each regression; the same one repeated is one finding."""
     groups: dict[tuple[int, int, str], list[Regression]] = {}
-    unclear = [regression for regression in history.regressions if _another_role(history, regression)]
+    unclear: list[Regression] = []
     for regression in history.regressions:
-        if regression not in unclear:
+        if _another_role(history, regression):
+            unclear.append(regression)
+        else:
             groups.setdefault((regression.replica, regression.epoch, regression.how), []).append(regression)
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
     wishes = [

@@ -36,7 +36,6 @@ from forensics.case import Case
 from forensics.replay.committed import doubts, holders, lost_unseen
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
-from forensics.replay.lineage import Range
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import SHRUNK_BY, missing_logs, served_as, shrunk_fact
 
@@ -48,8 +47,11 @@ _EMPTY = ("created", "failed")
 
 def judge(history: History, case: Case) -> Judgement:
     """Report each log that came back shorter."""
-    made_anew = [s for s in history.shrunk if s.cause == "failed" and _fetched_again(history, s)]
-    findings = tuple(_finding(history, shrunk) for shrunk in history.shrunk if shrunk not in made_anew)
+    findings = tuple(
+        _finding(history, shrunk)
+        for shrunk in history.shrunk
+        if shrunk.cause != "failed" or shrunk.replica not in _whole(history, shrunk)
+    )
     missing = [*_replaced(history), *_made_anew(history), *_unmeasured(history), *missing_logs(history, case)]
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(missing))
@@ -137,15 +139,12 @@ def _host(shrunk: Shrunk) -> str:
     return f"check broker {shrunk.replica}'s host for a power failure, a kernel crash or a disk error at that time"
 
 
-def _held(history: History, shrunk: Shrunk) -> dict[int, tuple[Range, ...]]:
-    """Which of the records that it lacks each replica holds."""
+def _whole(history: History, shrunk: Shrunk) -> tuple[int, ...]:
+    """Replicas that hold all that its log had lacked, itself where it has fetched it again."""
     epoch = history.epochs.get(shrunk.epoch)
     lineage = shrunk.lineage if shrunk.lineage.entries or epoch is None else epoch.lineage
-    return holders(history, lineage, [(shrunk.target, shrunk.end)])
-
-
-def _fetched_again(history: History, shrunk: Shrunk) -> bool:
-    return list(_held(history, shrunk).get(shrunk.replica, ())) == [(shrunk.target, shrunk.end)]
+    lost = [(shrunk.target, shrunk.end)]
+    return tuple(broker for broker, ranges in holders(history, lineage, lost).items() if list(ranges) == lost)
 
 
 def _finding(history: History, shrunk: Shrunk) -> Finding:
@@ -154,12 +153,11 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         inferences = (
             f"broker {shrunk.replica} held everything below {shrunk.end}: that was committed with it in the ISR",
         )
-    held = _held(history, shrunk)
+    whole = _whole(history, shrunk)
     # What a leader had beyond the least that is known of its log may have been committed, and gone.
     measured = shrunk.end_exact or served_as(history, shrunk.replica, shrunk.epoch) is Role.FOLLOWER
-    again = measured and _fetched_again(history, shrunk)
-    every = [(shrunk.target, shrunk.end)]
-    whole = () if again else tuple(b for b, ranges in held.items() if b != shrunk.replica and list(ranges) == every)
+    again = measured and shrunk.replica in whole
+    others = () if again else tuple(broker for broker in whole if broker != shrunk.replica)
     how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered"}.get(shrunk.cause, "created anew")
     why = "its log directory had failed" if shrunk.cause == "failed" else "nothing explains the difference"
     return Finding(
@@ -181,8 +179,10 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         after={"log_end_offset": shrunk.target},
         inferences=inferences,
         cause=SHRUNK_BY[shrunk.cause],
-        keep=f"{brokers_text(whole)}'s {'copy' if len(whole) == 1 else 'copies'} of {history.name}" if whole else None,
-        next_steps=(_check(shrunk) if whole else _host(shrunk),),
+        keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {history.name}"
+        if others
+        else None,
+        next_steps=(_check(shrunk) if others else _host(shrunk),),
         do_not=(f"do not start broker {shrunk.replica} first: it would lead without the records",)
         if shrunk.cause in _EMPTY and not again
         else (),

@@ -34,6 +34,7 @@ from parsers.schema import NOTICES, OBSERVATIONS, Kind
 NAME: Final = "metadata-log"
 SNAPSHOT: Final = "metadata-snapshot"
 BOOTSTRAP_FILE: Final = "bootstrap.checkpoint"
+ALLOWS: Final = "unclean.leader.election.enable"
 AGAINST_SETTINGS: Final = "allowed-by-no-setting-of="
 """With this, in the detail of an unclean election, the id of the controller begins that held it."""
 
@@ -41,7 +42,6 @@ _RECOVERING: Final = 1
 _NO_CHANGE: Final = -2
 _TOPIC, _BROKER = 2, 4  # ConfigResource.Type
 _SECRET: Final = ("password", "secret", "jaas", "keystore.key", "credential", "token")
-_ALLOWS: Final = "unclean.leader.election.enable"
 _ELIGIBLE: Final = "eligible.leader.replicas.version"
 _LAST_TIME: Final = 253_402_300_799_999  # end of the year 9999, in milliseconds
 
@@ -421,7 +421,7 @@ class Reader:
         if value is not None and any(word in key.lower() for word in _SECRET):
             value = "(hidden)"
         detail = key if value is None else f"{key}={value}"
-        if key == _ALLOWS and self.state.allowing is not None and fields["resource_type"] in (_TOPIC, _BROKER):
+        if key == ALLOWS and fields["resource_type"] in (_TOPIC, _BROKER):
             self._allows(resource if fields["resource_type"] == _TOPIC else "", value)
         if fields["resource_type"] == _TOPIC:
             self.row(Kind.TOPIC_CONFIG, topic=resource, detail=detail)
