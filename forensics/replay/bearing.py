@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from forensics.replay.history import Damage, Disk, Epoch, History, Statement
+from forensics.replay.history import Damage, Disk, Epoch, History, Shrunk, Statement
 from forensics.replay.leading import NO_DISK, REMOVES
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 
@@ -30,6 +30,26 @@ def borne_out(history: History, statement: Statement) -> Statement:
     return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(at).begin(UNKNOWN, at))
 
 
+def misled(history: History, shrunk: Shrunk, row: int | None) -> bool:
+    """Whether lines on a log that came back shorter are missing: known gaps, or what it came back with is on the disk
+    of other epochs than its lines lead to. It was cut in between and fetched again, of which no line tells.
+    """
+    if shrunk.replica in history.gaps:
+        return True
+    disk = history.disks.get(shrunk.replica, NO_DISK)
+    if disk.end is None or not disk.lineage.entries or history.protocol == "hw" or history.backwards:
+        return False
+    first, end = disk.log_start, min(shrunk.target, disk.end)
+    differ = differences(shrunk.lineage, disk.lineage, first, end)[0] if first < end else []
+    if not differ or _cut_since(history, shrunk.replica, differ[0][0], row):
+        return False
+    why = f"its files hold other records from offset {differ[0][0]} on than its lines lead to"
+    history.gaps[shrunk.replica] = Damage(why, shrunk.refs[0])
+    replica = history.replicas[shrunk.replica]
+    replica.server_log = replica.state_log = False
+    return True
+
+
 def beyond_lines(history: History, statement: Statement) -> int | None:
     """Where an epoch that a replica's lines do not tell of began below what it stated last: of which of the two logs it
     speaks is not known. None where its lines go on to the end.
@@ -47,10 +67,14 @@ def _removed(history: History, statement: Statement, at: int) -> bool:
     """Whether a line tells that a replica lost what it had from an offset on, after it stated a high watermark."""
     if not statement.refs or statement.refs[0].row is None or statement.how == "in the checkpoint file":
         return False
-    row = statement.refs[0].row
+    return _cut_since(history, statement.replica, at, statement.refs[0].row)
+
+
+def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:
+    """Whether a line from a row of a replica on tells that what it had from an offset on went."""
     return any(
-        step.target <= at and (step.what in REMOVES or step.what == "loaded") and (step.refs[-1].row or 0) >= row
-        for tenure in history.tenures.get(statement.replica, ())
+        step.target <= at and (step.what in REMOVES or step.what == "loaded") and (step.refs[-1].row or 0) >= (row or 0)
+        for tenure in history.tenures.get(broker, ())
         for step in tenure.steps
         if step.what != "gap"
     )

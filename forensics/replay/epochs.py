@@ -58,6 +58,9 @@ def collect(
         for number in {*(entry[0] for entry in disk.entries), *(entry[0] for entry in disk.lineage.entries)}:
             if number >= 0:
                 at(number).served = True
+    for tenure in (tenure for spans in tenures.values() for tenure in spans):
+        for number, _, _ in tenure.entries:
+            at(number).served = True  # a record of it was fetched
     for epoch in epochs.values():
         # Nothing speaks against it where the leader's own lines are not in the evidence.
         if epoch.leader is not None and epoch.leader >= 0 and epoch.leader not in told:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again, written_before
-from forensics.replay.bearing import agreed, beyond_lines, borne_out, left_unseen, next_start
+from forensics.replay.bearing import agreed, beyond_lines, borne_out, left_unseen, misled, next_start
 from forensics.replay.committed import reached
 from forensics.replay.copies import copies
 from forensics.replay.elections import outlived, states
@@ -493,7 +493,7 @@ class _Fold(Leading):
                 held = self._held(shrunk.replica, until, pending.row)
                 if held > shrunk.end:
                     shrunk = replace(shrunk, end=held, end_exact=False, confidence=Confidence.INFERRED)
-                if shrunk.end > shrunk.target and shrunk.replica not in self.history.gaps:
+                if shrunk.end > shrunk.target and not misled(self.history, shrunk, pending.row):
                     self.history.shrunk.append(shrunk)
 
     def _put_back(self) -> list[Regression]:

@@ -30,6 +30,9 @@ JOURNAL = (
 """What says of other lines that they were printed, and nothing else."""
 
 
+_ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
+"""What tells of a new role. An epoch cache knows epochs by their records, so it knows less."""
+
 _AT_ONCE = 5_000_000
 """Microseconds within which a broker may take several records of the metadata log at once; when it is behind, more."""
 
@@ -340,7 +343,10 @@ def linked(events: Mapping[int, Iterable[Event]]) -> Linked:
         broker: {
             event.leader_epoch: event.previous_epoch
             for event in own
-            if event.leader_epoch is not None and event.previous_epoch is not None and event.previous_epoch >= 0
+            if event.kind in _ROLES
+            and event.leader_epoch is not None
+            and event.previous_epoch is not None
+            and event.previous_epoch >= 0
         }
         for broker, own in events.items()
     }

@@ -35,14 +35,19 @@ def passed_over(history: History, before: Tenure, tenure: Tenure) -> int | None:
 
 def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
     """The same of a replica that came back, where it was in the ISR with which another's epoch began in between, or
-    nothing tells of that ISR.
+    nothing tells of that ISR or of who led, or it led itself.
     """
     broker, known, part = before.replica, None, False
     for number, epoch in sorted(history.epochs.items()):
-        if not 0 <= before.epoch < number <= tenure.epoch or not epoch.served or epoch.leader in (None, -1, broker):
+        if not 0 <= before.epoch < number <= tenure.epoch or not epoch.served or epoch.leader == -1:
+            continue
+        if epoch.leader == broker and number == tenure.epoch:
             continue
         if known is None:
             known = epoch.start if epoch.start is not None else epoch.start_low
+        if epoch.leader == broker:
+            part = True
+            continue
         members = [isr for isr, _ in epoch.isr]
         # It was in the epoch to which it came back before, if it was taken out of the ISR in between.
         out = number < tenure.epoch or any(broker not in isr for isr in members)

@@ -211,7 +211,8 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     if not history.joins_early or not _heard(history, leader) or leader not in (before[-1].last_isr or ()):
         return False
     spans = [tenure for tenure in history.tenures.get(leader, ()) if since <= tenure.epoch < epoch.epoch]
-    return not any(tenure.steps for tenure in spans) and len({tenure.run for tenure in spans}) == 1
+    there = bool(spans) and spans[0].epoch == since  # with the process that it has now it saw the record being written
+    return there and not any(tenure.steps for tenure in spans) and len({tenure.run for tenure in spans}) == 1
 
 
 def went_back(history: History) -> str:

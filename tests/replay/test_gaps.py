@@ -172,6 +172,9 @@ def test_a_broker_that_says_which_epoch_was_before_passed_the_others_by() -> Non
     assert untold(spans, {1: between}, FENCED, {}) != {}
     events = [event(Kind.BECOME_FOLLOWER, leader_epoch=2, previous_epoch=0)]
     assert untold(spans, {1: between}, FENCED, linked({1: events})) == {}
+    # What its epoch cache knew before is the last epoch of which it has records.
+    events = [event(Kind.EPOCH_ASSIGNED, leader_epoch=2, offset=9, previous_epoch=0)]
+    assert untold(spans, {1: between}, FENCED, linked({1: events})) != {}
 
 
 def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader() -> None:

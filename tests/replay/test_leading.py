@@ -62,3 +62,16 @@ def test_who_came_back_had_a_part_in_the_epochs_in_whose_isr_others_put_it(
     number: int, isr: list[set[int]], known: int | None
 ) -> None:
     assert had_part(between(*isr, number=number), role(0, loaded=40), role(2, run=2)) == known
+
+
+@pytest.mark.parametrize(
+    ("leader", "isr", "known"), [(1, [{2}], 30), (None, [], 30), (None, [{2}], None), (-1, [], None)]
+)
+def test_who_came_back_may_have_led_in_between_or_followed_nobody_knows_whom(
+    leader: int | None, isr: list[set[int]], known: int | None
+) -> None:
+    """The records of an epoch are on a disk, or were fetched: somebody wrote them, if only nobody tells who."""
+    history = between(*isr, leader=leader)
+    history.epochs[1].served = True
+    assert had_part(history, role(0, loaded=40), role(2, run=2)) == known
+    assert had_part(history, role(0, loaded=40), role(1, run=2, leads=leader == 1)) is None  # it came back to that one

@@ -1,0 +1,72 @@
+"""Whether files bear out what lines lead to, and what a replica's part in an epoch proves of its log."""
+
+from __future__ import annotations
+
+import pytest
+
+from forensics.replay.bearing import misled
+from forensics.replay.epochs import collect
+from forensics.replay.history import Confidence, Disk, Epoch, History, Ref, Replica, Role, Shrunk
+from forensics.replay.lineage import Lineage
+from forensics.replay.steps import Step, Tenure
+from forensics.rules.story import loss_cause
+
+LINE = Ref(row=5)
+
+
+def tenure(epoch: int, *steps: Step, run: int = 1, role: Role = Role.FOLLOWER) -> Tenure:
+    return Tenure(1, epoch, run, role, 2, start_end=23, steps=list(steps), refs=[LINE])
+
+
+def cut(target: int, row: int) -> Step:
+    return Step("cut", target, None, target + 1, "leader epoch", None, (Ref(row=row),))
+
+
+@pytest.mark.parametrize(
+    ("on_disk", "steps", "missing"),
+    [
+        (((0, 0), (1, 16)), [], True),  # what it came back with was of epoch 1: it had been cut to 16 before
+        (((0, 0), (1, 16)), [cut(16, row=9)], False),  # it was cut later, and says so
+        (((0, 0), (1, 16)), [cut(16, row=3)], True),  # it says so of a time before
+        (((0, 0), (1, 16)), [cut(18, row=9)], True),  # not so far
+        (((0, 0), (1, 21)), [], False),
+        ((), [], False),  # files of before message format v2 have no epochs
+    ],
+)
+def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_tells(
+    on_disk: tuple[tuple[int, int], ...], steps: list[Step], missing: bool
+) -> None:
+    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
+    history.tenures = {1: [tenure(1, *steps)]}
+    history.disks = {1: Disk(lineage=Lineage(on_disk), end=30)}
+    shrunk = Shrunk(1, 0, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
+    assert misled(history, shrunk, 5) == missing
+    assert [gap.text for gap in history.gaps.values()] == (
+        ["its files hold other records from offset 16 on than its lines lead to"] if missing else []
+    )
+    assert history.replicas[1].server_log != missing
+
+
+def test_what_a_follower_fetched_of_an_epoch_its_leader_wrote() -> None:
+    """Its leader's own lines, which are in the evidence, do not tell that it took up the epoch."""
+    follower = Tenure(2, 3, 1, Role.FOLLOWER, 1, refs=[LINE])
+    assert not collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].served
+    follower.entries.append((3, 10, LINE))
+    assert collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].served
+
+
+@pytest.mark.parametrize(
+    ("spans", "cause"),
+    [
+        ([tenure(3), tenure(5)], "lagging-isr-member"),
+        ([tenure(5)], "unknown"),  # in which process it was in the ISR of epoch 3 is not told
+        ([tenure(3), tenure(5, run=2)], "unknown"),
+    ],
+)
+def test_a_member_that_lagged_was_there_when_the_records_were_written(spans: list[Tenure], cause: str) -> None:
+    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)}, joins_early=True)
+    isr = [(frozenset({1, 2}), LINE)]
+    history.epochs = {n: Epoch(n, leader=2, start=n, isr=isr, isr_own=True, served=True) for n in (3, 5)}
+    history.epochs[6] = Epoch(6, leader=1, start=10, isr=isr, served=True)
+    history.tenures = {1: spans}
+    assert loss_cause(history, history.epochs[6], 12, 3) == cause
