@@ -5,6 +5,7 @@ What a batch comes to run after run, and with odd files, is tested without Spark
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -30,7 +31,7 @@ from forensics.result import Result
 from forensics.rules.finding import place
 from tests.conftest import EVERYTHING
 from tests.engines.comparing import TEXTS, same_tables, saved, tables_of, texts_of
-from tests.engines.conftest import Cluster, Sessions, code_of
+from tests.engines.conftest import QUIET, Cluster, Sessions, code_of
 
 pytestmark = pytest.mark.spark
 
@@ -75,9 +76,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(
     params=[
         "local",
-        *(["local[1]"] if EVERYTHING else []),  # what is its own in it, the tests of Connect and after a kill do too
+        "cluster",  # before the session that all later tests share
+        *(["local[1]"] if EVERYTHING else []),  # what is its own in it, the test of Connect does too
         "local[2]",
-        pytest.param("cluster", marks=pytest.mark.xdist_group("spark-cluster")),
     ]
 )
 def engine(request: pytest.FixtureRequest, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> Engine:
@@ -185,13 +186,13 @@ def test_tables_are_read_as_dataframes(
 
 
 KILLED = """
-import os, signal, sys, threading
+import json, os, signal, sys, threading
 from forensics.engines.spark.batch import batch
 from forensics.engines.spark.session import session
 def say(said):
     if said.startswith("judging"):
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGKILL)).start()
-spark = session(master="local[2]", conf={"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "3"})
+spark = session(master="local[2]", conf=json.loads(sys.argv[3]))
 batch(spark, [sys.argv[1]], sys.argv[2], None, say)
 """
 """A batch that is killed while it replays."""
@@ -206,7 +207,7 @@ def test_after_a_kill_the_next_run_goes_on(
     archive, out = tmp_path / "archive", tmp_path / "out"
     shutil.copytree(sample_traces / "traps-0.10.2.2", archive)
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(archive), str(out)],
+        [sys.executable, "-c", KILLED, str(archive), str(out), json.dumps(QUIET)],
         env={**os.environ, "PYTHONPATH": str(repository)},
         capture_output=True,
         text=True,

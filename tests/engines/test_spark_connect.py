@@ -13,8 +13,9 @@ import pytest
 
 from forensics.engines import local
 from forensics.reports import json_report
+from tests.engines.conftest import QUIET
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-cluster")]
+pytestmark = pytest.mark.spark
 
 CLIENT = ("grpc", "grpc_status", "google.protobuf", "google.rpc", "zstandard")
 """What PySpark's Connect client imports; ``pip install 'pyspark[connect]'`` brings it."""
@@ -22,11 +23,13 @@ CLIENT = ("grpc", "grpc_status", "google.protobuf", "google.rpc", "zstandard")
 SCRIPT = """
 import json, sys
 from pyspark.sql import SparkSession
-builder = SparkSession.builder.remote("local[1]").config("spark.sql.shuffle.partitions", "2")
-spark = builder.config("spark.ui.enabled", "false").getOrCreate()  # a server in this process, a client beside it
+sample, out, conf = sys.argv[1:]
+builder = SparkSession.builder.remote("local[1]")
+for key, value in json.loads(conf).items():
+    builder = builder.config(key, value)
+spark = builder.getOrCreate()  # a server in this process, a client beside it
 from forensics import spark as forensics
 from forensics.reports import json_report
-sample, out = sys.argv[1:]
 result = forensics.batch(spark, [sample], out)
 line = "[2026-03-01 12:00:00,000] INFO Truncating log orders-0 to offset 5. (kafka.log.Log)"
 lines = spark.createDataFrame([("a.log", 1, line)], "path string, line int, text string")
@@ -62,7 +65,7 @@ def test_spark_connect_gives_the_same(sample_traces: Path, tmp_path: Path, repos
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
-    command = [sys.executable, "-c", SCRIPT, sample, str(tmp_path / "out")]
+    command = [sys.executable, "-c", SCRIPT, sample, str(tmp_path / "out"), json.dumps(QUIET)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     said = json.loads(done.stdout.splitlines()[-1])
