@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from forensics.replay.backwards import gave_way
 from forensics.replay.elections import elected_isr, from_eligible, kept_company, latest_told, outside_isr
 from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
-from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, subtract
+from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, subtract
 
 if TYPE_CHECKING:
     from forensics.replay.steps import Tenure
@@ -211,8 +211,7 @@ def _first_without(history: History, statement: Statement, offset: int) -> Epoch
             continue
         if not epoch.lineage.entries:
             continue
-        there = epoch.lineage.epoch_at(offset)
-        if there not in (UNKNOWN, mine):
+        if apart(epoch.lineage.epoch_at(offset), mine):
             return epoch
     return None
 

@@ -154,7 +154,7 @@ class _Fold(Leading):
             here = by_epoch.get(number, [])
             leading = [t for broker, t in here if broker == epoch.leader and t.role is Role.LEADER]
             if epoch.leader is not None and epoch.leader >= 0:
-                self._begin(epoch, epoch.leader, leading[0] if leading else None)
+                self.begin(epoch, epoch.leader, leading[0] if leading else None)
             for broker, tenure in sorted(here, key=lambda item: item[0] != epoch.leader):
                 self._tenure(broker, tenure, epoch)
         self._ends()

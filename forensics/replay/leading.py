@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from forensics.replay.committed import reached
 from forensics.replay.history import BrokerFacts, Confidence, Disk, Epoch, History, Ref, Role
-from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.steps import Tenure
 from forensics.replay.tenures import LEADERS_END
 
@@ -95,7 +95,7 @@ class Leading:
         known = passed_over(self.history, before, tenure) if before is not None else None
         return log if known is None else log.cut(known).begin(UNKNOWN, known)
 
-    def _begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:
+    def begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:
         """Where the epoch's leader began to write, and on top of which log."""
         log = self.logs.get(leader, Lineage().begin(UNKNOWN, 0)) if tenure is None else self._found(leader, tenure)
         before = self.previous.get(leader)
@@ -119,7 +119,7 @@ class Leading:
                 below = Lineage((*log.cut(dated).entries, *below.entries))
             else:
                 below = log.cut(epoch.start)
-                if epoch.start > 0 and below.epoch_at(epoch.start - 1) == UNKNOWN:
+                if epoch.start > 0 and below.epoch_at(epoch.start - 1) < 0:
                     below = self._prefix(epoch.epoch, epoch.start) or below
             epoch.lineage = below.begin(epoch.epoch, epoch.start)
         elif tenure is not None and self._goes_on(leader, tenure):
@@ -127,7 +127,9 @@ class Leading:
             # nothing about which record stands where.
             epoch.lineage = log
         elif epoch.served or tenure is not None:
-            epoch.lineage = log.cut(epoch.start_low).begin(UNKNOWN, epoch.start_low)
+            # Where it began to write is not known; below that stands what it had.
+            oldest = log.oldest_from(epoch.start_low)
+            epoch.lineage = log.cut(epoch.start_low).begin(at_least(oldest), epoch.start_low)
         else:
             epoch.lineage = log  # nothing shows that the leader ever took it up
 

@@ -18,6 +18,21 @@ UNKNOWN = -1
 """Epoch of records that no evidence dates. It never proves a difference and never proves a sameness."""
 
 
+def at_least(epoch: int) -> int:
+    """Epoch of records that no evidence dates, but for that they are of this leader epoch or a later one: they differ
+    from those of earlier epochs. All below zero are unknown; ``UNKNOWN`` is of epoch 0 or later.
+    """
+    return UNKNOWN - max(epoch, 0)
+
+
+def apart(one: int, other: int) -> bool:
+    """Whether the epochs of two records say that they are different ones."""
+    if one >= 0 and other >= 0:
+        return one != other
+    low, high = sorted((one, other))
+    return 0 <= high < UNKNOWN - low
+
+
 @dataclass(frozen=True, slots=True)
 class Lineage:
     """``((epoch, start offset), ...)``, starts strictly rising; each entry reaches to the start of the next.
@@ -36,6 +51,11 @@ class Lineage:
                 break
             found = epoch
         return found
+
+    def oldest_from(self, offset: int) -> int:
+        """The lowest epoch that any record from an offset on can be of."""
+        found = [self.epoch_at(offset), *(epoch for epoch, start in self.entries if start > offset)]
+        return min(epoch if epoch >= 0 else UNKNOWN - epoch for epoch in found)
 
     def cut(self, end: int) -> Lineage:
         """The log after a truncation to ``end``: entries that start at or after it are gone."""
@@ -105,7 +125,7 @@ def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[li
     common = set(left.entries) & set(right.entries)
     # One epoch that began at one offset had one leader with one log: below that start both are the same, even where
     # the evidence no longer dates the records.
-    shared = max((start for epoch, start in common if epoch != UNKNOWN), default=0)
+    shared = max((start for epoch, start in common if epoch >= 0), default=0)
     bounds = sorted(
         {first, *(s for _, s in (*left.entries, *right.entries) if first < s < end), end}
         | ({shared} if first < shared < end else set())
@@ -114,11 +134,10 @@ def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[li
     unknown: list[Range] = []
     for start, stop in itertools.pairwise(bounds):
         a, b = left.epoch_at(start), right.epoch_at(start)
-        if UNKNOWN in (a, b):
-            if start >= shared:
-                unknown.append((start, stop))
-        elif a != b:
+        if apart(a, b):
             differ.append((start, stop))
+        elif min(a, b) < 0 and start >= shared:
+            unknown.append((start, stop))
     return merge(differ), merge(unknown)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from forensics import __version__
 from forensics.case.coverage import coverage
 from forensics.replay.history import History
+from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
 from forensics.rules.causes import BY_ID
 from forensics.rules.finding import Finding
@@ -130,7 +131,7 @@ def _replica(history: History, broker: int) -> dict[str, Any]:
         "log_start_offset": replica.log_start,
         "log_end_offset": replica.end,
         "high_watermark_checkpoint": replica.checkpoint[0] if replica.checkpoint else None,
-        "lineage": [[epoch, start] for epoch, start in replica.lineage.entries],
+        "lineage": [[max(epoch, UNKNOWN), start] for epoch, start in replica.lineage.entries],
         "directory": replica.directory,
     }
 

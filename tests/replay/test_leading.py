@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.history import Epoch, History, Ref, Role
-from forensics.replay.leading import had_part, passed_over
+from forensics.replay.leading import Leading, had_part, passed_over
+from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.steps import Step, Tenure
 
 
@@ -75,3 +76,16 @@ def test_who_came_back_may_have_led_in_between_or_followed_nobody_knows_whom(
     history.epochs[1].served = True
     assert had_part(history, role(0, loaded=40), role(2, run=2)) == known
     assert had_part(history, role(0, loaded=40), role(1, run=2, leads=leader == 1)) is None  # it came back to that one
+
+
+@pytest.mark.parametrize(("had", "begins"), [(((0, 0), (2, 16)), at_least(2)), (((0, 0),), UNKNOWN), ((), UNKNOWN)])
+def test_an_epoch_that_began_nobody_knows_where_goes_on_from_what_its_leader_had(
+    had: tuple[tuple[int, int], ...], begins: int
+) -> None:
+    """Before 0.11 no line tells where a leader begins."""
+    history = History("orders", 0, protocol="hw", epochs={3: Epoch(3, leader=1, served=True)})
+    leading = Leading(history, {1: []}, {}, {})
+    leading.logs[1] = Lineage(had)
+    tenure = Tenure(1, 3, 1, Role.LEADER, 1, start_low=16, end_low=16)
+    leading.begin(history.epochs[3], 1, tenure)
+    assert history.epochs[3].lineage == Lineage(had).cut(16).begin(begins, 16)

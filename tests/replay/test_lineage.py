@@ -7,7 +7,18 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, size, subtract
+from forensics.replay.lineage import (
+    UNKNOWN,
+    Lineage,
+    Range,
+    apart,
+    at_least,
+    differences,
+    intersect,
+    merge,
+    size,
+    subtract,
+)
 
 END = 24
 """Beyond every start that is tried; the last epoch of a lineage reaches on, as in a log that is still written."""
@@ -121,6 +132,36 @@ def test_logs_differ_where_their_epochs_do(left: Lineage, right: Lineage, first:
     dated = {o for o in span if UNKNOWN not in (mine[o], theirs[o])}
     assert inside(differ) == {o for o in dated if mine[o] != theirs[o]}
     assert inside(unknown) == {o for o in set(span) - dated if o >= shared_below(left, right)}
+
+
+LATEST = 12
+bounds = st.integers(0, LATEST).flatmap(lambda epoch: st.sampled_from([epoch, at_least(epoch)]))
+
+
+def possible(epoch: int) -> set[int]:
+    """Which leader epochs a record can be of, up to the latest that is tried."""
+    return {epoch} if epoch >= 0 else {one for one in range(LATEST + 1) if epoch >= at_least(one)}
+
+
+@given(bounds, bounds)
+def test_records_differ_where_no_epoch_can_be_that_of_both(one: int, other: int) -> None:
+    assert apart(one, other) == possible(one).isdisjoint(possible(other))
+    assert at_least(0) == UNKNOWN
+
+
+@given(st.lists(bounds, min_size=1, max_size=4), points)
+def test_nothing_from_an_offset_on_is_older(epochs: list[int], offset: int) -> None:
+    log = Lineage(tuple((epoch, 5 * at) for at, epoch in enumerate(epochs)))
+    there = [epoch for at, epoch in enumerate(epochs) if 5 * at >= offset] + [log.epoch_at(offset)]
+    assert log.oldest_from(offset) == min(min(possible(epoch)) for epoch in there)
+
+
+def test_a_leader_that_began_nobody_knows_where_has_none_of_the_records_that_were_cut() -> None:
+    """Broker 1 was cut to 16 and fetched epoch 2 from there on, then led epoch 3: from 16 on its log is of 2 or 3."""
+    after = Lineage(((0, 0), (2, 16)))
+    served = after.begin(at_least(after.oldest_from(16)), 16)
+    assert differences(Lineage(((0, 0),)), served, 0, 22) == ([(16, 22)], [])
+    assert differences(Lineage(((0, 0), (2, 13))), served, 0, 22) == ([(13, 16)], [(16, 22)])
 
 
 @given(lineages(), points, points)

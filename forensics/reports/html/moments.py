@@ -191,7 +191,7 @@ def _pieces(log: Lineage, start: int, end: int) -> tuple[tuple[int, int, int], .
         entries.insert(0, (UNKNOWN, start))
     bounds = [*(max(first, start) for _, first in entries), end]
     pieces = [
-        (epoch, first, stop)
+        (max(epoch, UNKNOWN), first, stop)
         for (epoch, _), first, stop in zip(entries, bounds, bounds[1:], strict=False)
         if first < stop
     ]
