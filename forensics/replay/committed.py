@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from forensics.replay.backwards import gave_way
 from forensics.replay.elections import elected_isr, from_eligible, kept_company, latest_told, outside_isr
 from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
-from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, subtract
+from forensics.replay.leftovers import LEFT_BEHIND
+from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
 
 if TYPE_CHECKING:
     from forensics.replay.steps import Tenure
@@ -68,6 +69,7 @@ def committed(
     contested = history.contested
     for statement in history.statements:
         own = statement.epoch == UNKNOWN and statement.replica == replica and replica not in history.gaps
+        own = own and statement.how != LEFT_BEHIND
         own = own and (row is None or (bool(statement.refs) and (statement.refs[0].row or 0) <= row))
         if before is not None and (statement.epoch >= before or (statement.epoch == UNKNOWN and not own)):
             continue
@@ -220,17 +222,9 @@ def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int
     """Replicas whose log still gives the offsets the same epochs."""
     found: dict[int, tuple[Range, ...]] = {}
     for broker, replica in sorted(history.replicas.items()):
-        end = replica.end
-        if end is None:
+        if replica.end is None:
             continue
-        kept: list[Range] = []
-        for first, stop in ranges:
-            stop = min(stop, end)
-            first = max(first, replica.log_start)
-            if first >= stop:
-                continue
-            differ, unknown = differences(lineage, replica.lineage, first, stop)
-            kept.extend(subtract([(first, stop)], [*differ, *unknown]))
+        kept = same(lineage, replica.lineage, intersect(ranges, [(replica.log_start, replica.end)]))
         kept = subtract(kept, history.disks[broker].holes if broker in history.disks else ())
         if kept:
             found[broker] = tuple(kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -109,9 +109,8 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for row in _damage(case, segments).iter_rows():
         topic, partition, broker, reason, source, byte = row
         at(topic, partition, broker).damage.append(Damage(reason, Ref(source=source, byte=byte, note=reason)))
-    for topic, partition, broker, path, source, end, latest, ref in _left(case, stale):
-        left = ref or Ref(source=source, byte=0)
-        at(topic, partition, broker).stale.append(Stale(path.rpartition("/")[0], end, left, latest))
+    for topic, partition, broker, left in _left(case, stale):
+        at(topic, partition, broker).stale.append(left)
     known = sources.join(stale.select(PLACE).unique(), on=PLACE, how="semi").select(*PLACE, "latest").unique()
     for topic, partition, broker, latest in known.sort(PLACE).iter_rows():
         at(topic, partition, broker).latest = latest
@@ -119,27 +118,59 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     return result, of_segment
 
 
-def _left(
-    case: Case, stale: pl.DataFrame
-) -> Iterator[tuple[str, int, int, str, int, int | None, int | None, Ref | None]]:
-    """Each directory that is not the live one: its first file, its log end, its last epoch and its last sound batch."""
+def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, Stale]]:
+    """Each directory that is not the live one."""
+    if stale.is_empty():
+        return
     place = [*PLACE, "root"]
     files = stale.select(*place, pl.col("id").alias("source"))
-    lasts = (
-        case.batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
-        .select("source", "byte", "last_offset")
-        .join(files, on="source", how="inner")
-        .sort(*place, "last_offset", "source", "byte")
-        .group_by(*place, maintain_order=True)
-        .last()
-    )
+    sound = case.batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok")).join(files, on="source", how="inner")
+    found: dict[tuple[str, int, int, str], _Files] = {key: _Files() for key in files.select(place).unique().iter_rows()}
+    for topic, partition, broker, root, epoch, start, source, byte in _epochs(sound, place).iter_rows():
+        found[topic, partition, broker, root].epoch(epoch, start, Ref(source=source, byte=byte))
+    segments = _ordered(stale.filter(pl.col("format").is_in(["segment", "dump-log"])), place)
+    apart = segments.filter((pl.col("base_offset") > pl.col("_end")).fill_null(False))
+    for topic, partition, broker, root, first, end in apart.select(*place, "_end", "base_offset").iter_rows():
+        found[topic, partition, broker, root].holes.append((first, end))
+    for row, topic, partition, broker, root, hw in _left_checkpoints(case, files).iter_rows():
+        found[topic, partition, broker, root].checkpoint = (hw, Ref(row=row, note=f"high watermark {hw} left behind"))
+    lasts = sound.select(*place, "source", "byte", "last_offset").sort(*place, "last_offset", "source", "byte")
+    bases = segments.group_by(place).agg(pl.col("base_offset").min())
     ends = stale.sort("path").group_by(*place).agg(pl.col("path", "id", "latest").first(), pl.col("log_end").max())
-    rows = ends.join(lasts, on=place, how="left").sort(place)
-    for topic, partition, broker, path, first, end, latest, source, byte, last in rows.select(
-        *PLACE, "path", "id", "log_end", "latest", "source", "byte", "last_offset"
+    rows = ends.join(lasts.group_by(place, maintain_order=True).last(), on=place, how="left")
+    rows = rows.join(bases, on=place, how="left").sort(place)
+    for topic, partition, broker, root, path, first, end, latest, source, byte, last, base in rows.select(
+        *place, "path", "id", "log_end", "latest", "source", "byte", "last_offset", "base_offset"
     ).iter_rows():
+        known = found[topic, partition, broker, root]
         ref = Ref(source=source, byte=byte, note=f"last batch, to offset {last}") if source is not None else None
-        yield topic, partition, broker, path, first, end, latest, ref
+        yield (
+            topic,
+            partition,
+            broker,
+            Stale(
+                path.rpartition("/")[0],
+                end,
+                ref or Ref(source=first, byte=0),
+                latest,
+                lineage=Lineage() if known.falls else Lineage(tuple(known.lineage)).without(merge(known.holes)),
+                log_start=base or 0,
+                checkpoint=known.checkpoint,
+            ),
+        )
+
+
+def _left_checkpoints(case: Case, files: pl.DataFrame) -> pl.DataFrame:
+    """High watermarks in the checkpoint files of directories that are not the live ones."""
+    roots = case.sources.select(pl.col("id").alias("source"), _folder(pl.col("path")).alias("root"))
+    rows = case.observations.filter((pl.col("kind") == Kind.HW_CHECKPOINT.value) & pl.col("broker").is_not_null())
+    place = [*PLACE, "root"]
+    return (
+        rows.join(roots, on="source", how="left")
+        .join(files.select(place).unique(), on=place, how="semi")
+        .sort("row")
+        .select("row", *place, "hw")
+    )
 
 
 def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> None:  # type: ignore[no-untyped-def]
@@ -230,14 +261,13 @@ class _Files:
         )
 
 
-def _epochs(batches: pl.DataFrame) -> pl.DataFrame:
+def _epochs(batches: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame:
     """The batch with which each leader epoch begins in each log."""
-    place = [pl.col(name) for name in PLACE]
     return (
         batches.filter(pl.col("leader_epoch").is_not_null() & (pl.col("leader_epoch") >= 0))
-        .sort(*PLACE, "base_offset", "source", "byte")
+        .sort(*place, "base_offset", "source", "byte")
         .filter((pl.col("leader_epoch") != pl.col("leader_epoch").shift(1).over(place)).fill_null(True))
-        .select(*PLACE, "leader_epoch", "base_offset", "source", "byte")
+        .select(*place, "leader_epoch", "base_offset", "source", "byte")
     )
 
 
@@ -276,10 +306,10 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([noticed, *frames]).sort(*PLACE, "source", "byte", "reason")
 
 
-def _ordered(segments: pl.DataFrame) -> pl.DataFrame:
+def _ordered(segments: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame:
     """Segments in the order of their log, each with where the one before ends, and that one (``_end``, ``_before``)."""
-    before = (pl.col("log_end").shift(1).over(PLACE).alias("_end"), pl.col("id").shift(1).over(PLACE).alias("_before"))
-    return segments.sort(*PLACE, "base_offset", "id").with_columns(before)
+    before = (pl.col("log_end").shift(1).over(place).alias("_end"), pl.col("id").shift(1).over(place).alias("_before"))
+    return segments.sort(*place, "base_offset", "id").with_columns(before)
 
 
 def _apart(case: Case, ordered: pl.DataFrame) -> pl.DataFrame:

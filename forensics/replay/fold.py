@@ -35,6 +35,7 @@ from forensics.replay.history import (
     Statement,
 )
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading, unknown_from
+from forensics.replay.leftovers import left_statements
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.spared import spared
 from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first
@@ -161,6 +162,7 @@ class _Fold(Leading):
         self.history.statements = [
             borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements
         ]
+        self.history.statements += left_statements(self.history)
         self._settle()
         self.history.regressions += self._put_back()
 

@@ -53,6 +53,10 @@ class Damage:
     ref: Ref
 
 
+Pointer = tuple[int, Ref]
+"""An offset read from a checkpoint file, with its line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stale:
     """Another directory of the same replica on the same broker.
@@ -62,16 +66,18 @@ class Stale:
         end: its log end offset, or None.
         ref: its last sound batch, else the beginning of one of its files.
         latest: the last leader epoch that it knows, or None.
+        lineage: leader epochs of its batches (message format v2), else empty.
+        log_start: first offset of its segments.
+        checkpoint: high watermark in the ``replication-offset-checkpoint`` beside it.
     """
 
     directory: str
     end: int | None
     ref: Ref
     latest: int | None = None
-
-
-Pointer = tuple[int, Ref]
-"""An offset read from a checkpoint file, with its line."""
+    lineage: Lineage = field(default_factory=Lineage)
+    log_start: int = 0
+    checkpoint: Pointer | None = None
 
 
 @dataclass(frozen=True, slots=True)

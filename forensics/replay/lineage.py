@@ -141,6 +141,15 @@ def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[li
     return merge(differ), merge(unknown)
 
 
+def same(left: Lineage, right: Lineage, ranges: Iterable[Range]) -> list[Range]:
+    """What of some offsets two logs are known to give the same epochs."""
+    kept: list[Range] = []
+    for first, end in ranges:
+        differ, unknown = differences(left, right, first, end)
+        kept += subtract([(first, end)], [*differ, *unknown])
+    return kept
+
+
 def merge(ranges: Iterable[Range]) -> list[Range]:
     """Ranges in rising order, touching ones joined, empty ones left out.
 

@@ -91,7 +91,7 @@ CAUSES: tuple[Cause, ...] = (
         "a data directory left or copied from another time in the place of the broker's own",
         "KIP-858 (directory ids)",
         "all; directory ids tell them apart from 3.7 on",
-        "wipe or detach old disks before their broker id is used again; never start a broker on a restored copy",
+        "take old disks out before their broker id is used again; never start a broker on a restored copy",
     ),
     Cause(
         "manual-edit",

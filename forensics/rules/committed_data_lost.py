@@ -41,15 +41,12 @@ or reassigned.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
-
 from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.disks import GAP
 from forensics.replay.held import records_lost
-from forensics.replay.history import Confidence, Epoch, History, Stale
-from forensics.replay.lineage import Range, intersect, merge, size
+from forensics.replay.history import Confidence, Epoch, History
+from forensics.replay.lineage import Range, merge, size
 from forensics.rules.acks import acks_fact
 from forensics.rules.finding import (
     Fact,
@@ -64,6 +61,7 @@ from forensics.rules.finding import (
     records_text,
     span_text,
 )
+from forensics.rules.rescue import advice, outside_text
 from forensics.rules.story import (
     cut_fact,
     earlier_segments,
@@ -224,7 +222,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     ]
     for broker, ranges in loss.holders.items():
         facts.append(_holder_fact(history, broker, ranges))
-    keep, next_steps, do_not = _advice(history, case, holders, loss.ranges)
+    keep, next_steps, do_not = advice(history, case, loss)
     inferred = statement.confidence is Confidence.INFERRED or epoch.start_confidence is Confidence.INFERRED
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts.append(acks_fact(history, case, written, loss.statements))
@@ -245,7 +243,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
             + (
                 f"; {_held_text(loss)}still held by {brokers_text(holders)}"
                 if holders
-                else "; no replica in the evidence still holds them"
+                else f"; {outside_text(history, loss)}"
             )
         ),
         facts=tuple(facts),
@@ -269,7 +267,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     """Records that are in the leader's lineage, and in none of its segments."""
     statement, leader, holders = loss.statements[0], loss.epoch.leader, tuple(loss.holders)
     assert leader is not None
-    keep, next_steps, do_not = _advice(history, case, holders, loss.ranges)
+    keep, next_steps, do_not = advice(history, case, loss)
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     damage = next((d for d in history.disks[leader].damage if d.text.startswith(GAP)), None)
     facts = [statement_fact(statement)]
@@ -277,9 +275,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
     written = sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0})
     facts.append(acks_fact(history, case, written, loss.statements))
-    held = (
-        f"{_held_text(loss)}still held by {brokers_text(holders)}" if holders else "no replica in the evidence has them"
-    )
+    held = f"{_held_text(loss)}still held by {brokers_text(holders)}" if holders else outside_text(history, loss)
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
@@ -395,98 +391,6 @@ def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], .
     others = tuple(sorted({f.right if broker == f.left else f.left for f in forks}))
     differs = f", where it differs from {brokers_text(others)}" if others else ""
     return Fact(f"still holds {span_text(ranges)}{differs}", broker=broker, refs=refs)
-
-
-def _advice(
-    history: History, case: Case, holders: tuple[int, ...], ranges: Sequence[Range]
-) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
-    name = history.name
-    if not holders:
-        left = [(broker, one) for broker, disk in history.disks.items() for one in disk.stale if _reaches(one, ranges)]
-        places = [f"{shlex.quote(one.directory)} of broker {broker} (log end {one.end})" for broker, one in left]
-        failed = failed_directories(history)
-        disks = (f"read {brokers_text(failed)}'s failed log directory: it had {name}",) if failed else ()
-        discard = (f"do not format or discard the disk that failed of {brokers_text(failed)}",) if failed else ()
-        return (
-            f"what was left behind and may hold them: {', '.join(places)}" if places else None,
-            (
-                *(f"copy {place}, which is not the live directory, to another disk" for place in places),
-                *(_read(name, _dump(case, broker)) for broker, _ in left[:1]),
-                *disks,
-                (
-                    f"look for other copies of {name}: backups, disk snapshots, mirrored clusters, "
-                    f"consumers that read them"
-                ),
-                "ask the producers for the records of that time",
-            ),
-            (*discard, "do not delete the evidence: it is the only account of what was lost"),
-        )
-    broker = holders[0]
-    others = [b for b in sorted(members(history, case)) if b not in holders]
-    unseen = tuple(b for b in others if not _on_disk(history, b))
-    parts = tuple(b for b in others if b not in unseen and _left_out(history, b, ranges))
-    apart = (*unseen, *parts)
-    folder = history.replicas[broker].directory
-    here = f" (in this evidence: {shlex.quote(folder)})" if folder is not None else ""
-    return (
-        f"broker {broker}'s copy of {name}"
-        + (_only(unseen, parts) if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
-        (
-            f"stop broker {broker} and copy its directory {name} to another disk{here}",
-            _read(name, _dump(case, broker)),
-        ),
-        (
-            (
-                f"do not wipe, reassign or restart broker {broker} before that: following the current "
-                f"leader removes the records"
-            ),
-            *(
-                (f"do not touch {brokers_text(apart)} either: what their disks hold is not in the evidence",)
-                if apart
-                else ()
-            ),
-        ),
-    )
-
-
-def _reaches(left: Stale, ranges: Sequence[Range]) -> bool:
-    """Whether the log of a directory that was left behind may hold some of the records."""
-    return left.end is not None and left.end > ranges[0][0]
-
-
-def _read(name: str, dump: str) -> str:
-    """The step that reads the records of a copy."""
-    command = f'for f in *.log; do {dump} --deep-iteration --print-data-log --files "$f"; done'
-    return f"read the records from the copy, segment by segment: cd {shlex.quote(f'/path/to/copy/{name}')} && {command}"
-
-
-def _on_disk(history: History, broker: int) -> bool:
-    return broker in history.replicas and history.replicas[broker].on_disk
-
-
-def _left_out(history: History, broker: int, ranges: Sequence[Range]) -> bool:
-    """Whether a replica may have records of which the segments were left out of the copy of its directory."""
-    copy, disk = history.copies.get(broker), history.disks[broker]
-    if copy is None or disk.end is None:
-        return False
-    gone = [*(disk.gaps if copy.inner is not True else ()), *([(0, disk.bases[0])] if copy.earlier else [])]
-    return bool(intersect(ranges, [*gone, (disk.end, ranges[-1][1])] if copy.end is False else gone))
-
-
-def _only(unseen: tuple[int, ...], parts: tuple[int, ...]) -> str:
-    lacking = [f"the data of {brokers_text(unseen)} is not in it"] if unseen else []
-    lacking += [f"segments of {brokers_text(parts)} may have been left out of it"] if parts else []
-    if lacking:
-        return f", the only one in the evidence with the records; {' and '.join(lacking)}"
-    return ", the only one with the records"
-
-
-def _dump(case: Case, broker: int) -> str:
-    """What prints the records of a segment: old releases have no script of its own for it."""
-    facts = case.brokers.get(broker)
-    if facts is not None and facts.release is not None and facts.release < (2, 7):
-        return "kafka-run-class.sh kafka.tools.DumpLogSegments"
-    return "kafka-dump-log.sh"
 
 
 RULE = Rule(ID, Severity.CRITICAL, "COMMITTED DATA LOST", judge, __doc__ or "")

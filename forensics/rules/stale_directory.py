@@ -28,6 +28,8 @@ what was lost.
 
 from __future__ import annotations
 
+import shlex
+
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
@@ -36,10 +38,7 @@ from forensics.rules.story import log_directory_at_hand, missing_data
 ID = "stale-directory"
 
 
-_UNDECIDED = (
-    "which of them the broker used last: by leader epochs they are alike, and the longer one need not be it; compare "
-    "log.dirs of its last start, or directory.id of meta.properties with what the metadata log registered"
-)
+_UNDECIDED = "which of them the broker used last: by leader epochs they are alike, and the longer one need not be it"
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -74,6 +73,16 @@ def judge(history: History, case: Case) -> Judgement:
                     ),
                 ),
                 cause="stale-directory",
+                next_steps=(
+                    (
+                        f"compare log.dirs and the last start of broker {broker}, or directory.id of meta.properties "
+                        "with what the metadata log registered: that tells which of them the broker used last"
+                    ),
+                ),
+                do_not=tuple(
+                    f"do not wipe {shlex.quote(left.directory)} before it is known that another copy has its records"
+                    for left in disk.stale
+                ),
                 count=len(disk.stale),
             )
         )

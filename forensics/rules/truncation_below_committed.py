@@ -39,6 +39,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.committed import committed, doubts, losses, refetched
 from forensics.replay.history import Confidence, Cut, History, Statement
+from forensics.replay.leftovers import left_behind
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.unheard import bereft
 from forensics.rules.finding import (
@@ -155,7 +156,11 @@ def _vanished(history: History) -> list[str]:
 
 def _where_to_read(history: History, lost: list[Range]) -> str:
     """Where the story of the lost records is told, and whether a copy of them is left."""
-    held = any(loss.holders for loss in losses(history)[0] if intersect(loss.ranges, lost))
+    held = any(
+        loss.holders or left_behind(history, loss.lineage, loss.ranges)
+        for loss in losses(history)[0]
+        if intersect(loss.ranges, lost)
+    )
     copy = "it names the copy to keep" if held else "no copy in the evidence has them any more"
     return f"read the finding on lost data of {history.name}: {copy}"
 

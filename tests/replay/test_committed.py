@@ -126,10 +126,12 @@ def test_the_next_step_fits_the_release_and_a_path_with_blanks(release: str, scr
     assert f"do {script} --deep-iteration" in read
 
 
-def old_machine(incident: Incident, *spans: tuple[int, int, int]) -> None:
+def old_machine(incident: Incident, *spans: tuple[int, int, int], hw: int | None = None) -> None:
     """What the machine left that had broker 1's id before."""
     left = incident[1].segment(spans, directory="old")
     shutil.copy(incident[1].data / "meta.properties", left.parents[1] / "meta.properties")
+    if hw is not None:
+        (left.parents[1] / "replication-offset-checkpoint").write_text(f"0\n1\norders 0 {hw}\n")
 
 
 def test_the_directory_that_knows_the_later_epoch_is_live_and_what_was_left_behind_is_kept(incident: Incident) -> None:
@@ -142,11 +144,42 @@ def test_the_directory_that_knows_the_later_epoch_is_live_and_what_was_left_behi
     assert (finding.offsets, finding.replicas) == (((60, 100),), ())
     assert finding.keep is not None
     assert "broker-1/old/orders-0 of broker 1 (log end 100)" in finding.keep
+    assert finding.summary.endswith(
+        "no live copy in the evidence still holds them, a directory left behind by broker 1 has them"
+    )
     assert "old/orders-0" in finding.next_steps[0]
+    assert finding.do_not[0].endswith("broker-1/old/orders-0 of broker 1 (log end 100): it has the last copy")
+    cut = one(incident.findings("truncation-below-committed"))
+    assert cut.next_steps[0].endswith("it names the copy to keep")
     assert parted(finding.next_steps[1])[1].startswith("cd /path/to/copy/orders-0 && for f in *.log")
     stale = one(incident.findings("stale-directory"))
     assert "broker-1/data/orders-0 (log end 80) was taken as the live one" in stale.summary
     assert not stale.uncertain
+
+
+@pytest.mark.parametrize(("kept", "held"), [((0, 79, 0), "[60, 80)"), ((70, 99, 0), "[70, 100)"), ((0, 39, 0), None)])
+def test_what_was_left_behind_may_hold_a_part_of_it_or_nothing(
+    kept: tuple[int, int, int], held: str | None, incident: Incident
+) -> None:
+    succeeds(incident, 20, 1, 2, 60, 3)
+    returns(incident, 40, 1, epoch=1, leader=2, end=100, hw=100, to=60)
+    leave(incident, 80, (0, 59, 0), (60, 79, 1))
+    old_machine(incident, kept)
+    finding = one(incident.findings("committed-data-lost"))
+    said = f"a directory left behind by broker 1 has {held}" if held else "no replica in the evidence still holds them"
+    assert finding.summary.endswith(said)
+    assert (finding.keep is not None) == (held is not None)
+
+
+@pytest.mark.parametrize(("hw", "gone"), [(60, []), (90, [(60, 90)]), (100, [(60, 100)]), (120, [(60, 100)])])
+def test_the_checkpoint_beside_what_was_left_behind_says_how_much_of_it_was_committed(
+    hw: int, gone: list[tuple[int, int]], incident: Incident
+) -> None:
+    """Of what that log lacks itself the checkpoint proves nothing."""
+    succeeds(incident, 20, 1, 2, 60, 3)
+    leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(1, 2, 3))
+    old_machine(incident, (0, 99, 0), hw=hw)
+    assert lost(incident) == gone
 
 
 @pytest.mark.parametrize("epoch", [0, 1])

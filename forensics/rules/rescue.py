@@ -1,0 +1,134 @@
+"""What to do about lost records: which copy to keep, the next safe steps, and what would destroy the last copy."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from forensics.case import Case
+from forensics.replay.committed import Loss
+from forensics.replay.history import History, Stale
+from forensics.replay.leftovers import left_behind, reaching
+from forensics.replay.lineage import Range, intersect, merge, subtract
+from forensics.rules.finding import brokers_text, span_text
+from forensics.rules.story import failed_directories, members
+
+Advice = tuple[str | None, tuple[str, ...], tuple[str, ...]]
+"""What to keep, the next steps, and what not to do."""
+
+
+def advice(history: History, case: Case, loss: Loss) -> Advice:
+    """What to do about a loss, whether or not a live copy still has the records."""
+    if not loss.holders:
+        return _without_copy(history, case, loss)
+    name, holders = history.name, tuple(loss.holders)
+    broker = holders[0]
+    others = [b for b in sorted(members(history, case)) if b not in holders]
+    unseen = tuple(b for b in others if not _on_disk(history, b))
+    parts = tuple(b for b in others if b not in unseen and _left_out(history, b, loss.ranges))
+    apart = (*unseen, *parts)
+    folder = history.replicas[broker].directory
+    here = f" (in this evidence: {shlex.quote(folder)})" if folder is not None else ""
+    return (
+        f"broker {broker}'s copy of {name}"
+        + (_only(unseen, parts) if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
+        (
+            f"stop broker {broker} and copy its directory {name} to another disk{here}",
+            _read(name, _dump(case, broker)),
+        ),
+        (
+            (
+                f"do not wipe, reassign or restart broker {broker} before that: following the current "
+                f"leader removes the records"
+            ),
+            *(
+                (f"do not touch {brokers_text(apart)} either: what their disks hold is not in the evidence",)
+                if apart
+                else ()
+            ),
+        ),
+    )
+
+
+def outside_text(history: History, loss: Loss) -> str:
+    """Where the records are, when no live copy has them."""
+    found = left_behind(history, loss.lineage, loss.ranges)
+    if not found:
+        return "no replica in the evidence still holds them"
+    held = merge(piece for _, _, pieces in found for piece in pieces)
+    what = "them" if held == list(loss.ranges) else span_text(tuple(held))
+    brokers = brokers_text(tuple(dict.fromkeys(broker for broker, _, _ in found)))
+    return f"no live copy in the evidence still holds them, a directory left behind by {brokers} has {what}"
+
+
+def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
+    name = history.name
+    holding = left_behind(history, loss.lineage, loss.ranges)
+    left = [(broker, one) for broker, one, _ in holding] or reaching(history, loss.ranges)
+    places = [_place(broker, one) for broker, one in left]
+    failed = failed_directories(history)
+    disks = (f"read {brokers_text(failed)}'s failed log directory: it had {name}",) if failed else ()
+    discard = (f"do not format or discard the disk that failed of {brokers_text(failed)}",) if failed else ()
+    held = merge(piece for _, _, pieces in holding for piece in pieces)
+    rest = subtract(loss.ranges, held)
+    keep = f"what was left behind and {'holds' if holding else 'may hold'} them: {', '.join(places)}"
+    if holding and rest:
+        keep = f"what was left behind and holds {span_text(tuple(held))}: {', '.join(places)}"
+    return (
+        keep if places else None,
+        (
+            *(f"copy {place}, which is not the live directory, to another disk" for place in places),
+            *(_read(name, _dump(case, broker)) for broker, _ in left[:1]),
+            *disks,
+            f"look for other copies of {name}: backups, disk snapshots, mirrored clusters, consumers that read them",
+            "ask the producers for the records of that time",
+        ),
+        (
+            *discard,
+            *(
+                f"do not wipe, mount for a broker or use again the disk with {place}: "
+                f"{'it has' if holding else 'it may have'} the last copy"
+                for place in places
+            ),
+            "do not delete the evidence: it is the only account of what was lost",
+        ),
+    )
+
+
+def _place(broker: int, left: Stale) -> str:
+    return f"{shlex.quote(left.directory)} of broker {broker} (log end {left.end})"
+
+
+def _read(name: str, dump: str) -> str:
+    """The step that reads the records of a copy."""
+    command = f'for f in *.log; do {dump} --deep-iteration --print-data-log --files "$f"; done'
+    return f"read the records from the copy, segment by segment: cd {shlex.quote(f'/path/to/copy/{name}')} && {command}"
+
+
+def _on_disk(history: History, broker: int) -> bool:
+    return broker in history.replicas and history.replicas[broker].on_disk
+
+
+def _left_out(history: History, broker: int, ranges: Sequence[Range]) -> bool:
+    """Whether a replica may have records of which the segments were left out of the copy of its directory."""
+    copy, disk = history.copies.get(broker), history.disks[broker]
+    if copy is None or disk.end is None:
+        return False
+    gone = [*(disk.gaps if copy.inner is not True else ()), *([(0, disk.bases[0])] if copy.earlier else [])]
+    return bool(intersect(ranges, [*gone, (disk.end, ranges[-1][1])] if copy.end is False else gone))
+
+
+def _only(unseen: tuple[int, ...], parts: tuple[int, ...]) -> str:
+    lacking = [f"the data of {brokers_text(unseen)} is not in it"] if unseen else []
+    lacking += [f"segments of {brokers_text(parts)} may have been left out of it"] if parts else []
+    if lacking:
+        return f", the only one in the evidence with the records; {' and '.join(lacking)}"
+    return ", the only one with the records"
+
+
+def _dump(case: Case, broker: int) -> str:
+    """What prints the records of a segment: old releases have no script of its own for it."""
+    facts = case.brokers.get(broker)
+    if facts is not None and facts.release is not None and facts.release < (2, 7):
+        return "kafka-run-class.sh kafka.tools.DumpLogSegments"
+    return "kafka-dump-log.sh"
