@@ -30,6 +30,11 @@ SHARE = 4
 os.environ.setdefault("TZ", "Pacific/Chatham")
 time.tzset()
 
+# Processes that share the cores gain nothing from more threads of Polars than there are cores for each. With CI=1 there
+# are as many as users have. (Polars asks when it is first imported.)
+if (processes := os.environ.get("PYTEST_XDIST_WORKER_COUNT")) and not EVERYTHING:
+    os.environ.setdefault("POLARS_MAX_THREADS", str(max(1, (os.cpu_count() or 1) // int(processes))))
+
 # No deadline: a busy machine is not a bug.
 hypothesis.settings.register_profile("dev", max_examples=50, deadline=None)
 hypothesis.settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True, print_blob=True)

@@ -320,21 +320,21 @@ def test_words_are_those_of_real_brokers(words: type, evidence: Path) -> None:
     real: dict[str, set[str]] = {}
     for path in evidence.glob(f"*{version}*/broker-*/logs/*.log"):
         with path.open(errors="replace") as lines:
-            real.setdefault(path.name, set()).update(plain(line[26:].rstrip("\n")) for line in lines)
+            real.setdefault(path.name, set()).update(line[26:].rstrip("\n") for line in lines)
+    real = {name: set(map(plain, texts)) for name, texts in real.items()}
     if version in HEARD:
         for line in (Path(__file__).parent / HEARD[version]).read_text().splitlines():
             name, _, text = line.partition(" ")
             real.setdefault(name, set()).add(text)
     assert real, "no recorded cluster of that version"
-    missing = set()
+    said: dict[str, set[str]] = {}
     for protocol in (p for p in ALL if p.kafka == version):
         for run in all_runs(protocol):
             for logging in ("default", "replication"):
                 for (_, name), lines in log_lines(run, logging).items():  # type: ignore[arg-type]
-                    for line in lines:
-                        first = line.split("\n")[0]
-                        if first.startswith("[") and (text := plain(first[26:])) not in real[name]:
-                            missing.add(text)
+                    firsts = (line.split("\n")[0] for line in lines)
+                    said.setdefault(name, set()).update(first[26:] for first in firsts if first.startswith("["))
+    missing = {text for name, texts in said.items() for text in set(map(plain, texts)) - real[name]}
     unseen = [
         text for text in missing if not any(part in text for part in UNSEEN[version]) and "KafkaConfig" not in text
     ]

@@ -83,13 +83,13 @@ def test_the_trace_that_is_written_answers_for_every_story(protocol: Protocol, t
     traces = {}
     for name in STORIES:
         run = scenario(name).run(protocol)
-        run.write(tmp_path / name)
+        (tmp_path / f"{name}.jsonl").write_text(run.observations())
         traces[name] = run.truth()
-        reading = read(file_source(tmp_path / name / "trace.jsonl"))
+        reading = read(file_source(tmp_path / f"{name}.jsonl"))
         assert (reading.format, reading.notices.height) == ("trace", 0)
     unsaid = set()
     for name, truth in traces.items():
-        (partition,) = scan([str(tmp_path / name / "trace.jsonl")]).partitions
+        (partition,) = scan([str(tmp_path / f"{name}.jsonl")]).partitions
         for answer in compared([partition.judgements], truth):
             assert not answer.wrong, (name, answer)
             if answer.rule != "replica-divergence" and answer.kind not in ("clean", "violated"):
