@@ -54,6 +54,11 @@ def expected(archive: Path) -> Result:
     return local.scan([str(archive)])
 
 
+@pytest.fixture(scope="module")
+def tables_expected(expected: Result, tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame]:
+    return tables_of(saved(expected, tmp_path_factory.mktemp("scan") / "tables"))
+
+
 @dataclass(frozen=True)
 class Engine:
     """One way to judge an archive.
@@ -123,6 +128,7 @@ def test_every_engine_gives_the_same(
     engine: Engine,
     archive: Path,
     expected: Result,
+    tables_expected: dict[str, pl.DataFrame],
     tmp_path_factory: pytest.TempPathFactory,
     request: pytest.FixtureRequest,
     finished: dict[str, Path],
@@ -133,7 +139,7 @@ def test_every_engine_gives_the_same(
     assert texts_of(out) == {
         name: "".join(text for _, text in sorted(lines(expected))) for name, lines in TEXTS.items()
     }
-    same_tables(tables_of(out), tables_of(saved(expected, tmp_path_factory.mktemp("scan") / "tables")))
+    same_tables(tables_of(out), tables_expected)
     assert len(list((out / "reads").glob("*.json"))) == engine.waves
 
 
