@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -24,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 EVERYTHING = bool(os.environ.get("CI"))
 """Runs what is done to many cases alike on all of them; else on a share."""
 SHARE = 4
+SPARK = tuple(f"tests/engines/test_spark{name}.py" for name in ("", "_connect", "_source"))
+"""Files with tests that start Spark."""
 
 # Tests run in a zone that no other machine is likely to be in (UTC+12:45, with summer time): code that reads the local
 # clock's zone gives other answers here. TZ=... in the environment wins.
@@ -67,13 +70,35 @@ def java_too_old(said: str) -> str | None:
     return None if int(major) >= 17 else f"Java {quoted} found: Spark needs 17 or newer"
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Sends Spark tests to one worker, where they share a session, or at least a JVM."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    for item in items:
-        if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """Sends all tests of one ``group`` to one worker.
+
+    From pytest 9.2 on xdist 3.8 no longer sees ``xdist_group``, and nothing says so: pytest-xdist issue 1386.
+    """
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group(nodeid)
+
+    return Groups(config, log)
+
+
+@cache
+def _recorded() -> re.Pattern[str]:
+    names = sorted({folder.name for folder in traces()}, key=len, reverse=True)
+    return re.compile(rf"[\[-](?:sample_traces|evidence)/({'|'.join(map(re.escape, names))})(?=[\]-])")
+
+
+def group(test: str) -> str:
+    """Tests that start Spark, and share a session or at least a JVM; those of one recorded cluster, scanned once."""
+    if test.partition("::")[0] in SPARK:
+        return "spark"
+    found = _recorded().search(test)
+    return found[1] if found else test
 
 
 @pytest.hookimpl(trylast=True)
@@ -150,11 +175,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                 found = found[crc32(metafunc.function.__name__.encode()) % SHARE :: SHARE]
             metafunc.parametrize(
                 name,
-                [
-                    # one worker for each cluster: it scans it once for all tests
-                    pytest.param(one, id=f"{one.parent.name}/{one.name}", marks=pytest.mark.xdist_group(one.name))
-                    for one in found
-                ],
+                [pytest.param(one, id=f"{one.parent.name}/{one.name}") for one in found],
                 scope="session",  # so that all tests of one cluster run one after another
             )
     if "evidence_case" not in metafunc.fixturenames:
