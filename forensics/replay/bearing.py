@@ -52,13 +52,16 @@ def misled(history: History, shrunk: Shrunk, row: int | None) -> bool:
 
 def beyond_lines(history: History, statement: Statement) -> int | None:
     """Where an epoch that a replica's lines do not tell of began below what it stated last: of which of the two logs it
-    speaks is not known. None where its lines go on to the end.
+    speaks is not known. None where its lines go on to the end, and it was elected into no later ISR.
     """
-    spans = history.tenures.get(statement.replica, ())
-    told = max((tenure.epoch for tenure in spans), default=UNKNOWN)
-    if statement.replica not in history.uncovered or statement.epoch != told or statement.earlier:
+    broker = statement.replica
+    told = max((tenure.epoch for tenure in history.tenures.get(broker, ())), default=UNKNOWN)
+    if statement.epoch != told or statement.earlier:
         return None
-    later = (e for n, e in sorted(history.epochs.items()) if n > told and e.served)
+    later = [e for n, e in sorted(history.epochs.items()) if n > told and e.served]
+    elected = any(e.isr_elected and broker in (e.first_isr or ()) for e in later)
+    if not elected and broker not in history.uncovered:
+        return None
     starts = (e.start if e.start is not None else e.start_low for e in later)
     return next((start for start in starts if start < statement.high_watermark), None)
 
@@ -84,7 +87,7 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     """Whether others tell that a replica left a leader's ISR, in its epoch or in a later one that it led, of which the
     leader's own lines tell nothing; or the next epoch is one that nobody names, with whatever ISR.
     """
-    after = sorted(number for number in history.epochs if number > epoch.epoch)
+    after = sorted(number for number, one in history.epochs.items() if number > epoch.epoch and one.named)
     if after and after[0] > epoch.epoch + 1:
         return True
     if any(broker not in isr for isr in epoch.told - {isr for isr, _ in epoch.isr}):

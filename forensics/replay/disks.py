@@ -8,7 +8,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.history import Damage, Disk, Ref, Stale
-from forensics.replay.lineage import Lineage, Range, merge
+from forensics.replay.lineage import UNKNOWN, Lineage, Range, merge
 from parsers.formats.dump_log_text import SAYS_SO
 from parsers.schema import Kind
 
@@ -91,6 +91,8 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
         one.end, one.first, one.magic, one.directory = end, first, magic, path.rpartition("/")[0]
     for topic, partition, broker, epoch, start, source, byte in _epochs(sound).iter_rows():
         at(topic, partition, broker).epoch(epoch, start, Ref(source=source, byte=byte))
+    for topic, partition, broker, first, last in _altered(sound).iter_rows():
+        at(topic, partition, broker).altered.append((first, last + 1))
     lasts = sound.sort(*PLACE, "last_offset", "source", "byte").group_by(*PLACE, maintain_order=True).last()
     for topic, partition, broker, source, byte, last in lasts.select(
         *PLACE, "source", "byte", "last_offset"
@@ -204,6 +206,7 @@ class _Files:
 
     def __init__(self) -> None:
         self.lineage: list[tuple[int, int]] = []
+        self.altered: list[Range] = []
         self.falls: list[Damage] = []
         self.refs: dict[int, Ref] = {}
         self.end: int | None = None
@@ -237,8 +240,10 @@ class _Files:
 
     def disk(self) -> Disk:
         """The finished thing."""
+        stated = Lineage(tuple(self.lineage))
         return Disk(
-            lineage=Lineage(tuple(self.lineage)).without(merge(self.holes)),
+            lineage=rising(stated.without(merge([*self.holes, *self.altered]))),
+            stated=stated,
             end=self.end,
             log_start=max(self.log_start[0] if self.log_start else 0, self.first or 0),
             checkpoint=self.checkpoint,
@@ -259,6 +264,45 @@ class _Files:
             holes=tuple(merge(self.holes)),
             beside=tuple(sorted(one for one in self.beside if one[0] not in self.bases)),
         )
+
+
+def rising(log: Lineage) -> Lineage:
+    """A log as far as its epochs rise, as they do in every log (KIP-101): where they fall, either those before or those
+    behind are not what a leader wrote.
+    """
+    entries: list[tuple[int, int]] = []
+    least = UNKNOWN  # of what comes behind a fall, until the epoch from which it fell
+    for epoch, start in log.entries:
+        highest = max((known for known, _ in entries), default=UNKNOWN)
+        if 0 <= epoch < max(highest, least):
+            least = max(highest, least)
+            fell = min(place for known, place in entries if known > epoch) if highest > epoch else start
+            entries = [*(entry for entry in entries if entry[1] < fell), *([(UNKNOWN, fell)] if fell < start else [])]
+            if not entries or entries[-1][0] != UNKNOWN:
+                entries.append((UNKNOWN, start))
+        elif not entries or entries[-1][0] != epoch:
+            entries.append((epoch, start))
+    return Lineage(tuple(entries))
+
+
+def _altered(batches: pl.DataFrame) -> pl.DataFrame:
+    """Batches that two replicas have with one checksum and two leader epochs.
+
+    The checksum does not cover the epoch (DefaultRecordBatch.PARTITION_LEADER_EPOCH_OFFSET), so it does not tell which
+    is right; the records are the same.
+    """
+    span = ["topic", "partition", "base_offset", "last_offset", "crc"]
+    several = (
+        batches.filter((pl.col("magic") >= 2) & (pl.col("leader_epoch") >= 0))
+        .group_by(span)
+        .agg(pl.col("leader_epoch").n_unique().alias("_epochs"))
+        .filter(pl.col("_epochs") > 1)
+    )
+    return (
+        batches.join(several, on=span, how="semi")
+        .sort(*PLACE, "base_offset", "source", "byte")
+        .select(*PLACE, "base_offset", "last_offset")
+    )
 
 
 def _epochs(batches: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame:

@@ -7,6 +7,7 @@ state of its leader epoch, whoever tells of it; and a number that nobody tells i
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 
 from forensics.replay.events import Event
@@ -100,7 +101,7 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
         return False
     if epoch.unclean:
         return True
-    return _not_among_the_last(history, epoch) and not history.kraft
+    return not history.kraft and unbroken(history, epoch) and _not_among_the_last(history, epoch)
 
 
 def from_isr(history: History, epoch: Epoch) -> bool:
@@ -145,15 +146,33 @@ def unbroken(history: History, epoch: Epoch) -> bool:
     """Whether every change of the partition's state since the last ISR that is told before an epoch is told as well.
 
     A KRaft controller takes replicas out of the ISR by itself when their brokers go, and the leader need not live to
-    tell of it. With ZooKeeper only leaders and elections change it.
+    tell of it. With ZooKeeper only leaders and elections change it, and leaders need not tell the number of a change.
     """
     first = _first_state(history, epoch)
-    if first is None or not history.kraft:
+    if first is None:
         return True
+    if not history.kraft:
+        return _changes_untold(history, epoch, first) == 0
     number = first - 1
     while number in history.states and history.states[number][1] is None:
         number -= 1
     return number in history.states
+
+
+def _changes_untold(history: History, epoch: Epoch, first: int) -> int:
+    """How many changes of the state before an epoch's first nobody tells, by what it is numbered and with no number."""
+    numbered = [(number, of) for number, (of, _) in history.states.items() if number < first and of is not None]
+    if not numbered:
+        return 0
+    last, since = max(numbered)
+    if since >= epoch.epoch:
+        return 0  # epochs that ran backwards
+    told = 0
+    for number, other in history.epochs.items():
+        if since <= number < epoch.epoch:
+            own = [isr for isr, _ in other.isr] if other.isr_own else []
+            told += (number > since) + sum(one != two for one, two in itertools.pairwise(own))
+    return max(0, first - 1 - last - told)
 
 
 def _first_state(history: History, epoch: Epoch) -> int | None:

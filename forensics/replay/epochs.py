@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Container, Mapping, Sequence
 
 from forensics.replay.events import Event
@@ -66,6 +67,43 @@ def collect(
         if epoch.leader is not None and epoch.leader >= 0 and epoch.leader not in told:
             epoch.served = True
     return dict(sorted(epochs.items()))
+
+
+def unnamed(
+    epochs: Mapping[int, Epoch], tenures: Mapping[int, Sequence[Tenure]], *, heard: bool, skips: bool
+) -> dict[int, Epoch]:
+    """Every epoch with those that must have been between them, with a leader, and that nobody names: who led in them,
+    and what was committed, is not known.
+
+    While the last leader is dead, an epoch without one may begin of which stock logging tells nothing; but none has to
+    follow on another of these.
+
+    Args:
+        epochs: those that are named.
+        tenures: each replica's.
+        heard: every replica's roles are told by itself.
+        skips: brokers may have left epochs out though all of their lines are there: they follow the metadata log, and
+            take several changes as one (TopicDelta).
+    """
+    found = dict(epochs)
+    for one, two in itertools.pairwise(sorted(epochs)):
+        led = epochs[one].leader not in (None, -1) and epochs[two].leader == -1
+        if (
+            two > one + 1
+            and (led or not heard)
+            and not skips
+            and not _went_on(tenures.get(epochs[one].leader or -1, ()), one, two)
+        ):
+            found |= {number: Epoch(number, served=True, named=False) for number in range(one + 1, two)}
+    return dict(sorted(found.items()))
+
+
+def _went_on(spans: Sequence[Tenure], one: int, two: int) -> bool:
+    """Whether one process led in both epochs. A controller of a ZooKeeper cluster raises the epoch for each replica
+    that it takes out of the ISR, several in one request (KafkaController.onReplicasBecomeOffline).
+    """
+    led = {tenure.epoch: tenure.run for tenure in spans if tenure.role is Role.LEADER}
+    return one in led and led[one] == led.get(two)
 
 
 ELECTS = (Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.PARTITION_CREATED, Kind.PARTITION_CHANGED)

@@ -28,7 +28,6 @@ from forensics.replay.history import (
     Fork,
     History,
     Ref,
-    Regression,
     Replica,
     Role,
     Shrunk,
@@ -37,6 +36,7 @@ from forensics.replay.history import (
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading, unknown_from
 from forensics.replay.leftovers import left_statements
 from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.put_back import put_back
 from forensics.replay.spared import spared
 from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first
 from forensics.replay.tenures import Reader
@@ -93,7 +93,7 @@ def fold(
         )
     if any(facts.get(broker, NO_FACTS).hw_protocol for broker in history.replicas):
         history.protocol = "hw"
-    told = {b for b, spans in tenures.items() if spans and facts.get(b, NO_FACTS).state_log} - {*history.gaps}
+    told = {broker for broker, replica in history.replicas.items() if replica.state_log} - {*history.gaps}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
     missed = untold({b: tenures[b] for b in told}, history.epochs, facts, linked(events))
     missed = {**late(tenures, told, history.epochs), **missed}
@@ -106,6 +106,10 @@ def fold(
         forget_printed(tenures[broker])
     if missed:
         history.epochs = leadership.collect(tenures, cluster_events, disks, told - {*missed})
+    skips = any(fact.kraft for fact in facts.values()) and not history.gaps
+    heard = {broker for broker, replica in history.replicas.items() if replica.state_log} - {*history.gaps}
+    named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
+    history.epochs = leadership.unnamed(history.epochs, tenures, heard=named <= heard, skips=skips)
     history.regressions = [r for r in history.regressions if r.replica not in missed]
     for broker in history.gaps:
         # What a broker says counts; what follows from its silence does not.
@@ -164,7 +168,7 @@ class _Fold(Leading):
         ]
         self.history.statements += left_statements(self.history)
         self._settle()
-        self.history.regressions += self._put_back()
+        self.history.regressions += put_back(self.history)
 
     def _seed(self, broker: int) -> Lineage:
         """The log when the evidence begins: what the files still show of it, as far as nothing cut it since."""
@@ -497,37 +501,6 @@ class _Fold(Leading):
                     shrunk = replace(shrunk, end=held, end_exact=False, confidence=Confidence.INFERRED)
                 if shrunk.end > shrunk.target and not misled(self.history, shrunk, pending.row):
                     self.history.shrunk.append(shrunk)
-
-    def _put_back(self) -> list[Regression]:
-        """High watermarks that a clean stop wrote and that were lower when they were read back.
-
-        A leader's own high watermark never falls within its epoch and is at least what its followers took over from it.
-        That the stop was clean shows in records of that life which needed no recovery: they had been flushed.
-        """
-        found = []
-        for broker, spans in self.tenures.items():
-            for one, two in itertools.pairwise(spans):
-                loads = [step for step in one.steps if step.what == "loaded" and not step.reason]
-                grown = one.start_end is not None and bool(loads) and loads[0].target > one.start_end
-                if one.role is not Role.LEADER or len(one.steps) != 1 or not grown or two.start_hw is None:
-                    continue
-                if two.epoch == one.epoch:
-                    continue  # it went on in its epoch: what was reached in it may have been reached later
-                if one.epoch in self.history.contested or self.history.epochs[one.epoch].leader != broker:
-                    continue
-                known = [
-                    (min(s.high_watermark, loads[0].target), s)
-                    for s in self.history.statements
-                    if s.epoch == one.epoch and s.confidence is Confidence.PROVEN
-                ]
-                before, statement = max(known, key=lambda one: one[0], default=(0, None))
-                if statement is None or two.start_hw.value >= before:
-                    continue
-                refs = (*statement.refs[:1], two.start_hw.ref)
-                found.append(
-                    Regression(broker, one.epoch, before, two.start_hw.value, "checkpoint", two.start_hw.time, refs)
-                )
-        return found
 
     def _beyond(self, cut: Cut) -> bool:
         """Whether a truncation cannot have removed anything: the leader the replica had followed never held more."""

@@ -415,6 +415,10 @@ def untold(
         if shorter is not None:
             found[broker] = shorter
     for broker, spans in sorted(tenures.items()):
+        grown = _grown(spans)
+        if grown is not None and (broker not in found or grown.epoch < found[broker][0]):
+            found[broker] = grown.epoch, f"its log grew beyond {grown.start_end} in epoch {grown.epoch}, without a role"
+    for broker, spans in sorted(tenures.items()):
         missed = _nameless(broker, spans, epochs)
         if missed is not None and (broker not in found or missed < found[broker][0]):
             found[broker] = missed, f"it led before epoch {missed} and serves on after it, and nothing names that epoch"
@@ -524,6 +528,17 @@ def _shorter(
         if had > two.start_end:
             why = f"a follower had fetched up to {had} from it in epoch {one.epoch}, and it began epoch {two.epoch} at"
             return one.epoch, f"{why} {two.start_end}"
+    return None
+
+
+def _grown(spans: Sequence[Tenure]) -> Tenure | None:
+    """The first tenure in which nobody led, as far as a new process tells, and yet the log grew."""
+    for before, one in itertools.pairwise((None, *spans)):
+        new = one is not None and (before is None or before.run != one.run)
+        if one is None or not new or one.role is not Role.OFFLINE or one.start_end is None:
+            continue
+        if one.epoch >= 0 and any(step.what == "loaded" and step.target > one.start_end for step in one.steps[:1]):
+            return one
     return None
 
 

@@ -44,6 +44,15 @@ def records_lost(
     return low + (0 if open_ else rest), high + rest, merge([*counted, *(left if open_ else [])])
 
 
+def with_records(history: History, case: Case, holders: dict[int, tuple[Range, ...]]) -> dict[int, tuple[Range, ...]]:
+    """Replicas that hold a record at offsets over which their logs reach: the cleaner may have left none."""
+    return {
+        broker: ranges
+        for broker, ranges in holders.items()
+        if not history.replicas[broker].on_disk or records_held(history, case, broker, ranges)[1]
+    }
+
+
 def records_held(history: History, case: Case, broker: int, ranges: Sequence[Range]) -> tuple[int, int]:
     """Least and greatest number of records that the segments of a replica hold at offsets."""
     low = high = 0

@@ -85,7 +85,8 @@ class Disk:
     """What the files of one replica say.
 
     Attributes:
-        lineage: leader epochs of its batches (message format v2), else empty.
+        lineage: leader epochs of its batches (message format v2) as far as they can be believed, else empty.
+        stated: the same as the batches state them.
         end: log end offset read from its segments, or None where there are none.
         log_start: first offset.
         checkpoint: high watermark in ``replication-offset-checkpoint``.
@@ -107,6 +108,7 @@ class Disk:
     """
 
     lineage: Lineage = field(default_factory=Lineage)
+    stated: Lineage = field(default_factory=Lineage)
     end: int | None = None
     log_start: int = 0
     checkpoint: Pointer | None = None
@@ -352,6 +354,7 @@ class Epoch:
         leader: broker id; -1 for none; None where no evidence says.
         start: log end offset of the leader when it began, or None.
         start_low: the least it can have been.
+        start_high: the most it can have been, where that is known of one that is not.
         start_confidence: how ``start`` is known.
         lineage: the leader's log in this epoch, the epoch's own entry included where its start is known.
         isr: ISR at the beginning, and every later one that is known, in order: (isr, is it committed, ref).
@@ -359,6 +362,7 @@ class Epoch:
         time: when it began, microseconds since 1970 UTC.
         refs: evidence of its leader and start.
         served: whether any evidence shows that the leader took it up.
+        named: whether any evidence names it; if not, the numbers of others say that it was.
         other_leaders: other leaders stated for the same epoch.
         unclean: evidence that the election went outside the ISR.
         isr_own: the leader itself states the ISR, so every change of it is known.
@@ -374,6 +378,7 @@ class Epoch:
     leader: int | None = None
     start: int | None = None
     start_low: int = 0
+    start_high: int | None = None
     start_confidence: Confidence = Confidence.PROVEN
     lineage: Lineage = field(default_factory=Lineage)
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
@@ -381,6 +386,7 @@ class Epoch:
     time: int | None = None
     refs: list[Ref] = field(default_factory=list)
     served: bool = False
+    named: bool = True
     other_leaders: dict[int, Ref] = field(default_factory=dict)
     unclean: list[Ref] = field(default_factory=list)
     isr_own: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from forensics.replay.committed import reached
-from forensics.replay.history import BrokerFacts, Confidence, Disk, Epoch, History, Ref, Role
+from forensics.replay.history import BrokerFacts, Confidence, Disk, Epoch, Fork, History, Ref, Role
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.steps import Tenure
 from forensics.replay.tenures import LEADERS_END
@@ -26,6 +26,7 @@ def passed_over(history: History, before: Tenure, tenure: Tenure) -> int | None:
         epoch
         for number, epoch in history.epochs.items()
         if before.epoch < number < tenure.epoch
+        and epoch.named
         and (epoch.leader is None or (epoch.served and epoch.leader not in (-1, before.leader)))
     ]
     # A leader's own records are its own: of a follower only what it began with is.
@@ -41,7 +42,7 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
     for number, epoch in sorted(history.epochs.items()):
         if not 0 <= before.epoch < number <= tenure.epoch or not epoch.served or epoch.leader == -1:
             continue
-        if epoch.leader == broker and number == tenure.epoch:
+        if (epoch.leader == broker and number == tenure.epoch) or not epoch.named:
             continue
         if known is None:
             known = epoch.start if epoch.start is not None else epoch.start_low
@@ -130,6 +131,8 @@ class Leading:
             # Where it began to write is not known; below that stands what it had.
             oldest = log.oldest_from(epoch.start_low)
             epoch.lineage = log.cut(epoch.start_low).begin(at_least(oldest), epoch.start_low)
+            if epoch.start_high is not None:
+                epoch.lineage = epoch.lineage.begin(epoch.epoch, epoch.start_high)
         else:
             epoch.lineage = log  # nothing shows that the leader ever took it up
 
@@ -140,7 +143,11 @@ class Leading:
         (KIP-279). A compacted log may lack whole epochs, so it is not asked.
         """
         disk = self.disks.get(leader, NO_DISK)
-        if (number, start) not in disk.lineage.entries or disk.cleaner_point is not None or disk.log_start > 0:
+        # Of an epoch without records its file alone tells.
+        empty = start == disk.end and any(entry[:2] == (number, start) for entry in disk.entries)
+        if not empty and (number, start) not in disk.lineage.entries:
+            return None
+        if disk.cleaner_point is not None or disk.log_start > 0:
             return None
         if any(first < start for first, _ in disk.holes):
             return None
@@ -197,9 +204,22 @@ class Leading:
             other, ref = (fork.right, fork.left_ref) if leader == fork.left else (fork.left, fork.right_ref)
             first = fork.ranges[0][0]
             if first >= epoch.start_low and self._older(other, first, epoch.epoch):
-                epoch.start = first
+                if first > epoch.start_low and self._parts_at_the_edge(fork):
+                    epoch.start_high = first
+                else:
+                    epoch.start = first
                 epoch.refs.append(ref)
                 return
+
+    def _parts_at_the_edge(self, fork: Fork) -> bool:
+        """Whether one of two files that differ has nothing below the first difference, so that they may differ there
+        too: retention or the cleaner was there, or a file is missing.
+        """
+        first = fork.ranges[0][0]
+        return any(
+            disk.log_start >= first or disk.cleaner_point is not None or any(end == first for _, end in disk.holes)
+            for disk in (self.disks.get(fork.left, NO_DISK), self.disks.get(fork.right, NO_DISK))
+        )
 
     def _goes_on(self, leader: int, tenure: Tenure) -> bool:
         before = self.previous.get(leader)
@@ -256,7 +276,10 @@ class Leading:
             bound = max(tenure.start_low, first)
             bound = bound if lowest is None else min(bound, lowest)
             forks = [f.ranges[0][0] for f in self.history.forks if (f.left, f.right) == pair]
-            least = max(least, min([bound, *forks]))
+            bound = min([bound, *forks])
+            begun = max(self.disks.get(one, NO_DISK).log_start for one in pair)
+            if bound > begun:  # else there is nothing below it to agree
+                least = max(least, bound)
         return least
 
     def _fetches_ahead(self, broker: int, leader: int) -> bool:

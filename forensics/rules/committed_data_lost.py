@@ -41,10 +41,12 @@ or reassigned.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.disks import GAP
-from forensics.replay.held import records_lost
+from forensics.replay.held import records_lost, with_records
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.lineage import Range, merge, size
 from forensics.rules.acks import acks_fact
@@ -83,6 +85,7 @@ ID = "committed-data-lost"
 def judge(history: History, case: Case) -> Judgement:
     """Compare every committed record with the current leader's log."""
     found, unclear = losses(history)
+    found = [replace(loss, holders=with_records(history, case, loss.holders)) for loss in found]
     findings = tuple(_finding(history, case, loss, last=loss is found[-1]) for loss in found)
     lacking = unserved(history)
     if lacking is not None:
@@ -355,11 +358,25 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
     last = history.epochs.get(loss.lineage.epoch_at(loss.ranges[-1][1] - 1))
     if last is not None and last.leader in history.unbegun:
         unknown.append(last)  # its lines begin after it led
-    return tuple(
+    beyond = tuple(
         f"more may be lost: how far {leader_text(epoch)} had committed beyond offset {loss.ranges[-1][1]} is not in "
         "the evidence"
         for epoch in unknown[:1]
     )
+    first = loss.ranges[0][0]
+    below = tuple(
+        f"more may be lost: whether {leader_text(loss.epoch)} had [{start}, {end}) is not in the evidence"
+        for start, end in losses(history)[1]
+        if end == first and _began_unseen(history, loss)
+    )
+    return (*beyond, *below)
+
+
+def _began_unseen(history: History, loss: Loss) -> bool:
+    """Whether it is not known where the leader that lacked the records began, or another one before it."""
+    between = (e for n, e in history.epochs.items() if loss.statements[0].epoch < n < loss.epoch.epoch and e.served)
+    others = [e for e in between if e.leader not in (None, -1, loss.epoch.leader)]
+    return any(epoch.start is None for epoch in (loss.epoch, *others))
 
 
 def _later(history: History, loss: Loss) -> tuple[str, ...]:

@@ -76,19 +76,19 @@ def _unread(history: History) -> list[str]:
 
 def _refuted(disk: Disk) -> tuple[str, tuple[Ref, ...]] | None:
     """The first batch whose epoch is another than its replica's epoch file gives it."""
-    if disk.end is None or not disk.lineage.entries:
+    if disk.end is None or not disk.stated.entries:
         return None
     entries = [entry for entry in disk.entries if entry[1] < disk.end]
     if not entries:
         return None
     told = Lineage(tuple((epoch, start) for epoch, start, _ in sorted(entries, key=lambda entry: entry[1])))
     points = sorted(
-        {start for _, start in disk.lineage.entries} | {max(start, disk.log_start) for _, start in told.entries}
+        {start for _, start in disk.stated.entries} | {max(start, disk.log_start) for _, start in told.entries}
     )
     for offset in points:
         if not disk.log_start <= offset < disk.end:
             continue
-        mine, given = disk.lineage.epoch_at(offset), told.epoch_at(offset)
+        mine, given = disk.stated.epoch_at(offset), told.epoch_at(offset)
         if UNKNOWN in (mine, given) or mine == given:
             continue
         ref = next((r for epoch, _, r in entries if epoch == given), None)

@@ -32,6 +32,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, History, Ref
+from forensics.replay.lineage import Lineage, differences
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 
@@ -80,6 +81,21 @@ def _partial(history: History, broker: int) -> str | None:
     )
 
 
+def _replaced(history: History, broker: int, first: int, end: int) -> bool:
+    """Whether a replica cut some of the offsets and fetched others, where no epochs tell whether they are the same."""
+    return history.protocol == "hw" and any(
+        cut.replica == broker and cut.target < end and cut.end > first for cut in history.cuts
+    )
+
+
+def _led_to(history: History, broker: int) -> Lineage:
+    """The log that a replica had at last, as its lines tell."""
+    replica, spans = history.replicas[broker], history.tenures.get(broker)
+    partly = {*history.gaps, *history.unbegun}
+    told = spans and replica.server_log and replica.state_log and broker not in partly
+    return spans[-1].log if spans and told else Lineage()
+
+
 def _parted(history: History, broker: int, other: int, end: int) -> bool:
     """Whether two logs hold different records already below an offset, so that what follows is not the same."""
     pair = (min(broker, other), max(broker, other))
@@ -97,6 +113,8 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         and r.end is not None
         and r.end >= high_watermark
         and not _parted(history, broker, other, end)
+        and not differences(_led_to(history, broker), r.lineage, end, high_watermark)[0]
+        and not _replaced(history, other, end, high_watermark)
     )
     proof = committed(history, replica.lineage, end, high_watermark, replica=broker)
     name = history.name

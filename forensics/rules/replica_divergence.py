@@ -89,13 +89,14 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _cut_short(history: History) -> list[str]:
-    """Replicas whose segments are torn below what they had committed: the rest cannot be compared."""
+    """Replicas whose segments are torn or empty below what they had committed: the rest cannot be compared."""
     return [
         f"the segments of broker {broker} whole: they end at {replica.end}, and its high watermark was "
         f"{replica.checkpoint[0]}"
         for broker, replica in sorted(history.replicas.items())
         if replica.on_disk and replica.end is not None and replica.checkpoint is not None
-        if replica.end < replica.checkpoint[0] and history.disks[broker].damage
+        if replica.end < replica.checkpoint[0]
+        if history.disks[broker].damage or history.disks[broker].bases[-1:] == (replica.end,)  # its last file is empty
     ]
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.bearing import misled
-from forensics.replay.epochs import collect
-from forensics.replay.history import Confidence, Disk, Epoch, History, Ref, Replica, Role, Shrunk
+from forensics.replay.bearing import beyond_lines, misled
+from forensics.replay.history import Confidence, Disk, Epoch, History, Ref, Replica, Role, Shrunk, Statement
 from forensics.replay.lineage import Lineage
 from forensics.replay.steps import Step, Tenure
 from forensics.rules.story import loss_cause
@@ -47,12 +46,24 @@ def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_t
     assert history.replicas[1].server_log != missing
 
 
-def test_what_a_follower_fetched_of_an_epoch_its_leader_wrote() -> None:
-    """Its leader's own lines, which are in the evidence, do not tell that it took up the epoch."""
-    follower = Tenure(2, 3, 1, Role.FOLLOWER, 1, refs=[LINE])
-    assert not collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].served
-    follower.entries.append((3, 10, LINE))
-    assert collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].served
+@pytest.mark.parametrize(
+    ("isr", "how", "hw", "known"),
+    [
+        ({1, 2}, True, 30, 16),  # it was elected into the ISR of an epoch that began at 16, of which it says nothing
+        ({1, 2}, True, 16, None),
+        ({2}, True, 30, None),
+        ({1, 2}, False, 30, None),  # it may have come into it much later
+    ],
+)
+def test_what_a_replica_says_last_may_be_of_an_epoch_into_which_others_elected_it(
+    isr: set[int], how: bool, hw: int, known: int | None
+) -> None:
+    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
+    history.tenures = {1: [tenure(0)]}
+    history.epochs = {0: Epoch(0, leader=2, start=0, served=True)}
+    history.epochs[1] = Epoch(1, leader=2, start=16, isr=[(frozenset(isr), LINE)], isr_elected=how, served=True)
+    said = Statement(1, 0, Lineage(((0, 0),)), hw, Confidence.PROVEN, "printed", None, (LINE,))
+    assert beyond_lines(history, said) == known
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.history import Epoch, History, Ref, Role
+from forensics.replay.history import Disk, Epoch, History, Ref, Role
 from forensics.replay.leading import Leading, had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.steps import Step, Tenure
@@ -89,3 +89,19 @@ def test_an_epoch_that_began_nobody_knows_where_goes_on_from_what_its_leader_had
     tenure = Tenure(1, 3, 1, Role.LEADER, 1, start_low=16, end_low=16)
     leading.begin(history.epochs[3], 1, tenure)
     assert history.epochs[3].lineage == Lineage(had).cut(16).begin(begins, 16)
+
+
+@pytest.mark.parametrize(
+    ("entry", "end", "below"),
+    [((3, 21), 21, ((0, 0), (2, 13))), ((3, 21), 30, ((0, 0),)), ((3, 20), 21, ((0, 0),))],
+)
+def test_what_stood_below_an_epoch_without_records_its_leaders_files_tell(
+    entry: tuple[int, int], end: int, below: tuple[tuple[int, int], ...]
+) -> None:
+    """A leader writes down where its epoch begins before it has any record of it."""
+    history = History("orders", 0, epochs={3: Epoch(3, leader=1, served=True)})
+    disk = Disk(lineage=Lineage(((0, 0), (2, 13))), end=end, entries=((*entry, Ref(row=1)),))
+    leading = Leading(history, {1: []}, {1: disk}, {})
+    leading.logs[1] = Lineage(((0, 0),))
+    leading.begin(history.epochs[3], 1, Tenure(1, 3, 1, Role.LEADER, 1, start_end=21, start_low=21, end_low=21))
+    assert history.epochs[3].lineage == Lineage(below).begin(3, 21)

@@ -1,0 +1,39 @@
+"""High watermarks that fell between two lives of a leader: what one wrote down is not what the next one read."""
+
+from __future__ import annotations
+
+import itertools
+
+from forensics.replay.history import Confidence, History, Regression, Role
+
+
+def put_back(history: History) -> list[Regression]:
+    """High watermarks that a clean stop wrote and that were lower when they were read back.
+
+    A leader's own high watermark never falls within its epoch and is at least what its followers took over from it.
+    That the stop was clean shows in records of that life which needed no recovery: they had been flushed.
+    """
+    found = []
+    for broker, spans in history.tenures.items():
+        for one, two in itertools.pairwise(spans):
+            loads = [step for step in one.steps if step.what == "loaded" and not step.reason]
+            grown = one.start_end is not None and bool(loads) and loads[0].target > one.start_end
+            if one.role is not Role.LEADER or len(one.steps) != 1 or not grown or two.start_hw is None:
+                continue
+            if two.epoch == one.epoch:
+                continue  # it went on in its epoch: what was reached in it may have been reached later
+            if one.epoch in history.contested or history.epochs[one.epoch].leader != broker:
+                continue
+            known = [
+                (min(s.high_watermark, loads[0].target), s)
+                for s in history.statements
+                if s.epoch == one.epoch and s.confidence is Confidence.PROVEN
+            ]
+            before, statement = max(known, key=lambda one: one[0], default=(0, None))
+            if statement is None or two.start_hw.value >= before:
+                continue
+            refs = (*statement.refs[:1], two.start_hw.ref)
+            found.append(
+                Regression(broker, one.epoch, before, two.start_hw.value, "checkpoint", two.start_hw.time, refs)
+            )
+    return found

@@ -1,0 +1,80 @@
+"""Which leader epochs there were: those that somebody names, and those that must have been between them."""
+
+from __future__ import annotations
+
+import pytest
+
+from forensics.replay.elections import outside_isr, unbroken
+from forensics.replay.epochs import collect, unnamed
+from forensics.replay.gaps import untold
+from forensics.replay.history import BrokerFacts, Epoch, History, Ref, Role
+from forensics.replay.steps import Step, Tenure
+
+LINE = Ref(row=5)
+
+
+def test_what_a_follower_fetched_of_an_epoch_its_leader_wrote() -> None:
+    """Its leader's own lines, which are in the evidence, do not tell that it took up the epoch."""
+    follower = Tenure(2, 3, 1, Role.FOLLOWER, 1, refs=[LINE])
+    assert not collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].served
+    follower.entries.append((3, 10, LINE))
+    assert collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].served
+
+
+@pytest.mark.parametrize(
+    ("later", "runs", "heard", "skips", "between"),
+    [
+        (-1, (1, 2), True, False, [2]),  # an epoch without a leader follows on one with a leader
+        (3, (1, 2), True, False, []),  # while the leader was dead nobody may have led
+        (3, (1, 2), False, False, [2]),  # or one whose lines are not there
+        (3, (1, 1), False, False, []),  # one process led in both
+        (-1, (1, 2), True, True, []),  # a KRaft broker takes several changes as one
+    ],
+)
+def test_epochs_that_nobody_names(
+    later: int, runs: tuple[int, int], heard: bool, skips: bool, between: list[int]
+) -> None:
+    epochs = {1: Epoch(1, leader=3, served=True), 3: Epoch(3, leader=later, served=later > 0)}
+    spans = {3: [Tenure(3, number, run, Role.LEADER, 3) for number, run in zip((1, 3), runs, strict=True)]}
+    found = unnamed(epochs, spans, heard=heard, skips=skips)
+    assert list(found) == sorted([1, *between, 3])
+    assert [number for number, epoch in found.items() if not epoch.named and epoch.served] == between
+
+
+@pytest.mark.parametrize(
+    ("numbers", "own", "outside"),
+    [
+        ({1: 1, 2: 2}, [{3}], True),
+        ({1: 1, 3: 2}, [{3}], False),  # one change in between nobody tells: the ISR may have grown
+        ({1: 1, 3: 2}, [{3}, {2, 3}, {2, 3}], False),  # its leader tells of it, with no number; and of who came in
+        ({1: 1, 3: 2}, [{1, 3}, {3}], True),
+        ({1: 1, 4: 2}, [{1, 3}, {3}], False),
+        ({}, [{3}], True),  # nobody numbers them: then the leader's lines tell of each change
+    ],
+)
+def test_with_zookeeper_every_change_of_the_state_is_numbered(
+    numbers: dict[int, int], own: list[set[int]], outside: bool
+) -> None:
+    """Broker 2 leads epoch 2, alone; the ISR of epoch 1 as its leader, broker 3, tells it."""
+    history = History("orders", 0)
+    told = [(frozenset(isr), LINE) for isr in own]
+    history.epochs[1] = Epoch(1, leader=3, isr=told, isr_own=True, served=True)
+    history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), LINE)], isr_own=True, isr_elected=True, served=True)
+    history.states = {
+        number: (of, frozenset({2}) if of == 2 else frozenset(own[0]) if number == 1 else None)
+        for number, of in numbers.items()
+    }
+    assert (outside_isr(history, history.epochs[2]) and 2 not in own[-1]) == outside
+    if outside:
+        assert unbroken(history, history.epochs[2])
+
+
+@pytest.mark.parametrize(("loaded", "missing"), [(20, False), (34, True)])
+def test_a_log_does_not_grow_while_nobody_leads(loaded: int, missing: bool) -> None:
+    """A new process is told that nobody leads, and the next one finds more than it had."""
+    told = Tenure(2, 1, 2, Role.OFFLINE, -1, start_end=20)
+    told.steps.append(Step("loaded", loaded, None, 0, "", None, (LINE,)))
+    spans = {2: [Tenure(2, 0, 1, Role.FOLLOWER, 1, start_end=0), told]}
+    epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1)}
+    found = untold(spans, epochs, {2: BrokerFacts()}, {})
+    assert found == ({2: (1, "its log grew beyond 20 in epoch 1, without a role")} if missing else {})
