@@ -77,6 +77,9 @@ def _finding(history: History, broker: int, disk: Disk, name: str, pointer: Poin
         facts=(Fact(f"{name} {value}, log end offset {disk.end}", broker=broker, refs=refs),),
         before={name.replace(" ", "_"): value},
         after={"log_end_offset": disk.end or 0},
+        next_steps=(
+            f"copy broker {broker}'s directory of {history.name} and its checkpoint files before it is started again",
+        ),
         cause=flushed_cause(history, broker, disk.end or 0) if name == "recovery point" else "unknown",
     )
 

@@ -38,6 +38,8 @@ from forensics.rules.story import missing_data, untold_replicas
 
 ID = "epoch-divergence"
 
+_COPY = "copy the directory {name} of {whose} to another disk before any of them is started again"
+
 
 def judge(history: History, case: Case) -> Judgement:
     """Compare each replica's epochs with themselves, and with the others'."""
@@ -130,6 +132,12 @@ def _falling(history: History, broker: int, fall: Damage, count: int) -> Finding
         summary=f"leader epochs fall along broker {broker}'s log: {fall.text}",
         facts=(Fact(fall.text, broker=broker, refs=(fall.ref,)),),
         cause="unknown",
+        next_steps=(
+            (
+                f"copy broker {broker}'s directory of {history.name} to another disk before the broker is started "
+                "again, and compare it with another replica's (forensics compare)"
+            ),
+        ),
         count=count,
     )
 
@@ -149,6 +157,7 @@ def _twice(history: History, twice: Backwards) -> Finding:
             "batches of that epoch stand at both offsets, and neither log was compacted or cut from its start",
         ),
         cause="epochs-put-back",
+        next_steps=(_COPY.format(whose="every replica", name=history.name),),
     )
 
 
@@ -185,6 +194,7 @@ def _between(history: History) -> list[Finding]:
                     ),
                 ),
                 cause="epochs-put-back" if history.backwards else "unknown",
+                next_steps=(_COPY.format(whose=brokers_text(pair), name=history.name),),
             )
         )
     return found

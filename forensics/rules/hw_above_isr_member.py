@@ -68,6 +68,12 @@ def _finding(history: History, group: list[Overtaken]) -> Finding:
             ),
         ),
         cause="unknown",
+        next_steps=(
+            (
+                f"see that broker {first.replica} has fetched beyond {first.high_watermark} before broker "
+                f"{first.leader} is stopped"
+            ),
+        ),
         count=len(group),
     )
 

@@ -140,7 +140,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         inferences=inferences,
         not_because=("by leader epoch the removed records are the committed ones, not others at the same offsets",),
         cause=cause,
-        next_steps=(_where_to_read(history, lost),) if lost else (),
+        next_steps=(_where_to_read(history, lost),) if lost else () if settled else (_before(history),),
         count=times,
     )
 
@@ -152,6 +152,14 @@ def _vanished(history: History) -> list[str]:
         f"committed and which it does not hold: its later server.log and state-change.log"
         for broker, offset in sorted(bereft(history).items())
     ]
+
+
+def _before(history: History) -> str:
+    """What to do while it is not known whether the records are lost."""
+    return (
+        f"copy the directory {history.name} of every replica to another disk before any broker is started again, and "
+        "settle what the list below names"
+    )
 
 
 def _where_to_read(history: History, lost: list[Range]) -> str:

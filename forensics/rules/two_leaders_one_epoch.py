@@ -77,6 +77,15 @@ def judge(history: History, case: Case) -> Judgement:
                 facts=tuple(facts),
                 cause="epochs-put-back" if history.backwards else "unknown",
                 keep=f"the copies of {history.name} on {brokers_text(leaders)}",
+                next_steps=(
+                    f"stop {brokers_text(leaders)} and copy the directory {history.name} of each to another disk",
+                ),
+                do_not=(
+                    (
+                        f"do not restart, reassign or wipe {brokers_text(leaders)} before that: whoever follows the "
+                        "other removes its own records"
+                    ),
+                ),
             )
         )
     led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forensics.result import Result
-from forensics.rules.finding import Finding
+from forensics.rules.finding import Finding, Severity
 
 Scanned = Callable[[Path], Result]
 
@@ -375,6 +375,11 @@ def test_worst_findings_come_first(trace: Path, scanned: Scanned) -> None:
 def test_fingerprints_tell_findings_apart(trace: Path, scanned: Scanned) -> None:
     prints = [f.fingerprint for f in scanned(trace).findings]
     assert len(set(prints)) == len(prints)
+
+
+def test_what_is_loud_says_what_to_do_next(trace: Path, scanned: Scanned) -> None:
+    loud = [f for f in scanned(trace).findings if f.severity in (Severity.CRITICAL, Severity.ERROR)]
+    assert [f.summary for f in loud if not f.next_steps] == []
 
 
 def test_an_advice_to_keep_a_copy_says_what_not_to_do(trace: Path, scanned: Scanned) -> None:
