@@ -122,7 +122,7 @@ class Case:
 
     @functools.cached_property
     def checkpointed(self) -> frozenset[str]:
-        """Paths of the offset checkpoint files that were handed in whole."""
+        """Paths of the checkpoint files that were handed in whole."""
         return checkpointed(self.sources)
 
     @functools.cached_property
@@ -438,8 +438,8 @@ def _in_window(rows: pl.DataFrame, reading: Reading, files: Sequence[tuple[Sourc
 
 
 def checkpointed(sources: pl.DataFrame) -> frozenset[str]:
-    """Paths of the offset checkpoint files that are there and whole; sources as of the case."""
-    whole = (pl.col("format") == "offset-checkpoint") & (pl.col("notices") == 0)
+    """Paths of the checkpoint files, of offsets and of epochs, that are there and whole; sources as of the case."""
+    whole = pl.col("format").is_in(["offset-checkpoint", "epoch-checkpoint"]) & (pl.col("notices") == 0)
     return frozenset(sources.filter(whole).get_column("path").to_list())
 
 

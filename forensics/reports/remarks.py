@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from forensics.case.dates import EpochDate
 from forensics.case.producers import asked
@@ -11,6 +12,7 @@ from forensics.result import Result
 from forensics.rules.finding import brokers_text
 
 APART = 1_000_000  # microseconds between clocks that are worth a sentence
+SURELY = 60_000_000  # the same where only effects that are not slow as a rule tell of it
 DATED = 20  # sentences on epochs, the last ones
 ZONE = 15 * 60 * 1_000_000  # time zones differ by multiples of it,
 FARTHEST = 26 * 3_600 * 1_000_000  # and by no more than this: from UTC-12 to UTC+14
@@ -49,6 +51,11 @@ def listed(topics: Sequence[str], most: int = 8) -> str:
     return ", ".join(topics[:most]) + (f" and {more} more topic{'' if more == 1 else 's'}" if more > 0 else "")
 
 
+def _shown(row: Mapping[str, Any]) -> bool:
+    """Whether the bounds of a clock leave no room for it to agree with the other."""
+    return (row["low"] is not None and row["low"] > 0) or (row["high"] is not None and row["high"] < 0)
+
+
 def apart(result: Result) -> list[str]:
     """A sentence for each broker whose clock is far from the others', with the option that lines its times up."""
     said = []
@@ -65,7 +72,7 @@ def apart(result: Result) -> list[str]:
                 f"clocks: brokers {broker} and {other} do not keep one distance ({', '.join((*bounds, pairs))}): "
                 "a clock was set, or they run at different speeds"
             )
-        elif ahead is not None and abs(ahead) >= APART:
+        elif ahead is not None and abs(ahead) >= (APART if _shown(row) else SURELY):
             where = "ahead of" if ahead > 0 else "behind"
             shift = result.case.reading.skew.get(broker, 0) - ahead
             zones = round(ahead / ZONE)

@@ -51,19 +51,22 @@ def judge(history: History, case: Case) -> Judgement:
         if refuted is not None:
             findings.append(_file(history, broker, *refuted))
     findings += _between(history) or [_twice(history, twice) for twice in begun_twice(history)]
-    missing = [*missing_data(history, case), *_unread(history)]
+    missing = [*missing_data(history, case), *_unread(history, case)]
     missing = missing or untold_replicas(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
 
 
-def _unread(history: History) -> list[str]:
+def _unread(history: History, case: Case) -> list[str]:
     """Files without which epochs cannot be compared."""
-    wanted = [
-        f"broker {broker}'s leader-epoch-checkpoint of {history.name}"
-        for broker, disk in sorted(history.disks.items())
-        if disk.lineage.entries and not disk.entries
-    ]
+    wanted = []
+    for broker, disk in sorted(history.disks.items()):
+        whole = f"{disk.directory}/leader-epoch-checkpoint" in case.checkpointed
+        file = f"broker {broker}'s leader-epoch-checkpoint of {history.name}"
+        if disk.lineage.entries and not disk.entries:
+            wanted.append(file + (" once more: the one at hand is empty" if whole else ""))
+        elif disk.entries and not whole:
+            wanted.append(f"{file} once more: the one at hand is damaged, which a notice tells with its line")
     for fork in history.forks:
         if None in (fork.left_batch[2], fork.right_batch[2]) or fork.left_batch[2] == fork.right_batch[2]:
             continue

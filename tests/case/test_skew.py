@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from forensics.case.skew import LINKS, SKEW, Link, _reach, _wanted, skew
+from forensics.case.skew import LINKS, SKEW, Link, _guesses, _reach, _wanted, skew
 from forensics.engines.local import scan
 from forensics.reports.remarks import apart
 from forensics.result import Result
@@ -237,3 +238,20 @@ def test_a_kind_of_pair_finds_pairs_in_a_recorded_cluster(link: Link, sample_tra
         if link.strict:
             assert pairs.filter(pl.col("delay") < 0).is_empty()
     assert found
+
+
+@pytest.mark.parametrize(("delay", "ahead"), [(40.0, 0), (-40.0, -40_000_000)])
+def test_a_slow_effect_is_no_skew_and_one_before_its_cause_is(delay: float, ahead: int) -> None:
+    """A broker that was down asks to change the ISR long after it was told; none can be answered before it asked."""
+    assert _guesses({}, {(1, 9): round(delay * SECOND)}) == {(1, 9): ahead, (9, 1): -ahead}
+
+
+@pytest.mark.parametrize(("low", "ahead", "told"), [(None, 5, False), (1, 5, True), (None, 7200, True), (-3, 5, False)])
+def test_a_clock_that_may_agree_is_not_said_to_be_off(
+    low: int | None, ahead: int, told: bool, sample_traces: Path, scanned: Scanned
+) -> None:
+    result = scanned(sample_traces / "kip101-0.10.2.2")
+    row = {"cluster": None, "broker": 1, "reference": 9, "estimate": ahead * SECOND, "low": low and low * SECOND}
+    case = replace(result.case)
+    case.__dict__["skew"] = pl.DataFrame([{**row, "high": None, "pairs": 3, "consistent": True}], schema=SKEW)
+    assert bool(apart(replace(result, case=case))) == told

@@ -104,3 +104,27 @@ def test_a_copy_in_which_the_cleaner_left_no_record_does_not_hold_them(left: boo
         incident[broker].epochs((0, 0)).checkpoint(100).checkpoint(100, "cleaner")
     (loss,) = incident.findings("committed-data-lost")
     assert loss.replicas == ((1, 3) if left else ())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0\n2\n0 0\n1 60\n", None),
+        ("0\n2\n1 60\n0 0\n", "the one at hand is damaged"),
+        ("0\n3\n0 0\n1 60\n", "the one at hand is damaged"),
+        ("0\n0\n", "the one at hand is empty"),
+        ("", "the one at hand is empty"),
+    ],
+)
+def test_an_epoch_file_that_is_damaged_or_empty_leaves_the_question_open(
+    text: str, said: str | None, tmp_path: Path
+) -> None:
+    incident = Incident(tmp_path)
+    incident.begins(60)
+    for broker in (1, 2, 3):
+        incident[broker].segment(BATCHES)
+        incident[broker].epochs((0, 0), (1, 60)).checkpoint(100)
+    (incident[2].data / "orders-0" / "leader-epoch-checkpoint").write_text(text)
+    missing = [wish for wish in incident.missing("epoch-divergence") if "broker 2's leader-epoch-checkpoint" in wish]
+    assert incident.verdict("epoch-divergence") == ("unknown" if said else "clean")
+    assert [said in wish for wish in missing if said] == ([True] if said else [])
