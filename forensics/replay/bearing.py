@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 from forensics.replay.history import Damage, Disk, Epoch, History, Shrunk, Statement
@@ -52,15 +53,19 @@ def misled(history: History, shrunk: Shrunk, row: int | None) -> bool:
 
 def beyond_lines(history: History, statement: Statement) -> int | None:
     """Where an epoch that a replica's lines do not tell of began below what it stated last: of which of the two logs it
-    speaks is not known. None where its lines go on to the end, and it was elected into no later ISR.
+    speaks is not known. None where its lines go on to the end, and it was in no later ISR.
     """
     broker = statement.replica
+    unheard = _before_another_process(history, statement)
+    if unheard is not None:
+        return unheard
     told = max((tenure.epoch for tenure in history.tenures.get(broker, ())), default=UNKNOWN)
     if statement.epoch != told or statement.earlier:
         return None
     later = [e for n, e in sorted(history.epochs.items()) if n > told and e.served]
-    elected = any(e.isr_elected and broker in (e.first_isr or ()) for e in later)
-    if not elected and broker not in history.uncovered:
+    # Whoever was in its ISR was told of it: lines are missing.
+    untold = any(broker in isr for e in later for isr, _ in e.isr)
+    if not untold and broker not in history.uncovered:
         return None
     starts = (e.start if e.start is not None else e.start_low for e in later)
     return next((start for start in starts if start < statement.high_watermark), None)
@@ -71,6 +76,25 @@ def _removed(history: History, statement: Statement, at: int) -> bool:
     if not statement.refs or statement.refs[0].row is None or statement.how == "in the checkpoint file":
         return False
     return _cut_since(history, statement.replica, at, statement.refs[0].row)
+
+
+def _before_another_process(history: History, statement: Statement) -> int | None:
+    """The same of a replica whose next process was told of an epoch into whose ISR it had been elected before: the one
+    that speaks had been told of it too.
+    """
+    if history.protocol == "hw" or statement.earlier:
+        return None
+    for one, two in itertools.pairwise(history.tenures.get(statement.replica, ())):
+        if one.epoch != statement.epoch or two.run == one.run or two.epoch <= one.epoch:
+            continue
+        for number, epoch in sorted(history.epochs.items()):
+            start = epoch.start if epoch.start is not None else epoch.start_low
+            led = epoch.leader == statement.replica  # that the next process tells itself
+            if led or not one.epoch < number <= two.epoch or not epoch.served or start >= statement.high_watermark:
+                continue
+            if epoch.isr_elected and statement.replica in (epoch.first_isr or ()):
+                return start
+    return None
 
 
 def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:

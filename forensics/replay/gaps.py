@@ -37,6 +37,10 @@ _AT_ONCE = 5_000_000
 """Microseconds within which a broker may take several records of the metadata log at once; when it is behind, more."""
 
 
+_OPENED = "P-02"
+"""Message of a partition that opens its log."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Missing lines.
@@ -90,6 +94,7 @@ class Journal:
         self.present = False  # its log was loaded or made by this process
         self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
         self.stopping = False
+        self.opened = False  # the partition has its log
         self.served: int | None = None  # last leader epoch of a role that it took up without doubt
 
     def read(self, events: Iterable[Event]) -> list[Gap]:
@@ -279,6 +284,18 @@ class Journal:
         self.rebuilt = self.recovering = None
         self.present = True
 
+    def _opened(self, event: Event) -> None:
+        """A process opens the log of a partition once (Partition.createLog, 2.4 and later; before, lines tell of every
+        replica that a role names); the log that is being made for a move begins at 0.
+        """
+        if event.message != _OPENED or not event.hw:
+            self.opened = self.opened or event.message == _OPENED
+            return
+        if self.opened and not self.stopping:
+            self._gap(event.row, "a process opened its log, and no line tells of its start")
+            self._fresh()
+        self.opened = True
+
     def _made(self, event: Event) -> None:
         self.rebuilt = None
         self.present = True
@@ -315,6 +332,7 @@ _HANDLERS: dict[str, Callable[[Journal, Event], None]] = {
     Kind.RECOVERY: Journal._recovery,
     Kind.LOG_LOADED: Journal._loaded,
     Kind.LOG_CREATED: Journal._made,
+    Kind.HW_LOADED: Journal._opened,
     Kind.LOG_DELETED: Journal._gone,
     Kind.ISR_SHRINK: Journal._leads,
     Kind.ISR_EXPAND: Journal._leads,

@@ -93,7 +93,7 @@ class Leading:
     def _found(self, broker: int, tenure: Tenure) -> Lineage:
         """The log that a role found: what it may have got in epochs that no line of it tells of is nobody's known."""
         log, before = self.logs.get(broker, Lineage().begin(UNKNOWN, 0)), self.previous.get(broker)
-        known = passed_over(self.history, before, tenure) if before is not None else None
+        known = unknown_from(self.history, before, tenure) if before is not None else None
         return log if known is None else log.cut(known).begin(UNKNOWN, known)
 
     def begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:

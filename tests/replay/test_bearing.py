@@ -49,13 +49,13 @@ def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_t
 @pytest.mark.parametrize(
     ("isr", "how", "hw", "known"),
     [
-        ({1, 2}, True, 30, 16),  # it was elected into the ISR of an epoch that began at 16, of which it says nothing
+        ({1, 2}, True, 30, 16),  # it was in the ISR of an epoch that began at 16, of which it says nothing
+        ({1, 2}, False, 30, 16),  # if only later
         ({1, 2}, True, 16, None),
         ({2}, True, 30, None),
-        ({1, 2}, False, 30, None),  # it may have come into it much later
     ],
 )
-def test_what_a_replica_says_last_may_be_of_an_epoch_into_which_others_elected_it(
+def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
     isr: set[int], how: bool, hw: int, known: int | None
 ) -> None:
     history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
@@ -63,6 +63,26 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_into_which_others_elected_i
     history.epochs = {0: Epoch(0, leader=2, start=0, served=True)}
     history.epochs[1] = Epoch(1, leader=2, start=16, isr=[(frozenset(isr), LINE)], isr_elected=how, served=True)
     said = Statement(1, 0, Lineage(((0, 0),)), hw, Confidence.PROVEN, "printed", None, (LINE,))
+    assert beyond_lines(history, said) == known
+
+
+@pytest.mark.parametrize(
+    ("isr", "run", "leader", "known"),
+    [
+        ({1, 2}, 2, 2, 16),  # elected into its ISR, the process that spoke had been told of it; the next one was again
+        ({1, 2}, 1, 2, None),  # one process: it says when it was told
+        ({2}, 2, 2, None),  # it came into the ISR later
+        ({1}, 2, 1, None),  # it led with less than it had had: that is a loss
+    ],
+)
+def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
+    isr: set[int], run: int, leader: int, known: int | None
+) -> None:
+    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
+    history.tenures = {1: [tenure(0), tenure(1, run=run)]}
+    history.epochs = {0: Epoch(0, leader=2, start=0, served=True)}
+    history.epochs[1] = Epoch(1, leader=leader, start=16, isr=[(frozenset(isr), LINE)], isr_elected=True, served=True)
+    said = Statement(1, 0, Lineage(((0, 0),)), 30, Confidence.PROVEN, "printed", None, (LINE,))
     assert beyond_lines(history, said) == known
 
 

@@ -218,3 +218,15 @@ def test_what_was_printed_last_is_not_where_a_later_role_began() -> None:
     second.steps.append(Step("loaded", 20, None, 0, "", None, (Ref(row=11),)))
     forget_printed([first, second, third])
     assert (second.start_end, third.start_end) == (None, 20)
+
+
+@pytest.mark.parametrize(("first", "second", "missing"), [(0, 7, 1), (5, 7, 1), (7, 0, 0)])
+def test_a_process_opens_a_log_once(first: int, second: int, missing: bool) -> None:
+    """The log that is being made for a move to another directory begins at 0."""
+    told = [
+        event(Kind.HW_LOADED, message="P-02", hw=first),
+        event(Kind.BECOME_LEADER, leader_epoch=1, leo=25, previous_epoch=0, isr="1"),
+        event(Kind.HW_LOADED, message="P-02", hw=second),
+        event(Kind.BECOME_LEADER, leader_epoch=2, leo=25, previous_epoch=-1, isr="1"),
+    ]
+    assert gaps(told).count("a process opened its log, and no line tells of its start") == missing
