@@ -94,7 +94,7 @@ class Journal:
         self.present = False  # its log was loaded or made by this process
         self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
         self.stopping = False
-        self.opened = False  # the partition has its log
+        self.opened: int | None = None  # high watermark with which it was
         self.served: int | None = None  # last leader epoch of a role that it took up without doubt
 
     def read(self, events: Iterable[Event]) -> list[Gap]:
@@ -286,15 +286,14 @@ class Journal:
 
     def _opened(self, event: Event) -> None:
         """A process opens the log of a partition once (Partition.createLog, 2.4 and later; before, lines tell of every
-        replica that a role names); the log that is being made for a move begins at 0.
+        replica that a role names), and finds a higher high watermark only after one that served.
         """
-        if event.message != _OPENED or not event.hw:
-            self.opened = self.opened or event.message == _OPENED
+        if event.message != _OPENED or event.hw is None:
             return
-        if self.opened and not self.stopping:
+        if self.opened is not None and event.hw > self.opened and not self.stopping:
             self._gap(event.row, "a process opened its log, and no line tells of its start")
             self._fresh()
-        self.opened = True
+        self.opened = event.hw
 
     def _made(self, event: Event) -> None:
         self.rebuilt = None

@@ -93,7 +93,12 @@ class Leading:
     def _found(self, broker: int, tenure: Tenure) -> Lineage:
         """The log that a role found: what it may have got in epochs that no line of it tells of is nobody's known."""
         log, before = self.logs.get(broker, Lineage().begin(UNKNOWN, 0)), self.previous.get(broker)
-        known = unknown_from(self.history, before, tenure) if before is not None else None
+        known = passed_over(self.history, before, tenure) if before is not None else None
+        if before is not None and any(
+            epoch.leader is None and epoch.named and before.epoch < number < tenure.epoch
+            for number, epoch in self.history.epochs.items()
+        ):
+            known = unknown_from(self.history, before, tenure)  # files alone tell of it, and nobody who was in it
         return log if known is None else log.cut(known).begin(UNKNOWN, known)
 
     def begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:
