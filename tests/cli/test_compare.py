@@ -231,7 +231,7 @@ def test_many_partitions_are_counted(run: Run, tmp_path: Path) -> None:
             folder = data / f"orders-{partition_number}"
             folder.mkdir()
             epoch = number if partition_number >= 50 else 0
-            (folder / f"{0:020}.log").write_bytes(batch(0, 9, epoch))
+            (folder / f"{0:020}.log").write_bytes(batch(0, 9, epoch, salt=bytes([epoch])))
     lines = run("compare", tmp_path).out.splitlines()
     assert sum("REPLICAS DIFFER" in line for line in lines) == 30
     assert sum("brokers 1 and 2 differ at [0, 10) (10 offsets" in line for line in lines) == 20
