@@ -87,13 +87,10 @@ def unnamed(
     """
     found = dict(epochs)
     for one, two in itertools.pairwise(sorted(epochs)):
-        led = epochs[one].leader not in (None, -1) and epochs[two].leader == -1
-        if (
-            two > one + 1
-            and (led or not heard)
-            and not skips
-            and not _went_on(tenures.get(epochs[one].leader or -1, ()), one, two)
-        ):
+        told = epochs[one].leader
+        leader = -1 if told is None else told
+        led = leader >= 0 and epochs[two].leader == -1
+        if two > one + 1 and (led or not heard) and not skips and not _went_on(tenures.get(leader, ()), one, two):
             found |= {number: Epoch(number, served=True, named=False) for number in range(one + 1, two)}
     return dict(sorted(found.items()))
 

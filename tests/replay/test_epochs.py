@@ -21,21 +21,28 @@ def test_what_a_follower_fetched_of_an_epoch_its_leader_wrote() -> None:
     assert collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].served
 
 
+@pytest.mark.parametrize("leader", [0, 3])
 @pytest.mark.parametrize(
     ("later", "runs", "heard", "skips", "between"),
     [
         (-1, (1, 2), True, False, [2]),  # an epoch without a leader follows on one with a leader
-        (3, (1, 2), True, False, []),  # while the leader was dead nobody may have led
-        (3, (1, 2), False, False, [2]),  # or one whose lines are not there
-        (3, (1, 1), False, False, []),  # one process led in both
+        (None, (1, 2), True, False, []),  # while the leader was dead nobody may have led
+        (None, (1, 2), False, False, [2]),  # or one whose lines are not there
+        (None, (1, 1), False, False, []),  # one process led in both
         (-1, (1, 2), True, True, []),  # a KRaft broker takes several changes as one
     ],
 )
 def test_epochs_that_nobody_names(
-    later: int, runs: tuple[int, int], heard: bool, skips: bool, between: list[int]
+    leader: int, later: int | None, runs: tuple[int, int], heard: bool, skips: bool, between: list[int]
 ) -> None:
-    epochs = {1: Epoch(1, leader=3, served=True), 3: Epoch(3, leader=later, served=later > 0)}
-    spans = {3: [Tenure(3, number, run, Role.LEADER, 3) for number, run in zip((1, 3), runs, strict=True)]}
+    """The same broker leads before and, but for an epoch without a leader, after them; broker 0 is one like any."""
+    epochs = {
+        1: Epoch(1, leader=leader, served=True),
+        3: Epoch(3, leader=leader if later is None else later, served=later is None),
+    }
+    spans = {
+        leader: [Tenure(leader, number, run, Role.LEADER, leader) for number, run in zip((1, 3), runs, strict=True)]
+    }
     found = unnamed(epochs, spans, heard=heard, skips=skips)
     assert list(found) == sorted([1, *between, 3])
     assert [number for number, epoch in found.items() if not epoch.named and epoch.served] == between
