@@ -118,11 +118,17 @@ class Kind(StrEnum):
     LOG_DIR_DESCRIBED = "log_dir_described"  # log_dir; detail = size=.. offsetLag=.., and "future"
 
 
+ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
+"""What tells a broker of a new role, in its own lines."""
+
 MOVED = "moved between directories"
 """Detail of a log that was loaded in another directory of its broker while in use."""
 
 ELECTED_SAFELY = "elected safely"
 """Detail of a change to a leader that was not in the ISR before, and has all that was committed."""
+
+AMBIGUOUS = "ambiguous"
+"""Detail of a high watermark that, where it is 0, may be of what the broker keeps of another replica (up to 2.3)."""
 
 OBSERVATIONS: dict[str, pl.DataType] = {
     "topic": pl.String(),  # null where the fact concerns a whole broker

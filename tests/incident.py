@@ -202,6 +202,14 @@ class Incident:
             node.segment([(0, end - 1, 0)])
             node.epochs((0, 0)).checkpoint(end)
 
+    def succeeds(self, at: float, epoch: int, leader: int, start: int, *followers: int) -> None:
+        """A broker begins an epoch at an offset; those that follow it had nothing more."""
+        isr = [leader, *followers]
+        self.elects(at, epoch, leader, isr)
+        self[leader].leads(at, epoch, start, start, isr)
+        for follower in followers:
+            self[follower].follows(at, epoch, leader, start, start)
+
     def scan(self) -> Result:
         """Judge it, once: nothing may be added afterwards."""
         if self.result is None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from parsers.schema import Kind
+from parsers.schema import ROLES, Kind
 
 SKEW: dict[str, pl.DataType] = {
     "cluster": pl.String(),
@@ -164,11 +164,10 @@ def _walk(guess: Edges, counts: dict[int, int], start: int) -> dict[int, int]:
 
 _PLACE = ["topic", "partition"]
 _DECIDING = (Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.PARTITION_CREATED)
-_OWN_ROLE = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 _PROPOSED = (Kind.ISR_SHRINK, Kind.ISR_EXPAND)
 _READ = (
     *_DECIDING,
-    *_OWN_ROLE,
+    *ROLES,
     *_PROPOSED,
     Kind.PARTITION_CHANGED,
     Kind.ISR_COMMIT,
@@ -250,7 +249,7 @@ def _decided(rows: pl.DataFrame, *, alone: bool) -> Pairs:
     keys = [*_PLACE, "leader_epoch"]
     decided = rows.filter(_is(*_DECIDING) | (_is(Kind.PARTITION_CHANGED) & pl.col("leader").is_not_null()))
     count = pl.col("broker").n_unique().over(keys)
-    heard = rows.filter(_is(*_OWN_ROLE, Kind.METADATA_CACHED) & _OWN)
+    heard = rows.filter(_is(*ROLES, Kind.METADATA_CACHED) & _OWN)
     return _pairs(decided.filter((count == 1) if alone else (count > 1)), heard, keys)
 
 
@@ -294,8 +293,8 @@ def _isr_answered(rows: pl.DataFrame) -> Pairs:
 
 def _of_epoch(rows: pl.DataFrame) -> pl.DataFrame:
     """ISR changes of leaders with the leader epoch in which they were proposed."""
-    lines = rows.filter((_is(*_OWN_ROLE) & _OWN) | _is(*_PROPOSED)).sort("broker", *_PLACE, "row")
-    role = pl.when(_is(*_OWN_ROLE)).then(pl.col("leader_epoch"))
+    lines = rows.filter((_is(*ROLES) & _OWN) | _is(*_PROPOSED)).sort("broker", *_PLACE, "row")
+    role = pl.when(_is(*ROLES)).then(pl.col("leader_epoch"))
     return lines.with_columns(role.forward_fill().over("broker", *_PLACE).alias("leader_epoch")).filter(_is(*_PROPOSED))
 
 
@@ -304,7 +303,7 @@ def _isr_heard(rows: pl.DataFrame) -> Pairs:
     keys = [*_PLACE, "leader_epoch", "isr"]
     proposed = _of_epoch(rows).drop_nulls(keys)
     once = proposed.group_by(keys).len().filter(pl.col("len") == 1)
-    begun = rows.filter(_is(*_DECIDING, *_OWN_ROLE)).select(keys).unique()
+    begun = rows.filter(_is(*_DECIDING, *ROLES)).select(keys).unique()
     heard = rows.filter(_is(Kind.METADATA_CACHED))
     return _pairs(proposed.join(once, on=keys, how="semi").join(begun, on=keys, how="anti"), heard, keys)
 

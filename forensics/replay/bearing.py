@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from forensics.replay.history import Damage, Disk, Epoch, History, Shrunk, Statement
+from forensics.replay.history import Damage, Disk, Epoch, History, Ref, Shrunk, Statement
 from forensics.replay.leading import NO_DISK, REMOVES
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 
@@ -14,20 +14,12 @@ def borne_out(history: History, statement: Statement) -> Statement:
     """Who states a high watermark held the records below it. Where its files hold others and no line tells that it
     was cut since, lines are missing, and it may speak of the log that the files show.
     """
-    disk = history.disks.get(statement.replica, NO_DISK)
-    if disk.end is None or not disk.lineage.entries or history.protocol == "hw" or history.backwards:
+    at = _parts_from_files(history, statement.replica, statement.lineage, statement.high_watermark)
+    if at is None or _removed(history, statement, at):
         return statement
-    first, end = disk.log_start, min(statement.high_watermark, disk.end)
-    differ = differences(statement.lineage, disk.lineage, first, end)[0] if first < end else []
-    if not differ or _removed(history, statement, differ[0][0]):
-        return statement
-    at = differ[0][0]
     if any(statement.replica in (f.left, f.right) and f.ranges[0][0] <= at for f in history.forks):
         return statement  # a follower that kept a tail of its own learns its leader's high watermark all the same
-    why = f"its files hold other records from offset {at} on than its lines lead to"
-    history.gaps.setdefault(statement.replica, Damage(why, statement.refs[0]))
-    replica = history.replicas[statement.replica]
-    replica.server_log = replica.state_log = False
+    _lines_missing(history, statement.replica, at, statement.refs[0])
     return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(at).begin(UNKNOWN, at))
 
 
@@ -37,18 +29,29 @@ def misled(history: History, shrunk: Shrunk, row: int | None) -> bool:
     """
     if shrunk.replica in history.gaps:
         return True
-    disk = history.disks.get(shrunk.replica, NO_DISK)
-    if disk.end is None or not disk.lineage.entries or history.protocol == "hw" or history.backwards:
+    at = _parts_from_files(history, shrunk.replica, shrunk.lineage, shrunk.target)
+    if at is None or _cut_since(history, shrunk.replica, at, row):
         return False
-    first, end = disk.log_start, min(shrunk.target, disk.end)
-    differ = differences(shrunk.lineage, disk.lineage, first, end)[0] if first < end else []
-    if not differ or _cut_since(history, shrunk.replica, differ[0][0], row):
-        return False
-    why = f"its files hold other records from offset {differ[0][0]} on than its lines lead to"
-    history.gaps[shrunk.replica] = Damage(why, shrunk.refs[0])
-    replica = history.replicas[shrunk.replica]
-    replica.server_log = replica.state_log = False
+    _lines_missing(history, shrunk.replica, at, shrunk.refs[0])
     return True
+
+
+def _parts_from_files(history: History, broker: int, log: Lineage, end: int) -> int | None:
+    """The first offset below an end where a replica's files hold another record than its lines lead to."""
+    disk = history.disks.get(broker, NO_DISK)
+    if disk.end is None or not disk.lineage.entries or history.protocol == "hw" or history.backwards:
+        return None
+    first, last = disk.log_start, min(end, disk.end)
+    differ = differences(log, disk.lineage, first, last)[0] if first < last else []
+    return differ[0][0] if differ else None
+
+
+def _lines_missing(history: History, broker: int, at: int, ref: Ref) -> None:
+    """Notes that lines of a replica are missing, since its files hold what they do not lead to."""
+    why = f"its files hold other records from offset {at} on than its lines lead to"
+    history.gaps.setdefault(broker, Damage(why, ref))
+    replica = history.replicas[broker]
+    replica.server_log = replica.state_log = False
 
 
 def beyond_lines(history: History, statement: Statement) -> int | None:

@@ -164,23 +164,21 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, Stal
 
 def _left_checkpoints(case: Case, files: pl.DataFrame) -> pl.DataFrame:
     """High watermarks in the checkpoint files of directories that are not the live ones."""
-    roots = case.sources.select(pl.col("id").alias("source"), _folder(pl.col("path")).alias("root"))
-    rows = case.observations.filter((pl.col("kind") == Kind.HW_CHECKPOINT.value) & pl.col("broker").is_not_null())
     place = [*PLACE, "root"]
-    return (
-        rows.join(roots, on="source", how="left")
-        .join(files.select(place).unique(), on=place, how="semi")
-        .sort("row")
-        .select("row", *place, "hw")
-    )
+    rows = _told_in(case, (Kind.HW_CHECKPOINT,)).join(files.select(place).unique(), on=place, how="semi")
+    return rows.sort("row").select("row", *place, "hw")
+
+
+def _told_in(case: Case, kinds: Sequence[Kind]) -> pl.DataFrame:
+    """What brokers' files tell, with the log directory (`root`) that each of them is in."""
+    roots = case.sources.select(pl.col("id").alias("source"), _folder(pl.col("path")).alias("root"))
+    wanted = pl.col("kind").is_in([kind.value for kind in kinds]) & pl.col("broker").is_not_null()
+    return case.observations.filter(wanted).join(roots, on="source", how="left", maintain_order="left")
 
 
 def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> None:  # type: ignore[no-untyped-def]
-    wanted = [kind.value for kind in (*_CHECKPOINTS, Kind.EPOCH_ENTRY)]
-    roots = case.sources.select(pl.col("id").alias("source"), _folder(pl.col("path")).alias("root"))
     rows = (
-        case.observations.filter(pl.col("kind").is_in(wanted) & pl.col("broker").is_not_null())
-        .join(roots, on="source", how="left", maintain_order="left")
+        _told_in(case, (*_CHECKPOINTS, Kind.EPOCH_ENTRY))
         # A checkpoint of a directory whose copy of the partition is stale speaks of that copy.
         .join(stale.select(*PLACE, "root").unique(), on=[*PLACE, "root"], how="anti", maintain_order="left")
         .filter((pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode()))
@@ -295,8 +293,8 @@ def _altered(batches: pl.DataFrame) -> pl.DataFrame:
     several = (
         batches.filter((pl.col("magic") >= 2) & (pl.col("leader_epoch") >= 0))
         .group_by(span)
-        .agg(pl.col("leader_epoch").n_unique().alias("_epochs"))
-        .filter(pl.col("_epochs") > 1)
+        .agg(pl.col("leader_epoch").min().alias("_lowest"), pl.col("leader_epoch").max().alias("_highest"))
+        .filter(pl.col("_lowest") < pl.col("_highest"))
     )
     return (
         batches.join(several, on=span, how="semi")

@@ -14,9 +14,7 @@ from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import broker_set
 from forensics.replay.steps import Tenure
-from parsers.schema import Kind
-
-_ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
+from parsers.schema import ROLES
 
 States = dict[int, tuple[int | None, frozenset[int] | None]]
 """Leader epoch and ISR as far as they are told, by partition epoch."""
@@ -27,7 +25,7 @@ def states(events: Iterable[Event]) -> States:
     found: States = {}
     serves: dict[int, int] = {}
     for event in events:
-        if event.leader_epoch is not None and event.kind in _ROLES:
+        if event.leader_epoch is not None and event.kind in ROLES:
             serves[event.broker] = event.leader_epoch
         if event.partition_epoch is None or event.partition_epoch < 0:
             continue

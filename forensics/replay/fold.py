@@ -93,6 +93,7 @@ def fold(
         )
     if any(facts.get(broker, NO_FACTS).hw_protocol for broker in history.replicas):
         history.protocol = "hw"
+    history.kraft = any(fact.kraft for fact in facts.values())
     told = {broker for broker, replica in history.replicas.items() if replica.state_log} - {*history.gaps}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
     missed = untold({b: tenures[b] for b in told}, history.epochs, facts, linked(events))
@@ -105,11 +106,11 @@ def fold(
         history.gaps[broker] = Damage(why, last.refs[-1])
         forget_printed(tenures[broker])
     if missed:
-        history.epochs = leadership.collect(tenures, cluster_events, disks, told - {*missed})
-    skips = any(fact.kraft for fact in facts.values()) and not history.gaps
-    heard = {broker for broker, replica in history.replicas.items() if replica.state_log} - {*history.gaps}
+        told -= {*missed}
+        history.epochs = leadership.collect(tenures, cluster_events, disks, told)
+    skips = history.kraft and not history.gaps
     named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
-    history.epochs = leadership.unnamed(history.epochs, tenures, heard=named <= heard, skips=skips)
+    history.epochs = leadership.unnamed(history.epochs, tenures, heard=named <= told, skips=skips)
     history.regressions = [r for r in history.regressions if r.replica not in missed]
     for broker in history.gaps:
         # What a broker says counts; what follows from its silence does not.
@@ -120,7 +121,6 @@ def fold(
     for step in (step for tenure in outlived(history, tenures) for step in tenure.steps[:1]):
         step.end = None
     history.protocol_told = not facts or any(fact.told for fact in facts.values())
-    history.kraft = any(fact.kraft for fact in facts.values())
     history.eligible = any(fact.eligible for fact in facts.values())
     history.joins_early = any(fact.joins_early for fact in facts.values())
     history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)

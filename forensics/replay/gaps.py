@@ -17,7 +17,7 @@ from forensics.replay.isr import isr_text
 from forensics.replay.leading import NO_FACTS
 from forensics.replay.steps import Tenure
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import MOVED, Kind
+from parsers.schema import AMBIGUOUS, MOVED, ROLES, Kind
 
 JOURNAL = (
     Kind.TRANSITION,
@@ -30,15 +30,8 @@ JOURNAL = (
 """What says of other lines that they were printed, and nothing else."""
 
 
-_ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
-"""What tells of a new role. An epoch cache knows epochs by their records, so it knows less."""
-
 _AT_ONCE = 5_000_000
 """Microseconds within which a broker may take several records of the metadata log at once; when it is behind, more."""
-
-
-_OPENED = "P-02"
-"""Message of a partition that opens its log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +281,7 @@ class Journal:
         """A process opens the log of a partition once (Partition.createLog, 2.4 and later; before, lines tell of every
         replica that a role names), and finds a higher high watermark only after one that served.
         """
-        if event.message != _OPENED or event.hw is None:
+        if event.hw is None or event.detail == AMBIGUOUS:
             return
         if self.opened is not None and event.hw > self.opened and not self.stopping:
             self._gap(event.row, "a process opened its log, and no line tells of its start")
@@ -355,12 +348,14 @@ Linked = Mapping[int, Mapping[int, int]]
 
 
 def linked(events: Mapping[int, Iterable[Event]]) -> Linked:
-    """Which epochs followed one another on each broker, as it says itself."""
+    """Which epochs followed one another on each broker, as it says itself where it takes up a role: an epoch cache
+    knows epochs by their records, so it knows less.
+    """
     return {
         broker: {
             event.leader_epoch: event.previous_epoch
             for event in own
-            if event.kind in _ROLES
+            if event.kind in ROLES
             and event.leader_epoch is not None
             and event.previous_epoch is not None
             and event.previous_epoch >= 0
@@ -550,11 +545,12 @@ def _shorter(
 
 def _grown(spans: Sequence[Tenure]) -> Tenure | None:
     """The first tenure in which nobody led, as far as a new process tells, and yet the log grew."""
-    for before, one in itertools.pairwise((None, *spans)):
-        new = one is not None and (before is None or before.run != one.run)
-        if one is None or not new or one.role is not Role.OFFLINE or one.start_end is None:
+    run = None
+    for one in spans:
+        new, run = one.run != run, one.run
+        if not new or one.role is not Role.OFFLINE or one.epoch < 0 or one.start_end is None:
             continue
-        if one.epoch >= 0 and any(step.what == "loaded" and step.target > one.start_end for step in one.steps[:1]):
+        if any(step.what == "loaded" and step.target > one.start_end for step in one.steps[:1]):
             return one
     return None
 

@@ -93,12 +93,13 @@ class Leading:
     def _found(self, broker: int, tenure: Tenure) -> Lineage:
         """The log that a role found: what it may have got in epochs that no line of it tells of is nobody's known."""
         log, before = self.logs.get(broker, Lineage().begin(UNKNOWN, 0)), self.previous.get(broker)
-        known = passed_over(self.history, before, tenure) if before is not None else None
-        if before is not None and any(
+        if before is None:
+            return log
+        leaderless = any(  # files alone tell of it, and nobody who was in it
             epoch.leader is None and epoch.named and before.epoch < number < tenure.epoch
             for number, epoch in self.history.epochs.items()
-        ):
-            known = unknown_from(self.history, before, tenure)  # files alone tell of it, and nobody who was in it
+        )
+        known = (unknown_from if leaderless else passed_over)(self.history, before, tenure)
         return log if known is None else log.cut(known).begin(UNKNOWN, known)
 
     def begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:

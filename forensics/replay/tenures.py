@@ -10,7 +10,7 @@ from forensics.replay.history import ACKNOWLEDGED, Overtaken, Ref, Regression, R
 from forensics.replay.isr import broker_set
 from forensics.replay.steps import Sample, Step, Tenure, told_before
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import MOVED, Kind
+from parsers.schema import AMBIGUOUS, MOVED, Kind
 
 BEGAN_WITH = "ISR before the first change that its leader made"
 """What a line shows that tells of an ISR which a leader began with, where the line of its role does not."""
@@ -403,7 +403,7 @@ class Reader:
     # -- high watermark and ISR -------------------------------------------------------------------------------------
 
     def _loaded_hw(self, event: Event) -> None:
-        if event.hw is None or (event.detail == "ambiguous" and event.hw == 0):
+        if event.hw is None or (event.detail == AMBIGUOUS and event.hw == 0):
             return
         if event.run != self.now.run or self.at_rest:
             # Read back before the broker learned its role: it belongs to the tenure that follows.

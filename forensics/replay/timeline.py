@@ -13,7 +13,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.replay.history import Confidence, History, Role
 from forensics.replay.partitions import OWN, PROGRESS, incarnations
-from parsers.schema import Kind
+from parsers.schema import AMBIGUOUS, ROLES, Kind
 
 LOADING = "loading"
 """A process has started and not yet learned its role."""
@@ -51,7 +51,6 @@ TIMELINE: dict[str, pl.DataType] = {
 }
 """One row a state of one replica; offsets follow Kafka, times are UTC microseconds."""
 
-_ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 _EVENTS = (Kind.TRUNCATE, Kind.TRUNCATE_FULL, Kind.LOG_LOADED, Kind.CORRUPTION_CUT, Kind.LOG_DELETED)
 _VALUES = ("role", "leader", "leader_epoch", "log_end_offset", "high_watermark", "log_start_offset", "isr")
 
@@ -174,7 +173,7 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
 
 def _roles(rows: pl.DataFrame) -> pl.DataFrame:
     """Role, leader and leader epoch; orders of an older epoch were refused and change nothing."""
-    told = _is(*_ROLES) & pl.col("leader_epoch").is_not_null()
+    told = _is(*ROLES) & pl.col("leader_epoch").is_not_null()
     # To 2.5 a new, empty log is told as a load, after the role that called for it.
     created = _is(Kind.LOG_LOADED) & (pl.col("leo") == 0) & (told.cum_sum().over("broker", "run") > 0)
     rest = (_is(Kind.LOG_LOADED, Kind.LOG_DELETED) & ~created.fill_null(False)) | pl.col("starts_run")
@@ -330,11 +329,11 @@ def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.Dat
     """The high watermark as printed; a cut below it takes it along, and so may a leader that knows of less: a follower
     takes over whatever its leader sends with the records.
     """
-    ambiguous = (pl.col("detail") == "ambiguous").fill_null(False) & (pl.col("hw") == 0)
+    ambiguous = (pl.col("detail") == AMBIGUOUS).fill_null(False) & (pl.col("hw") == 0)
     own_target = _is(Kind.TRUNCATE) & (pl.col("role") != Role.LEADER.value) & pl.lit(history.protocol == "hw")
     stated = (
         pl.when(_is(Kind.HW_LOADED) & ambiguous).then(None)
-        .when(_is(*_ROLES) & ~pl.col("_taken")).then(None)
+        .when(_is(*ROLES) & ~pl.col("_taken")).then(None)
         .when(_is(Kind.FETCHER_ADDED) & (pl.col("_initial") == "hw")).then(pl.col("offset"))
         .when(_is(Kind.HW_MISSING)).then(pl.lit(0, dtype=pl.Int64))
         # Before KIP-101 a follower is cut to its own high watermark, so the target tells it.
@@ -390,7 +389,7 @@ def _others(rows: pl.DataFrame) -> pl.DataFrame:
         .when(_is(Kind.LOG_CREATED)).then(pl.lit(0, dtype=pl.Int64))
         .otherwise(pl.col("log_start"))
     )  # fmt: skip
-    isr = pl.when(~_is(*_ROLES) | pl.col("_taken")).then(pl.col("isr"))
+    isr = pl.when(~_is(*ROLES) | pl.col("_taken")).then(pl.col("isr"))
     rows = rows.with_columns(start.alias("_start"), isr.alias("_isr"))
     return rows.with_columns(
         _carry(pl.col("_start")).alias("log_start_offset"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from forensics.case import Case
 from forensics.replay.committed import Loss
 from forensics.replay.history import History, Stale
 from forensics.replay.leftovers import left_behind, reaching
-from forensics.replay.lineage import Range, intersect, merge, subtract
+from forensics.replay.lineage import Range, intersect, merge
 from forensics.rules.finding import brokers_text, span_text
 from forensics.rules.story import failed_directories, members
 
@@ -55,8 +56,7 @@ def outside_text(history: History, loss: Loss) -> str:
     found = left_behind(history, loss.lineage, loss.ranges)
     if not found:
         return "no replica in the evidence still holds them"
-    held = merge(piece for _, _, pieces in found for piece in pieces)
-    what = "them" if held == list(loss.ranges) else span_text(tuple(held))
+    what = _held_text(loss, (pieces for _, _, pieces in found))
     brokers = brokers_text(tuple(dict.fromkeys(broker for broker, _, _ in found)))
     return f"no live copy in the evidence still holds them, a directory left behind by {brokers} has {what}"
 
@@ -69,11 +69,8 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     failed = failed_directories(history)
     disks = (f"read {brokers_text(failed)}'s failed log directory: it had {name}",) if failed else ()
     discard = (f"do not format or discard the disk that failed of {brokers_text(failed)}",) if failed else ()
-    held = merge(piece for _, _, pieces in holding for piece in pieces)
-    rest = subtract(loss.ranges, held)
-    keep = f"what was left behind and {'holds' if holding else 'may hold'} them: {', '.join(places)}"
-    if holding and rest:
-        keep = f"what was left behind and holds {span_text(tuple(held))}: {', '.join(places)}"
+    held = f"holds {_held_text(loss, (pieces for _, _, pieces in holding))}" if holding else "may hold them"
+    keep = f"what was left behind and {held}: {', '.join(places)}"
     return (
         keep if places else None,
         (
@@ -93,6 +90,12 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
             "do not delete the evidence: it is the only account of what was lost",
         ),
     )
+
+
+def _held_text(loss: Loss, found: Iterable[Sequence[Range]]) -> str:
+    """What of the lost records some logs hold together."""
+    held = merge(itertools.chain.from_iterable(found))
+    return "them" if held == list(loss.ranges) else span_text(tuple(held))
 
 
 def _place(broker: int, left: Stale) -> str:

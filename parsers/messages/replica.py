@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import NAME, ORDERS, TP, known, metadata
-from parsers.schema import Kind
+from parsers.schema import AMBIGUOUS, Kind
 
 _REPLICA = (
     rf"Replica\(replicaId=(?P<replica>[0-9]+), topic=(?P<topic>{NAME}), partition=(?P<partition>[0-9]+), "
@@ -25,11 +25,11 @@ MESSAGES: tuple[Message, ...] = (
                 until="2.3",
                 regex=rf"^Replica loaded for partition {TP} with initial high watermark (?P<hw>[0-9]+)",
                 source_ref="0.11.0.2 Replica:62, 2.3.1 Replica:57",
-                fixed={"detail": "ambiguous"},
+                fixed={"detail": AMBIGUOUS},
                 examples=(
                     Example(
                         "Replica loaded for partition orders-2 with initial high watermark 0",
-                        ({"topic": "orders", "partition": 2, "hw": 0, "detail": "ambiguous"},),
+                        ({"topic": "orders", "partition": 2, "hw": 0, "detail": AMBIGUOUS},),
                         "real",
                     ),
                 ),

@@ -42,10 +42,7 @@ def test_an_epoch_that_was_altered_in_one_copy_makes_no_other_record_of_it(
     """The checksum of a batch does not cover its leader epoch."""
     incident = Incident(tmp_path)
     incident.begins(60)
-    incident.elects(20, 1, 2, [2, 3, 1])
-    incident[2].leads(20, 1, 60, 60, [2, 3, 1])
-    for broker in (1, 3):
-        incident[broker].follows(21, 1, 2, 60, 60)
+    incident.succeeds(20, 1, 2, 60, 3, 1)
     for broker in (1, 2, 3):
         incident[broker].segment(BATCHES)
         incident[broker].epochs((0, 0), (1, 60)).checkpoint(100)
@@ -94,8 +91,7 @@ def test_an_empty_segment_is_no_copy_to_compare_with_or_to_rely_on(sample_traces
 def test_a_copy_in_which_the_cleaner_left_no_record_does_not_hold_them(left: bool, tmp_path: Path) -> None:
     incident = Incident(tmp_path)
     incident.begins(100)
-    incident.elects(20, 1, 2, [2])
-    incident[2].leads(20, 1, 60, 60, [2])
+    incident.succeeds(20, 1, 2, 60)
     incident[1].shrinks(10, "1,2,3", "1,3", 100, 100, "(brokerId: 2, endOffset: 60)")
     incident[2].segment([(0, 59, 0), (60, 79, 1)])
     incident[2].epochs((0, 0), (1, 60)).checkpoint(80)

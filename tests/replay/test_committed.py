@@ -22,15 +22,6 @@ def incident(tmp_path: Path) -> Incident:
     return made
 
 
-def succeeds(incident: Incident, at: int, epoch: int, leader: int, start: int, *followers: int) -> None:
-    """A broker begins an epoch at an offset; those that follow it had nothing more."""
-    isr = [leader, *followers]
-    incident.elects(at, epoch, leader, isr)
-    incident[leader].leads(at, epoch, start, start, isr)
-    for follower in followers:
-        incident[follower].follows(at, epoch, leader, start, start)
-
-
 def returns(incident: Incident, at: int, broker: int, *, epoch: int, leader: int, end: int, hw: int, to: int) -> None:
     """A broker starts again with its log as it was, and cuts it to where its leader's begins to differ."""
     node = incident[broker].starts(at).loads(at, end).follows(at + 1, epoch, leader, end, hw)
@@ -62,7 +53,7 @@ def one(findings: list[Finding]) -> Finding:
 
 @pytest.mark.parametrize("high_watermark", [60, 61, 80, 100])
 def test_only_what_was_below_the_high_watermark_is_lost(high_watermark: int, incident: Incident) -> None:
-    succeeds(incident, 20, 1, 2, 60, 3)
+    incident.succeeds(20, 1, 2, 60, 3)
     returns(incident, 40, 1, epoch=1, leader=2, end=100, hw=high_watermark, to=60)
     leave(incident, 80, (0, 59, 0), (60, 79, 1))
     assert lost(incident) == ([(60, high_watermark)] if high_watermark > 60 else [])
@@ -72,7 +63,7 @@ def test_only_what_was_below_the_high_watermark_is_lost(high_watermark: int, inc
 
 def test_a_later_high_watermark_at_the_same_offsets_speaks_of_other_records(incident: Incident) -> None:
     """Broker 1's tail was never committed; the cluster's high watermark has passed its offsets since, in epoch 1."""
-    succeeds(incident, 20, 1, 2, 60, 3)
+    incident.succeeds(20, 1, 2, 60, 3)
     incident[2].shrinks(30, "2,3", "2", 150, 150, "(brokerId: 3, endOffset: 150)")
     returns(incident, 40, 1, epoch=1, leader=2, end=100, hw=60, to=60)
     leave(incident, 150, (0, 59, 0), (60, 149, 1))
@@ -83,10 +74,10 @@ def test_a_later_high_watermark_at_the_same_offsets_speaks_of_other_records(inci
 
 def test_a_high_watermark_of_the_new_epoch_commits_the_old_records_below_its_start(incident: Incident) -> None:
     """Nobody printed a high watermark of epoch 0 above 60; that of epoch 1 proves the records before it."""
-    succeeds(incident, 20, 1, 2, 100, 1, 3)
+    incident.succeeds(20, 1, 2, 100, 1, 3)
     incident[2].shrinks(25, "2,1,3", "2", 120, 120, "(brokerId: 1, endOffset: 120)(brokerId: 3, endOffset: 120)")
     incident[3].starts(28).loads(28, 90)
-    succeeds(incident, 30, 2, 3, 90)
+    incident.succeeds(30, 2, 3, 90)
     for broker in (1, 2):
         incident[broker].follows(31, 2, 3, 120, 120).cuts(31, 90)
     leave(incident, 90, (0, 89, 0), (90, 94, 2))
@@ -97,7 +88,7 @@ def test_a_high_watermark_of_the_new_epoch_commits_the_old_records_below_its_sta
 
 
 def test_a_copy_that_never_heard_of_the_new_leader_is_the_one_to_keep(incident: Incident) -> None:
-    succeeds(incident, 20, 1, 2, 60)
+    incident.succeeds(20, 1, 2, 60)
     incident[1].shrinks(10, "1,2,3", "1,3", 100, 100, "(brokerId: 2, endOffset: 60)")
     leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(2,))
     leave(incident, 100, (0, 99, 0), on=(1, 3))
@@ -115,7 +106,7 @@ def test_a_copy_that_never_heard_of_the_new_leader_is_the_one_to_keep(incident: 
 def test_the_next_step_fits_the_release_and_a_path_with_blanks(release: str, script: str, tmp_path: Path) -> None:
     incident = Incident(tmp_path / "of monday")
     incident.begins(100)
-    succeeds(incident, 20, 1, 2, 60)
+    incident.succeeds(20, 1, 2, 60)
     incident[1].shrinks(10, "1,2,3", "1,3", 100, 100, "(brokerId: 2, endOffset: 60)")
     leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(2,))
     leave(incident, 100, (0, 99, 0), on=(1,))
@@ -136,7 +127,7 @@ def old_machine(incident: Incident, *spans: tuple[int, int, int], hw: int | None
 
 def test_the_directory_that_knows_the_later_epoch_is_live_and_what_was_left_behind_is_kept(incident: Incident) -> None:
     """The log of the machine that had broker 1's id before is longer than what it is now, and holds what is lost."""
-    succeeds(incident, 20, 1, 2, 60, 3)
+    incident.succeeds(20, 1, 2, 60, 3)
     returns(incident, 40, 1, epoch=1, leader=2, end=100, hw=100, to=60)
     leave(incident, 80, (0, 59, 0), (60, 79, 1))
     old_machine(incident, (0, 99, 0))
@@ -161,7 +152,7 @@ def test_the_directory_that_knows_the_later_epoch_is_live_and_what_was_left_behi
 def test_what_was_left_behind_may_hold_a_part_of_it_or_nothing(
     kept: tuple[int, int, int], held: str | None, incident: Incident
 ) -> None:
-    succeeds(incident, 20, 1, 2, 60, 3)
+    incident.succeeds(20, 1, 2, 60, 3)
     returns(incident, 40, 1, epoch=1, leader=2, end=100, hw=100, to=60)
     leave(incident, 80, (0, 59, 0), (60, 79, 1))
     old_machine(incident, kept)
@@ -176,7 +167,7 @@ def test_the_checkpoint_beside_what_was_left_behind_says_how_much_of_it_was_comm
     hw: int, gone: list[tuple[int, int]], incident: Incident
 ) -> None:
     """Of what that log lacks itself the checkpoint proves nothing."""
-    succeeds(incident, 20, 1, 2, 60, 3)
+    incident.succeeds(20, 1, 2, 60, 3)
     leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(1, 2, 3))
     old_machine(incident, (0, 99, 0), hw=hw)
     assert lost(incident) == gone
@@ -205,7 +196,7 @@ def test_an_earlier_life_with_an_id_keeps_its_fingerprint() -> None:
 def test_a_member_of_the_isr_that_lagged_is_the_cause(incident: Incident) -> None:
     """The leader asks to take broker 3 out of the ISR, too late: it is elected from there."""
     incident[1].shrinks(5, "1,2,3", "1,2", 100, 100, "(brokerId: 3, endOffset: 90)")
-    succeeds(incident, 20, 1, 3, 90, 2)
+    incident.succeeds(20, 1, 3, 90, 2)
     leave(incident, 95, (0, 89, 0), (90, 94, 1), on=(2, 3))
     finding = one(incident.findings("committed-data-lost"))
     assert finding.offsets == ((90, 100),)
@@ -246,8 +237,8 @@ def test_to_2_0_the_isr_may_let_in_who_lacks_what_was_committed(begun: int, verd
 
 def test_the_epoch_that_lost_it_is_named(incident: Incident) -> None:
     """Epoch 1 began at 100 and kept all; epoch 2 began at 70."""
-    succeeds(incident, 20, 1, 2, 100, 1, 3)
-    succeeds(incident, 30, 2, 3, 70)
+    incident.succeeds(20, 1, 2, 100, 1, 3)
+    incident.succeeds(30, 2, 3, 70)
     returns(incident, 40, 1, epoch=2, leader=3, end=100, hw=100, to=70)
     returns(incident, 40, 2, epoch=2, leader=3, end=100, hw=100, to=70)
     leave(incident, 75, (0, 69, 0), (70, 74, 2))
@@ -258,10 +249,10 @@ def test_the_epoch_that_lost_it_is_named(incident: Incident) -> None:
 
 
 def test_two_losses_are_two_findings(incident: Incident) -> None:
-    succeeds(incident, 20, 1, 2, 80, 3)
+    incident.succeeds(20, 1, 2, 80, 3)
     returns(incident, 25, 1, epoch=1, leader=2, end=100, hw=100, to=80)
     incident[2].shrinks(28, "2,3,1", "2,1", 120, 120, "(brokerId: 3, endOffset: 90)")
-    succeeds(incident, 30, 2, 3, 90)
+    incident.succeeds(30, 2, 3, 90)
     returns(incident, 40, 1, epoch=2, leader=3, end=120, hw=120, to=90)
     returns(incident, 40, 2, epoch=2, leader=3, end=120, hw=120, to=90)
     leave(incident, 95, (0, 79, 0), (80, 89, 1), (90, 94, 2))
@@ -271,7 +262,7 @@ def test_two_losses_are_two_findings(incident: Incident) -> None:
 
 def test_what_the_leader_still_had_was_only_fetched_again(incident: Incident) -> None:
     """A follower cuts committed records that its leader has: it could not have been elected safely, no more."""
-    succeeds(incident, 20, 1, 2, 100, 1, 3)
+    incident.succeeds(20, 1, 2, 100, 1, 3)
     incident[3].starts(40).loads(40, 100).follows(41, 1, 2, 100, 100).cuts(41, 90)
     leave(incident, 110, (0, 99, 0), (100, 109, 1))
     finding = one(incident.findings("truncation-below-committed"))
@@ -281,7 +272,7 @@ def test_what_the_leader_still_had_was_only_fetched_again(incident: Incident) ->
 
 def test_an_old_leader_that_leads_again_takes_the_new_records_away(incident: Incident) -> None:
     """[60, 80) of epoch 1 is gone once broker 1 leads again with its own [60, 100) of epoch 0."""
-    succeeds(incident, 20, 1, 2, 60, 3)
+    incident.succeeds(20, 1, 2, 60, 3)
     incident[2].shrinks(25, "2,3", "2", 80, 80, "(brokerId: 3, endOffset: 80)")
     incident[1].starts(30).loads(30, 100)
     incident.elects(31, 2, 1, [1])
@@ -323,7 +314,7 @@ def test_a_leader_that_follows_a_lower_epoch_later_has_lost_what_it_had_committe
 
 def test_a_state_handed_out_twice_says_nothing_of_who_came_last(incident: Incident) -> None:
     """Broker 2's later lines are missing: only the controllers' words contradict each other."""
-    succeeds(incident, 20, 2, 2, 100)
+    incident.succeeds(20, 2, 2, 100)
     incident[1].starts(40).loads(40, 100)
     incident.elects(41, 2, 1, [1])
     incident[1].leads(41, 3, 100, 100, [1])
@@ -362,7 +353,7 @@ def test_an_epoch_written_without_a_leader_has_none(emptied: int, incident: Inci
 @pytest.mark.parametrize("first", [90, 100])
 def test_records_of_an_epoch_below_its_leaders_start_are_another_leaders(first: int, incident: Incident) -> None:
     """Nothing of broker 3 but its files: it led an epoch of the same number."""
-    succeeds(incident, 20, 1, 2, 100, 1)
+    incident.succeeds(20, 1, 2, 100, 1)
     leave(incident, 120, (0, 99, 0), (100, 119, 1), on=(1, 2))
     leave(incident, 120, (0, first - 1, 0), (first, 119, 1), on=(3,))
     assert incident.verdict("committed-data-lost") == "unknown"
@@ -408,7 +399,7 @@ def test_an_eligible_leader_replica_needs_the_word_of_who_elected_it() -> None:
 
 def test_without_a_word_of_the_old_leader_nothing_is_called_clean(incident: Incident) -> None:
     """Broker 2 leads alone from 60 on: how far broker 1 had committed, and with whom, only broker 1 or 9 could tell."""
-    succeeds(incident, 20, 1, 2, 60)
+    incident.succeeds(20, 1, 2, 60)
     leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(2, 3))
     shutil.rmtree(incident[1].folder)
     shutil.rmtree(incident[9].folder)
@@ -417,7 +408,7 @@ def test_without_a_word_of_the_old_leader_nothing_is_called_clean(incident: Inci
 
 def test_a_successor_from_the_isr_had_all_that_was_committed(incident: Incident) -> None:
     """The same, but the old leader's ISR is known, and its successor was in it."""
-    succeeds(incident, 20, 1, 2, 60)
+    incident.succeeds(20, 1, 2, 60)
     leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(2,))
     leave(incident, 60, (0, 59, 0), on=(3,))
     shutil.rmtree(incident[1].data)

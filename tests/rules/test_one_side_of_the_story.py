@@ -136,8 +136,7 @@ def test_without_the_leaders_log_its_isr_may_have_grown(sample_traces: Path, tmp
 def test_without_a_version_the_findings_say_how_they_were_read(told: bool, tmp_path: Path) -> None:
     incident = Incident(tmp_path)
     incident.begins(100)
-    incident.elects(20, 1, 2, [2])
-    incident[2].leads(20, 1, 60, 60, [2])
+    incident.succeeds(20, 1, 2, 60)
     if not told:
         for broker in (1, 2, 3):
             shutil.rmtree(incident[broker].data)
@@ -148,6 +147,20 @@ def test_without_a_version_the_findings_say_how_they_were_read(told: bool, tmp_p
     assert findings
     for finding in findings:
         assert (READ_AS in finding.inferences) is not told
+
+
+@pytest.mark.parametrize(("epoch", "who"), [(0, [1, 3]), (1, [1])])
+def test_who_reaches_as_far_need_not_have_what_a_replica_lacks(epoch: int, who: list[int], tmp_path: Path) -> None:
+    """Broker 2's files end at 60 and its lines led to 100 records of epoch 0; broker 3 has a hundred too."""
+    incident = Incident(tmp_path)
+    incident.begins(100)
+    incident[1].segment([(0, 99, 0)])
+    incident[2].segment([(0, 59, 0)])
+    incident[2].checkpoint(100)
+    incident[3].segment([(0, 59, 0), (60, 99, epoch)])
+    (finding,) = incident.findings("hw-above-leo")
+    have = [fact.broker for fact in finding.facts if "has the records" in fact.text]
+    assert have == who
 
 
 @pytest.mark.parametrize("epoch", [1, 4])
