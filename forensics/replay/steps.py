@@ -26,7 +26,8 @@ class Step:
     Attributes:
         what: "cut", "full" (all removed, log starts anew at ``target``), "loaded", "deleted", "created", "gap"
             (lines are missing: what became of the log is not known).
-        reason: of a cut, what it truncates to; of an empty log, "failed" where the directory of the one before had.
+        reason: of a cut, what it truncates to; of an empty log, "failed" where the directory of the one before had, and
+            nothing where no line tells that there was one before.
         target: log end offset afterwards.
         end: log end offset before, where it is exactly known; ``end_low`` otherwise.
         repeats: how often the same was told again, with nothing in between that moved the replica.

@@ -241,7 +241,11 @@ class Reader:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
             self.low = max(self.low, self.had)  # what the process before had, whatever this one found
-            self._step("created", 0, "new log", event, "a new, empty log")
+            steps = [step.what for tenure in (*self.tenures, now) for step in tenure.steps if step.what != "gap"]
+            # Lines that are missing before a log is made are no sign that there was one.
+            before = anew or self.low > 0 or bool(steps) or any(tenure.epoch >= 0 for tenure in self.tenures)
+            reason = "new log" if before and steps[-1:] != ["deleted"] else ""
+            self._step("created", 0, reason, event, "a new, empty log")
         if now.start_end is None:
             now.start_end, now.start_ref, now.start_low = 0, self.end_ref, 0
         self.growing = now.role is Role.LEADER and now.epoch >= 0

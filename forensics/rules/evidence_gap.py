@@ -27,7 +27,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
-from forensics.rules.story import members, missing_data, missing_logs
+from forensics.rules.story import members, missing_data, missing_logs, passed_over
 
 ID = "evidence-gap"
 
@@ -82,6 +82,8 @@ def _further(history: History) -> list[Fact]:
     facts = []
     for broker, gap in sorted(history.gaps.items()):
         facts.append(Fact(gap.text, broker=broker, refs=(gap.ref,)))
+    for broker, (why, ref) in sorted(passed_over(history).items()):
+        facts.append(Fact(why, broker=broker, refs=(ref,)))
     for broker in sorted({*history.unbegun} - {*history.gaps}):
         first = next(tenure for tenure in history.tenures[broker] if tenure.epoch >= 0)
         text = f"its lines begin in leader epoch {first.epoch}"

@@ -32,12 +32,22 @@ Look at the host (power, kernel, disk, mounts) before trusting the replica again
 
 from __future__ import annotations
 
+import itertools
+
 from forensics.case import Case
 from forensics.replay.committed import doubts, holders, lost_unseen
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
-from forensics.rules.story import SHRUNK_BY, missing_logs, served_as, shrunk_fact
+from forensics.rules.story import (
+    SHRUNK_BY,
+    had_part,
+    missing_logs,
+    replacements,
+    served_as,
+    shrunk_fact,
+    unnamed_epochs,
+)
 
 ID = "leo-regression"
 
@@ -53,6 +63,7 @@ def judge(history: History, case: Case) -> Judgement:
         if shrunk.cause != "failed" or shrunk.replica not in _whole(history, shrunk)
     )
     missing = [*_replaced(history), *_made_anew(history), *_unmeasured(history), *missing_logs(history, case)]
+    missing = missing or _untold(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(missing))
 
@@ -63,11 +74,10 @@ def _replaced(history: History) -> list[str]:
     return [
         f"how much of {history.name} broker {broker} held before it came back with an empty log: its server.log at "
         "TRACE, or its segments of that time"
-        for broker, spans in sorted(history.tenures.items())
+        for broker in sorted(history.tenures)
         if any(
-            step.what == "created" and step.reason != "failed" and step.end is None and step.refs not in told
-            for tenure in spans
-            for step in tenure.steps
+            step.reason != "failed" and step.end is None and step.refs not in told
+            for step in replacements(history, broker)
         )
     ]
 
@@ -81,7 +91,7 @@ def _made_anew(history: History) -> list[str]:
         first = next((tenure for tenure in spans if tenure.epoch >= 0), None)
         if first is None or first.epoch == 0 or first.start_end != 0:
             continue
-        if first.role is not Role.LEADER and not _had_part(history, broker, first.epoch):
+        if first.role is not Role.LEADER and not had_part(history, broker, first.epoch):
             continue
         earlier = any(
             tenure.epoch < first.epoch and tenure.end_low > 0 and other != broker
@@ -96,12 +106,6 @@ def _made_anew(history: History) -> list[str]:
     return found
 
 
-def _had_part(history: History, broker: int, number: int) -> bool:
-    """Whether others tell that a replica led or was in the ISR before an epoch."""
-    earlier = [epoch for epoch in history.epochs.values() if epoch.epoch < number]
-    return any(epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr) for epoch in earlier)
-
-
 def _unmeasured(history: History) -> list[str]:
     """Logs that came back from an unclean stop and led next, with nothing that tells how long they had been."""
     return [
@@ -113,6 +117,25 @@ def _unmeasured(history: History) -> list[str]:
         and not outside_isr(history, doubt.after)
         and lost_unseen(history, doubt.after.leader, doubt.before, doubt.after)
     ]
+
+
+def _untold(history: History) -> list[str]:
+    """Leader epochs that nobody names: a replica that serves before and after them may have stopped in between, and
+    come back with less.
+    """
+    unnamed = unnamed_epochs(history)
+    found = []
+    for broker, spans in sorted(history.tenures.items()):
+        for one, two in itertools.pairwise(spans):
+            between = [str(number) for number in unnamed if one.epoch < number < two.epoch]
+            if one.epoch >= 0 and between:
+                numbers = f"epoch{'' if len(between) == 1 else 's'} {', '.join(between)}"
+                found.append(
+                    f"broker {broker}'s server.log and state-change.log between leader epochs {one.epoch} and "
+                    f"{two.epoch}, rotated files too: nobody tells of {numbers}, nor whether its log was loaded again "
+                    "then"
+                )
+    return found
 
 
 def _check(shrunk: Shrunk) -> str:

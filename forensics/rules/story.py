@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import cast
 
 from forensics.case import Case
 from forensics.replay.committed import doubts, lost_unseen, refetched
 from forensics.replay.elections import outside_isr
-from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
+from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Ref, Role, Shrunk, Statement
 from forensics.replay.isr import isr_text
-from forensics.replay.lineage import Range, intersect
+from forensics.replay.leading import REMOVES
+from forensics.replay.lineage import UNKNOWN, Range, intersect
 from forensics.replay.spared import spared
+from forensics.replay.steps import Step
 from forensics.rules.finding import Fact, span_text
 
 
@@ -114,14 +117,33 @@ def failed_directories(history: History) -> tuple[int, ...]:
 def flushed_cause(history: History, broker: int, end: int) -> str:
     """Why the log of a replica ends on disk at an offset although it had more.
 
-    How it came back last says it best. Else, what lay below its recovery point had been flushed, so that no crash can
-    take it, and another log is in its place.
+    How it came back last says it best; but a log that has grown since it came back empty may lack its end for another
+    reason. Else, what lay below its recovery point had been flushed, so that no crash can take it, and another log is
+    in its place.
     """
     back = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps if step.what in SHRUNK_BY]
-    if back and back[-1].what == "created":
-        return SHRUNK_BY["created"]
+    if back and back[-1] in replacements(history, broker):
+        return SHRUNK_BY["created"] if end <= back[-1].target else "unknown"
     point = history.disks[broker].recovery_point
     return "stale-directory" if point is not None and point[0] > end else "unflushed-tail"
+
+
+def replacements(history: History, broker: int) -> list[Step]:
+    """New, empty logs in the place of one that something tells was there before: with its topic a log is made empty
+    too.
+    """
+    return [
+        step
+        for tenure in history.tenures.get(broker, ())
+        for step in tenure.steps
+        if step.what == "created" and (step.reason or had_part(history, broker, tenure.epoch))
+    ]
+
+
+def had_part(history: History, broker: int, number: int) -> bool:
+    """Whether others tell that a replica led or was in the ISR before an epoch."""
+    earlier = [epoch for epoch in history.epochs.values() if epoch.epoch < number]
+    return any(epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr) for epoch in earlier)
 
 
 def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
@@ -178,11 +200,27 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
     written = history.epochs.get(since)
     unseen = leader is not None and written is not None and lost_unseen(history, leader, written, epoch)
-    if kept and history.protocol == "hw" and _heard(history, leader) and not unseen:
+    # In epochs that nobody names, anything may have happened to its log.
+    followed = not any(since <= number < epoch.epoch for number in unnamed_epochs(history))
+    if followed and kept and _kept_tail(history, epoch, offset, since) and _heard(history, leader) and not unseen:
         return "hw-truncation"  # as a follower it kept a tail of its own, which no offset can tell from its leader's
-    if _lagged(history, epoch, offset, since):
+    if followed and _lagged(history, epoch, offset, since):
         return "lagging-isr-member"
     return "epochs-put-back" if history.backwards else "unknown"
+
+
+def _kept_tail(history: History, epoch: Epoch, offset: int, since: int) -> bool:
+    """Whether the leader of an epoch followed another one before with more in its log than it fetched from there, and
+    cut none of that: what reached farther than its high watermark alone goes (ReplicaManager.makeFollowers).
+    """
+    if history.protocol != "hw":
+        return False
+    for tenure in history.tenures.get(epoch.leader if epoch.leader is not None else UNKNOWN, ()):
+        cuts = [step.target for step in tenure.steps if step.what in REMOVES]
+        start = tenure.start_end if tenure.start_end is not None else tenure.start_low
+        if tenure.role is Role.FOLLOWER and since <= tenure.epoch < epoch.epoch and min([start, *cuts]) > offset:
+            return True
+    return False
 
 
 def unclean_cause(epoch: Epoch) -> str:
@@ -213,6 +251,11 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     spans = [tenure for tenure in history.tenures.get(leader, ()) if since <= tenure.epoch < epoch.epoch]
     there = bool(spans) and spans[0].epoch == since  # with the process that it has now it saw the record being written
     return there and not any(tenure.steps for tenure in spans) and len({tenure.run for tenure in spans}) == 1
+
+
+def unnamed_epochs(history: History) -> list[int]:
+    """Leader epochs that must have been and that nobody names: lines of all brokers are missing."""
+    return [number for number, epoch in sorted(history.epochs.items()) if not epoch.named]
 
 
 def went_back(history: History) -> str:
@@ -280,11 +323,39 @@ def more_lines(history: History) -> list[str]:
         for broker, why in sorted(history.unbegun.items())
         if broker not in history.gaps
     ]
-    return [*within, *earlier] + [
+    passed = [
+        f"broker {broker}'s server.log and state-change.log whole, rotated files too: lines are missing ({why})"
+        for broker, (why, _) in sorted(passed_over(history).items())
+    ]
+    return [*within, *passed, *earlier] + [
         f"broker {broker}'s later server.log and state-change.log: {why}"
         for broker, why in sorted(history.uncovered.items())
         if broker not in history.gaps
     ]
+
+
+def passed_over(history: History) -> dict[int, tuple[str, Ref]]:
+    """Replicas of which one process tells of leader epochs before and behind one that nobody names, and the line that
+    shows it: it was told of that one too, as controllers with ZooKeeper tell all that live.
+
+    Several epochs come in one request where they take several replicas from the ISR of a leader that lives on
+    (KafkaController.onReplicasBecomeOffline). What is received is printed at TRACE alone.
+    """
+    found: dict[int, tuple[str, Ref]] = {}
+    unnamed = unnamed_epochs(history)
+    for broker, spans in history.tenures.items():
+        for one, two in itertools.pairwise(spans):
+            between = [number for number in unnamed if one.epoch < number < two.epoch]
+            gone = any(step.what == "deleted" for step in one.steps)
+            if not between or one.epoch < 0 or one.run != two.run or gone or broker in {*found, *history.gaps}:
+                continue
+            before, after = history.epochs[one.epoch], history.epochs[two.epoch]
+            taken = len((before.last_isr or frozenset()) - (after.first_isr or frozenset()))
+            at_once = before.leader == after.leader and two.epoch - one.epoch <= taken
+            if before.by_request and after.by_request and not at_once and two.refs:
+                why = f"they go on from leader epoch {one.epoch} to {two.epoch}, and nothing names epoch {between[0]}"
+                found[broker] = why, two.refs[0]
+    return found
 
 
 def missing_data(history: History, case: Case) -> list[str]:

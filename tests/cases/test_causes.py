@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import google_crc32c
 import pytest
 
 from forensics.engines.local import scan
+from forensics.rules.finding import Judgement, Verdict
+from tests.cases.test_cut_evidence import brokers, lines_during
+from tests.incident import Incident
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_traces"
 
@@ -85,3 +89,64 @@ def test_a_command_is_the_cause_of_an_election_that_no_setting_allowed(
     assert {finding.cause for finding in found} == {cause}
     steps = [step for finding in found for step in finding.next_steps if "unclean.leader.election.enable" in step]
     assert bool(steps) == (cause == "unclean-election")
+
+
+def judged_without(case: Path, room: Path, first: float, last: float) -> dict[str, Judgement]:
+    """Without the lines of all brokers in a span of time, seconds since 1970; the data is whole."""
+    shutil.copytree(case, room / case.name)
+    for log in (log for broker in brokers(room / case.name) for log in (broker / "logs").iterdir()):
+        lines = log.read_bytes()
+        log.chmod(0o644)
+        log.write_bytes(b"".join([*lines_during(lines, None, first), *lines_during(lines, last, None)]))
+    (found,) = (p for p in scan([str(room / case.name)]).partitions if p.history.name == "orders-0")
+    return dict(found.judgements)
+
+
+@pytest.fixture
+def trace_of(request: pytest.FixtureRequest) -> Callable[[str], Path]:
+    """A recorded cluster by name, among the samples or in the evidence folder."""
+
+    def find(name: str) -> Path:
+        return SAMPLES / name if (SAMPLES / name).is_dir() else request.getfixturevalue("evidence") / name
+
+    return find
+
+
+def test_a_log_that_came_back_shorter_in_a_span_without_lines_was_not_truncated(evidence: Path, tmp_path: Path) -> None:
+    """Leader epochs go from 0 to 2, and the broker that led then goes on as if its process had never ended."""
+    found = judged_without(evidence / "powerloss-0.10.2.2", tmp_path, 1795234051.0, 1795234064.1)
+    for rule in ("committed-data-lost", "replica-divergence"):
+        assert {finding.cause for finding in found[rule].findings} == {"unknown"}
+    for rule in ("leo-regression", "truncation-below-committed"):
+        assert found[rule].verdict is Verdict.UNKNOWN
+        assert any("broker 2's server.log" in wish and "epoch 1" in wish for wish in found[rule].missing)
+    (gap,) = found["evidence-gap"].findings
+    assert any(fact.broker == 2 and "nothing names epoch 1" in fact.text and fact.refs for fact in gap.facts)
+
+
+CREATED_AND_CUT_OFF = {
+    "crashscene-1.1.1": (1795247701.568, 1795247703.598),
+    "crashscene-0.10.2.2": (1795237872.279, 1795237872.806),
+}
+"""The rest of the lines on the creation of the topic."""
+
+
+@pytest.mark.parametrize("name", CREATED_AND_CUT_OFF)
+def test_the_creation_of_a_topic_is_no_wiped_disk(name: str, trace_of: Callable[[str], Path], tmp_path: Path) -> None:
+    found = judged_without(trace_of(name), tmp_path, *CREATED_AND_CUT_OFF[name])
+    (above,) = found["hw-above-leo"].findings
+    assert above.cause == "unflushed-tail"
+    assert found["leo-regression"].verdict is Verdict.UNKNOWN
+    assert not any("empty log" in wish for wish in found["leo-regression"].missing)
+
+
+@pytest.mark.parametrize(("end", "cause"), [(0, "wiped-disk"), (60, "unknown")])
+def test_an_empty_log_in_the_place_of_another_is_a_wiped_disk(end: int, cause: str, tmp_path: Path) -> None:
+    """Unless it has grown since: what it lacks now may have gone later."""
+    incident = Incident(tmp_path)
+    incident.begins(100)
+    incident[2].rolls(5, 60)
+    incident[2].starts(10)
+    incident[2].creates(11).follows(11, 0, 1, 0, 0).segment([(0, end - 1, 0)] if end else [])
+    (above,) = incident.findings("hw-above-leo")
+    assert (above.replicas, above.offsets, above.cause) == ((2,), ((end, 100),), cause)

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.history import Epoch, History, Ref, Replica
+from forensics.replay.history import Epoch, Fork, History, Ref, Replica, Role
+from forensics.replay.steps import Step, Tenure
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
+from forensics.rules.story import loss_cause
 from tests.incident import Incident
 
 
@@ -194,3 +196,52 @@ def test_how_much_a_leader_had_is_not_known_where_its_lines_begin_after_it_led(
     (loss,) = judged(evidence, rule="committed-data-lost").findings
     assert (loss.offsets, loss.records) == (((0, 33),), (33, None))
     assert any("leader 1 of epoch 0" in open_end for open_end in loss.uncertain)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_in_an_epoch_that_nobody_names_a_log_may_have_come_back_shorter(*, named: bool, tmp_path: Path) -> None:
+    """Broker 1 leads, is stopped with the others, and leads again; of the process in between no line is left."""
+    incident = Incident(tmp_path, brokers=2)
+    incident.begins(10)
+    if named:
+        incident.elects(10, 1, -1, [1])
+    incident.elects(20, 2, -1, [1])
+    for number in (1, 2):
+        incident[number].starts(30)
+        incident[number].loads(31, 10)
+    incident.succeeds(32, 3, 1, 10, 2)
+    judgement = incident.partition_of(incident.scan()).judgements["leo-regression"]
+    assert judgement.verdict is (Verdict.CLEAN if named else Verdict.UNKNOWN)
+    if not named:
+        assert [wish.partition(", rotated")[0] for wish in judgement.missing] == [
+            f"broker {number}'s server.log and state-change.log between leader epochs 0 and 3" for number in (1, 2)
+        ]
+        assert all("nobody tells of epoch 1," in wish for wish in judgement.missing)
+
+
+@pytest.mark.parametrize(
+    ("began_with", "cut_to", "named", "cause"),
+    [
+        (20, None, True, "hw-truncation"),
+        (20, 15, True, "hw-truncation"),
+        (20, 5, True, "unknown"),
+        (5, None, True, "lagging-isr-member"),  # it had none there to keep
+        (20, None, False, "unknown"),
+        (5, None, False, "unknown"),
+    ],
+)
+def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was_there(
+    began_with: int, cut_to: int | None, cause: str, *, named: bool
+) -> None:
+    """Broker 2 followed in leader epoch 1 and leads in epoch 3 with other records from offset 10 on."""
+    ref, both = Ref(row=1), frozenset({1, 2})
+    history = History("orders", 0, protocol="hw", joins_early=True)
+    history.replicas[2] = Replica(2, server_log=True, state_log=True)
+    leaders = {0: 2, 1: 1, 2: 1, 3: 2}
+    history.epochs = {n: Epoch(n, leader=b, served=True, isr=[(both, ref)], isr_own=True) for n, b in leaders.items()}
+    history.epochs[2].named = named
+    history.forks = [Fork(1, 2, ((10, 20),), ref, ref, (10, 19, None), (10, 19, None))]
+    followed = Tenure(2, 1, 1, Role.FOLLOWER, leader=1, refs=[ref], start_end=began_with, start_ref=ref)
+    followed.steps = [Step("cut", cut_to, 20, 20, "high watermark", None, (ref,))] if cut_to is not None else []
+    history.tenures[2] = [Tenure(2, 0, 1, Role.LEADER, leader=2), followed, Tenure(2, 3, 1, Role.LEADER, leader=2)]
+    assert loss_cause(history, history.epochs[3], 10, 1) == cause
