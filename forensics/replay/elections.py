@@ -78,6 +78,26 @@ def elected_isr(history: History, epoch: Epoch) -> frozenset[int] | None:
     return epoch.first_isr if epoch.isr_elected else None
 
 
+def was_last_member(epochs: Mapping[int, Epoch], epoch: Epoch) -> bool | None:
+    """Whether an epoch's leader was in the ISR that the last leader before it left, where a ZooKeeper controller had
+    emptied the ISR since; None where the evidence does not tell.
+
+    To 1.0, where unclean elections are on, a controller takes every member out of the ISR that dies, the last one too,
+    raises the leader epoch with each, and names no leader once that one is out (KafkaController.removeReplicaFromIsr).
+    While nobody leads nothing is committed, so all that were in the ISR when the last leader went have what was.
+    """
+    number = epoch.epoch - 1
+    while (before := epochs.get(number)) is not None and before.leader is not None and not before.other_leaders:
+        if before.leader >= 0:
+            return epoch.leader == before.leader  # whoever else it left was in an ISR since
+        if before.last_isr is None:
+            return None
+        if epoch.leader in before.last_isr:
+            return True
+        number -= 1
+    return None
+
+
 def kept_company(history: History, epoch: Epoch) -> bool:
     """Whether a leader began with others in the ISR: an election from outside it leaves the leader alone in it."""
     isr = elected_isr(history, epoch)
@@ -206,9 +226,8 @@ def _not_among_the_last(history: History, epoch: Epoch) -> bool:
     if before is None:
         return False
     if not before.last_isr:
-        # With ZooKeeper nobody is left to be elected cleanly. Else eligible leader replicas may stand in for the ISR
-        # (KIP-966).
-        return before.by_request
+        # Else eligible leader replicas may stand in for the ISR (KIP-966).
+        return before.by_request and was_last_member(history.epochs, epoch) is False
     if before.leader is not None and before.leader >= 0 and not (before.isr_own or before.isr_told):
         return False
     return epoch.leader not in before.last_isr

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Container, Mapping, Sequence
 
+from forensics.replay.elections import was_last_member
 from forensics.replay.events import Event
 from forensics.replay.history import Disk, Epoch, Ref, Role
 from forensics.replay.isr import broker_set
@@ -35,18 +37,21 @@ def collect(
     def at(number: int) -> Epoch:
         return epochs.setdefault(number, Epoch(number))
 
-    unclean: dict[int, tuple[int | None, Ref]] = {}
+    unclean: dict[int, tuple[Event, Ref]] = {}
+    warned: set[int] = set()
     for event in sorted(cluster, key=lambda e: e.kind not in ELECTS):  # who elects is asked before who repeats it
         if event.leader_epoch is not None and event.leader_epoch >= 0:
             epoch = at(event.leader_epoch)
             _told(epoch, event)
-            leader, ref = unclean.get(event.broker, (None, None))
-            if ref is not None and event.kind in ELECTS and leader in (None, event.leader):
+            said, ref = unclean.get(event.broker, (event, None))
+            if ref is not None and event.kind in ELECTS and said.leader in (None, event.leader):
                 epoch.unclean.append(ref)
+                if re.fullmatch("[0-9,]+", said.detail or ""):  # to 1.0 it names the brokers that are alive
+                    warned.add(epoch.epoch)
                 del unclean[event.broker]
         elif event.kind == Kind.UNCLEAN_ELECTION:
             # Up to 1.0 the warning comes before the election and names no epoch.
-            unclean[event.broker] = event.leader, Ref(row=event.row, note="no broker of the ISR was alive")
+            unclean[event.broker] = event, Ref(row=event.row, note="no broker of the ISR was alive")
     for broker in sorted(tenures):
         for tenure in tenures[broker]:
             if tenure.epoch >= 0 and tenure.role is not Role.LEADER:
@@ -66,7 +71,27 @@ def collect(
         # Nothing speaks against it where the leader's own lines are not in the evidence.
         if epoch.leader is not None and epoch.leader >= 0 and epoch.leader not in told:
             epoch.served = True
+    for epoch in epochs.values():
+        _after_emptied(epochs, epoch, warned=epoch.epoch in warned)
     return dict(sorted(epochs.items()))
+
+
+def _after_emptied(epochs: Mapping[int, Epoch], epoch: Epoch, *, warned: bool) -> None:
+    """Who was in the ISR before a ZooKeeper controller emptied it has all that was committed, though the controller to
+    1.0 warns of potential data loss (OfflinePartitionLeaderSelector) whenever it finds nobody of the ISR alive, and in
+    an empty one it finds nobody.
+    """
+    before = epochs.get(epoch.epoch - 1)
+    if epoch.leader is None or epoch.leader < 0 or (before is None and not warned):
+        return
+    if before is not None and (before.last_isr or (before.leader is not None and before.leader >= 0)):
+        return
+    if before is not None and warned:
+        before.by_request = True  # no KRaft controller warns so
+    member = was_last_member(epochs, epoch) if before is not None and before.by_request else None
+    epoch.safe = epoch.safe or member is True
+    if member is True or (warned and member is None):
+        epoch.unclean.clear()
 
 
 def unnamed(

@@ -81,7 +81,7 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[int]) -> bool:
     """Whether the election of an epoch's leader can be judged: somebody tells the ISR it was elected from."""
-    if epoch.epoch == 0 or epoch.unclean or kept_company(history, epoch):
+    if epoch.epoch == 0 or epoch.unclean or epoch.safe or kept_company(history, epoch):
         return True
     last = isr_before(history, epoch)
     if last is not None:

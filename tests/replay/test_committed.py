@@ -381,9 +381,14 @@ def after_an_empty_isr(*, by_request: bool = False, elected: bool = False) -> tu
     return history, history.epochs[2]
 
 
-def test_with_zookeeper_nobody_is_elected_cleanly_from_an_empty_isr() -> None:
-    assert outside_isr(*after_an_empty_isr(by_request=True))
-    assert not maybe_eligible(*after_an_empty_isr(by_request=True))
+@pytest.mark.parametrize("leader", [1, 2, None])
+def test_with_zookeeper_only_the_last_member_is_elected_cleanly_from_an_empty_isr(leader: int | None) -> None:
+    """That is the leader before, where one is told: it was alone in the ISR once it was taken out of it."""
+    history, epoch = after_an_empty_isr(by_request=True)
+    if leader is not None:
+        history.epochs[0] = Epoch(0, leader=leader, served=True)
+    assert outside_isr(history, epoch) is (leader == 1)
+    assert not maybe_eligible(history, epoch)
 
 
 def test_an_eligible_leader_replica_needs_the_word_of_who_elected_it() -> None:

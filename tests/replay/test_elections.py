@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from forensics.replay.elections import (
     States,
     elected_isr,
@@ -13,7 +15,9 @@ from forensics.replay.elections import (
     outside_isr,
     states,
     unbroken,
+    was_last_member,
 )
+from forensics.replay.epochs import collect
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History, Ref, Role
 from forensics.replay.steps import Tenure
@@ -87,3 +91,50 @@ def test_a_leader_may_have_lived_on_where_others_tell_a_later_isr_of_its_epoch()
     assert outlived(history, tenures) == tenures[1]
     history.epochs[0].isr_own = False
     assert outlived(history, tenures) == [], "its own word is not in the evidence at all"
+
+
+Chain = dict[int, tuple[int, set[int] | None]]
+"""Leader and ISR by epoch."""
+
+
+@pytest.mark.parametrize(
+    ("chain", "member"),
+    [
+        ({0: (2, {2}), 1: (-1, set())}, True),  # it was the only one that was left
+        ({0: (1, {1}), 1: (-1, set())}, False),
+        ({0: (1, {1, 2}), 1: (-1, {2}), 2: (-1, set())}, True),  # both went at once; nobody led since
+        ({0: (2, {1, 2}), 1: (-1, {1}), 2: (-1, set())}, True),
+        ({0: (1, {1, 3}), 1: (-1, {3}), 2: (-1, set())}, False),
+        ({1: (-1, set())}, None),  # nobody tells who led before
+        ({0: (2, {2}), 2: (-1, set())}, None),  # nor in between
+        ({0: (1, {1, 2}), 1: (-1, None), 2: (-1, set())}, None),
+    ],
+)
+def test_the_last_member_of_an_isr_that_was_emptied_has_what_was_committed(chain: Chain, member: bool | None) -> None:
+    """To 1.0 the controller calls the election of broker 2 unclean all the same."""
+    last = max(chain)
+
+    def told(kind: Kind, number: int | None, leader: int, isr: set[int] | None) -> Event:
+        members = None if isr is None else ",".join(map(str, sorted(isr)))
+        return change(kind, -1, broker=9, leader_epoch=number, leader=leader, isr=members)
+
+    cached = [told(Kind.METADATA_CACHED, number, *state) for number, state in chain.items()]
+    warned = [told(Kind.UNCLEAN_ELECTION, None, 2, None)._replace(detail="2"), told(Kind.ELECTION, last + 1, 2, {2})]
+    for events in (cached + warned, [*cached, *warned[1:]]):
+        history = History("orders", 0)
+        history.epochs = collect({}, events, {}, ())
+        epoch = history.epochs[last + 1]
+        assert was_last_member(history.epochs, epoch) is member
+        assert outside_isr(history, epoch) is (member is False)
+        assert from_isr(history, epoch) is (member is True)
+        assert bool(epoch.unclean) is (member is False and events[-2].kind == Kind.UNCLEAN_ELECTION)
+
+
+def test_a_warning_proves_nothing_where_the_isr_may_have_been_empty() -> None:
+    """In an empty ISR the controller finds nobody alive, whoever comes back."""
+    elected = change(Kind.ELECTION, -1, broker=9, leader=2, leader_epoch=4, isr="2")
+    for before, alive, proven in ((3, "2,3", True), (2, "2,3", False), (2, None, True)):
+        # A KRaft controller names nobody, and knows what was in the ISR.
+        warned = change(Kind.UNCLEAN_ELECTION, -1, broker=9, leader=2, detail=alive)
+        led = change(Kind.METADATA_CACHED, -1, leader=1, leader_epoch=before, isr="1")
+        assert bool(collect({}, [led, warned, elected], {}, ())[4].unclean) is proven

@@ -354,3 +354,36 @@ def test_10_if_it_leads_before_it_caught_up_the_records_are_lost(tmp_path: Path)
     (shorter,) = incident.findings("leo-regression")
     assert "its log directory had failed" in shorter.summary
     assert incident.verdict("unclean-election") == "violated"
+
+
+WITHOUT = "INFO [Controller 9]: New leader and ISR for partition [orders,0] is {} (kafka.controller.KafkaController)"
+CACHED = (
+    "TRACE Broker 9 cached leader info (LeaderAndIsrInfo:(Leader:{},ISR:{},LeaderEpoch:{},ControllerEpoch:1),"
+    "ReplicationFactor:2),AllReplicas:1,2) for partition orders-0 in response to UpdateMetadata request sent by "
+    "controller 9 epoch 1 with correlation id 4 (state.change.logger)"
+)
+WARNED = (
+    "WARN [OfflinePartitionLeaderSelector]: No broker in ISR is alive for [orders,0]. Elect leader {0} from live "
+    "brokers {0}. There's potential data loss. (kafka.controller.OfflinePartitionLeaderSelector)"
+)
+SELECTED = (
+    'INFO [OfflinePartitionLeaderSelector]: Selected new leader and ISR {{"leader":{0},"leader_epoch":3,"isr":[{0}]}} '
+    "for offline partition [orders,0] (kafka.controller.OfflinePartitionLeaderSelector)"
+)
+
+
+@pytest.mark.parametrize("elected", [1, 2])
+def test_a_controller_that_empties_the_isr_warns_of_its_last_member_too(elected: int, tmp_path: Path) -> None:
+    """To 1.0, with unclean elections on: broker 2 went, then broker 1, alone in the ISR; who comes first leads."""
+    incident = Incident(tmp_path, brokers=2)
+    incident.begins(100)
+    incident[1].leads(10, 1, 100, 100, [1])
+    controller = incident[9]
+    for at, number, leader, isr in ((10, 1, 1, "1"), (20, 2, -1, "")):
+        state = f'{{"leader":{leader},"leader_epoch":{number},"isr":[{isr}]}}'
+        controller.says(at, WITHOUT.format(state), log="controller")
+        controller.says(at, CACHED.format(leader, isr, number), log="state-change")
+    controller.says(30, WARNED.format(elected), log="controller")
+    controller.says(30, SELECTED.format(elected), log="controller")
+    incident[elected].starts(29).loads(29, 100).leads(30, 3, 100, 100, [elected])
+    assert incident.verdict("unclean-election") == ("clean" if elected == 1 else "violated")
