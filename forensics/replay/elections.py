@@ -167,30 +167,53 @@ def unbroken(history: History, epoch: Epoch) -> bool:
     tell of it. With ZooKeeper only leaders and elections change it, and leaders need not tell the number of a change.
     """
     first = _first_state(history, epoch)
+    if not history.kraft:
+        return not _leader_untold(history, epoch) and _changes_untold(history, epoch, named=first is None) == 0
     if first is None:
         return True
-    if not history.kraft:
-        return _changes_untold(history, epoch, first) == 0
     number = first - 1
     while number in history.states and history.states[number][1] is None:
         number -= 1
     return number in history.states
 
 
-def _changes_untold(history: History, epoch: Epoch, first: int) -> int:
-    """How many changes of the state before an epoch's first nobody tells, by what it is numbered and with no number."""
-    numbered = [(number, of) for number, (of, _) in history.states.items() if number < first and of is not None]
-    if not numbered:
-        return 0
-    last, since = max(numbered)
-    if since >= epoch.epoch:
-        return 0  # epochs that ran backwards
-    told = 0
+def isr_changed_untold(history: History, epoch: Epoch) -> bool:
+    """Whether a leader changed the ISR about the time of an election, as the numbers say, and no line tells of it."""
+    return not history.kraft and _changes_untold(history, epoch, named=True) > 0
+
+
+def _changes_untold(history: History, epoch: Epoch, *, named: bool) -> int:
+    """How many changes of the state about an election nobody tells, by what it is numbered and with no number: between
+    the last number before and the next one, which may be of a later epoch.
+
+    Args:
+        history: the partition.
+        epoch: the epoch that began with the election.
+        named: epochs of which nobody tells count as told: each is one change.
+    """
+    numbered = [(number, of) for number, (of, _) in history.states.items() if of is not None]
+    before = [state for state in numbered if state[1] < epoch.epoch]
+    after = [state for state in numbered if state[1] >= epoch.epoch]
+    if not before or not after or max(before) > min(after):
+        return 0  # nobody numbers them, or epochs ran backwards
+    (last, since), (first, until) = max(before), min(after)
+    told = until - since - 1 if named else sum(since < number < until for number in history.epochs)
     for number, other in history.epochs.items():
-        if since <= number < epoch.epoch:
-            own = [isr for isr, _ in other.isr] if other.isr_own else []
-            told += (number > since) + sum(one != two for one, two in itertools.pairwise(own))
+        if since <= number < until and other.isr_own:
+            changes = sum(one != two for (one, _), (two, _) in itertools.pairwise(other.isr))
+            # Those up to the last number are no later ones.
+            counted = last - min(state for state, of in before if of == since) if number == since else 0
+            told += max(0, changes - counted)
     return max(0, first - 1 - last - told)
+
+
+def _leader_untold(history: History, epoch: Epoch) -> bool:
+    """Whether there was an epoch between an election and the last ISR that is told, and nobody tells who led in it."""
+    if isr_before(history, epoch) is not None:
+        return False  # by the numbers that is the state just before
+    before = _with_isr(history, epoch)
+    between = range(before.epoch + 1 if before is not None else 0, epoch.epoch)
+    return any(number in history.epochs and history.epochs[number].leader is None for number in between)
 
 
 def _first_state(history: History, epoch: Epoch) -> int | None:

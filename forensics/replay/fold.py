@@ -41,6 +41,7 @@ from forensics.replay.spared import spared
 from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first
 from forensics.replay.tenures import Reader
 from forensics.replay.unheard import unbegun, uncovered
+from forensics.replay.writers import unwritten
 
 
 def fold(
@@ -453,7 +454,7 @@ class _Fold(Leading):
             disk = self.disks.get(broker, NO_DISK)
             known = self.logs[broker] if self._told(broker) else Lineage().begin(UNKNOWN, 0)
             replica.lineage = disk.lineage if disk.lineage.entries else known
-        history.uncovered = uncovered(history, self.logs)
+        history.uncovered = {**uncovered(history, self.logs), **unwritten(history)}
         history.unbegun = unbegun(history)
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)

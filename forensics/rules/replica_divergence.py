@@ -35,6 +35,7 @@ from forensics.replay.committed import committed, doubts, losses
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, Fork, History, Ref
 from forensics.replay.lineage import Range, intersect, size, subtract
+from forensics.replay.writers import unwritten
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -163,7 +164,7 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
     current = history.current
     known = current is not None and not current.other_leaders and not history.backwards
     # Whose lines end before its files do may have been followed by another leader.
-    known = known and current is not None and current.leader not in history.uncovered
+    known = known and current is not None and current.leader not in history.uncovered and not unwritten(history)
     leader = current.leader if current is not None and known else None
     sides = _sides(forks)
     odd = tuple(sorted(broker for broker, side in sides.items() if side == 1))

@@ -17,7 +17,9 @@ leader before whose lines are all there, or by every replica) is neither clean n
 The leader came from the eligible leader replicas of KIP-966, or with the last step of a reassignment,
 which the controller prints as UNCLEAN too (PartitionChangeBuilder); with KRaft that takes the word of
 whoever elected it, or of the leader: an unclean one is RECOVERING. The last ISR is not known, or
-leader epochs ran backwards: a lone leader in the ISR may be the last member that was in sync.
+leader epochs ran backwards: a lone leader in the ISR may be the last member that was in sync. To 1.0 a
+controller that allows unclean elections empties the ISR when the last member goes and warns of data
+loss when that same replica comes back; it has all that was committed.
 
 ## Versions
 All. In ZooKeeper mode 1.1 to 3.9 print no line that says so; there it is derived from the ISR.
@@ -31,9 +33,18 @@ command forced the election (KIP-460), and the finding says so: no setting preve
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.elections import from_isr, isr_before, kept_company, maybe_eligible, outside_isr, unbroken
+from forensics.replay.elections import (
+    from_isr,
+    isr_before,
+    isr_changed_untold,
+    kept_company,
+    maybe_eligible,
+    outside_isr,
+    unbroken,
+)
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
+from forensics.replay.writers import unwritten
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import leader_fact, unclean_cause, unheard_roles, went_back
 
@@ -68,15 +79,32 @@ def judge(history: History, case: Case) -> Judgement:
         elif epoch.leader != led[position - 1].leader and not from_isr(history, epoch):
             missing.append(_wish(history, epoch, unheard))
     missing += _unnamed(history, led, unheard)
-    if led and unheard and (not history.elections_told or led[-1].leader in history.uncovered):
-        missing.append(
-            f"whether another leader of {history.name} followed: the whole state-change.log of "
-            f"{brokers_text(unheard)}, or the controller's log"
-        )
+    missing += _later(history, led, unheard)
     if not led:
         missing.append(f"any line about the leaders of {history.name}: state-change.log or the controller's log")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+
+
+def _later(history: History, led: list[Epoch], unheard: list[int]) -> list[str]:
+    """What would tell whether another leader followed on those that are told."""
+    if not led:
+        return []
+    logs = "the whole state-change.log of {}, or the controller's log"
+    untold = unwritten(history)
+    if untold:
+        why = untold[min(untold)]
+        whose = logs.format(brokers_text(sorted({*untold, *unheard})))
+        return [f"who led {history.name} after epoch {max(history.epochs)} ({why}): {whose} of then"]
+    # Where lines of a replica's last role are missing and nobody tells of a later epoch, those of who elects may end
+    # there too.
+    latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
+    spans = [history.tenures.get(broker, [])[-1:] for broker in history.gaps]
+    ends = any(t.steps and t.steps[-1].what == "gap" and t.epoch >= latest for last in spans for t in last)
+    partly = not history.elections_told or ends or led[-1].leader in history.uncovered
+    if not unheard or not partly:
+        return []
+    return [f"whether another leader of {history.name} followed: {logs.format(brokers_text(unheard))}"]
 
 
 def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[int]) -> bool:
@@ -98,7 +126,9 @@ def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[in
 
 def _wish(history: History, epoch: Epoch, unheard: list[int]) -> str:
     before = [e.leader for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader is not None]
-    silent = {b for b in before[-1:] if b in history.replicas and not history.replicas[b].server_log} | {*unheard}
+    changed = isr_changed_untold(history, epoch)
+    silent = {b for b in before[-1:] if changed or (b in history.replicas and not history.replicas[b].server_log)}
+    silent = silent - {-1} | {*unheard}
     whose = f"the whole state-change.log and server.log of {brokers_text(sorted(silent))}, or " if silent else ""
     elector = "__cluster_metadata, or the controller's log of then" if history.kraft else "the controller's log of then"
     return f"the ISR of {history.name} just before leader {epoch.leader} began epoch {epoch.epoch}: {whose}{elector}"

@@ -9,6 +9,7 @@ from forensics.replay.elections import (
     elected_isr,
     from_isr,
     isr_before,
+    isr_changed_untold,
     latest_told,
     maybe_eligible,
     outlived,
@@ -138,3 +139,38 @@ def test_a_warning_proves_nothing_where_the_isr_may_have_been_empty() -> None:
         warned = change(Kind.UNCLEAN_ELECTION, -1, broker=9, leader=2, detail=alive)
         led = change(Kind.METADATA_CACHED, -1, leader=1, leader_epoch=before, isr="1")
         assert bool(collect({}, [led, warned, elected], {}, ())[4].unclean) is proven
+
+
+@pytest.mark.parametrize(
+    ("numbers", "own", "seen", "missed"),
+    [
+        ({1: 1, 3: 3}, [{3}], True, False),  # each epoch is one change
+        ({1: 1, 4: 3}, [{3}], False, True),  # one more: broker 3 may have let broker 2 in
+        ({1: 1, 4: 3}, [{3}, {1, 3}], True, False),  # it tells of it
+        ({1: 1, 3: 1, 6: 3}, [{3}, {1, 3}, {3}], False, True),  # of this one it does not: its own are numbered to 3
+        ({1: 1}, [{3}], True, False),  # nobody numbers a later state
+    ],
+)
+def test_a_later_number_tells_of_changes_before_an_election_that_has_none(
+    numbers: dict[int, int], own: list[set[int]], seen: bool, missed: bool
+) -> None:
+    """Broker 3 led epoch 1, broker 2 alone leads epoch 2, nobody epoch 3; states are numbered as far as given."""
+    history = History("orders", 0, states={number: (of, None) for number, of in numbers.items()})
+    history.epochs[1] = Epoch(1, leader=3, isr=[(frozenset(isr), LINE) for isr in own], isr_own=True)
+    history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), LINE)], isr_elected=True)
+    history.epochs[3] = Epoch(3, leader=-1)
+    assert unbroken(history, history.epochs[2]) is seen
+    assert outside_isr(history, history.epochs[2]) is seen
+    assert isr_changed_untold(history, history.epochs[2]) is missed
+
+
+def test_an_epoch_of_which_nobody_says_who_led_may_have_changed_the_isr() -> None:
+    history, epoch = succession({}, {2})
+    epoch.isr_elected = True
+    assert outside_isr(history, epoch)
+    history.epochs = {0: history.epochs[0], 1: Epoch(1, served=True, named=False), 2: epoch}
+    epoch.epoch = 2
+    assert not unbroken(history, epoch)
+    assert not outside_isr(history, epoch)
+    history.states = {5: (1, frozenset({1})), 6: (2, frozenset({2}))}
+    assert outside_isr(history, epoch), "somebody tells the state just before all the same"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.history import Epoch, Fork, History, Ref, Replica, Role
+from forensics.replay.history import Damage, Epoch, Fork, History, Ref, Replica, Role
 from forensics.replay.steps import Step, Tenure
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
@@ -78,6 +78,45 @@ def test_an_isr_that_may_have_changed_unseen_makes_no_election_unclean(seen: boo
         history.states[5] = (1, frozenset({2}))
     verdict = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case).verdict
     assert verdict is (Verdict.VIOLATED if seen else Verdict.UNKNOWN)
+
+
+@pytest.mark.parametrize("missed", [0, 1])
+def test_who_may_have_changed_the_isr_in_missing_lines_is_asked_for_them(missed: int, sample_traces: Path) -> None:
+    """Leader 2 had been alone in the ISR. By the numbers there was one more change than elections by the end of it."""
+    history = History("orders", 0)
+    alone = {b: [(frozenset({b}), Ref(row=b))] for b in (1, 2)}
+    history.epochs = {
+        0: Epoch(0, leader=2, isr=alone[2], isr_own=True, isr_told=True, isr_elected=True, served=True),
+        1: Epoch(1, leader=1, isr=alone[1], isr_told=True, served=True),
+        2: Epoch(2, leader=-1, isr=alone[1], isr_told=True),
+    }
+    history.states = {0: (0, frozenset({2})), 2 + missed: (2, frozenset({1}))}
+    history.replicas = {b: Replica(b, server_log=True, state_log=True, has_logs=True) for b in (1, 2)}
+    judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
+    assert judgement.verdict is (Verdict.UNKNOWN if missed else Verdict.VIOLATED)
+    asked = [wish for wish in judgement.missing if "just before leader 1 began epoch 1" in wish]
+    assert ["server.log of broker 2" in wish for wish in asked] == [True] * missed
+
+
+@pytest.mark.parametrize(("lost", "later", "known"), [(0, 0, True), (1, 0, False), (1, 1, True), (2, 0, True)])
+def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election(
+    lost: int, later: int, known: bool, sample_traces: Path
+) -> None:
+    """The controller's lines are there; of broker 1 some are missing, of its last role or (2) of the one before it."""
+    history = History("orders", 0, elections_told=True)
+    both = [(frozenset({1, 2}), Ref(row=1))]
+    history.epochs[0] = Epoch(0, leader=2, isr=both, isr_own=True, isr_told=True, isr_elected=True, served=True)
+    history.states = {number: (number, frozenset({1, 2})) for number in range(later + 1)}
+    history.replicas = {b: Replica(b, server_log=True, state_log=True, has_logs=True) for b in (1, 2)}
+    if lost:
+        spans = [Tenure(1, 0, run, Role.FOLLOWER, 2) for run in range(1, lost + 1)]
+        spans[0].steps.append(Step("gap", 0, None, 0, "", None, (Ref(row=1),)))
+        history.tenures = {1: spans}
+        history.gaps = {1: Damage("lines are missing", Ref(row=1))}
+        history.replicas[1].server_log = history.replicas[1].state_log = False
+    judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
+    assert judgement.verdict is (Verdict.CLEAN if known else Verdict.UNKNOWN)
+    assert ["another leader" in wish for wish in judgement.missing] == [True] * (not known)
 
 
 def test_one_epoch_that_begins_twice_orders_no_leaders(sample_traces: Path, tmp_path: Path) -> None:

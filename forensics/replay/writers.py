@@ -1,0 +1,49 @@
+"""Records that no leader that is told of can have written: another one led."""
+
+from __future__ import annotations
+
+from forensics.replay.history import Fork, History
+from forensics.replay.lineage import intersect
+
+
+def unwritten(history: History) -> dict[int, str]:
+    """Replicas whose files hold what no leader that is told of wrote, and where.
+
+    Before message format v2 no record says in which leader epoch it was written. Still a leader wrote it, and it stays
+    in that one's log until something shortens that. Where the epochs from the first on are told without a break, the
+    leader that is missing came after them.
+    """
+    numbers = [number for number, epoch in history.epochs.items() if epoch.leader is not None]
+    if history.backwards or history.contested or numbers != list(range(len(history.epochs))) or not numbers:
+        return {}
+    leaders = {e.leader for e in history.epochs.values() if e.leader is not None and e.leader >= 0}
+    found: dict[int, str] = {}
+    for fork in history.forks:
+        first = fork.ranges[0][0]
+        for broker, batch in ((fork.left, fork.left_batch), (fork.right, fork.right_batch)):
+            dated = batch[2] is not None and batch[2] >= 0
+            if not dated and not any(_may_have_written(history, leader, broker, first) for leader in leaders):
+                found.setdefault(
+                    broker, f"no leader that is told of wrote what broker {broker} holds at offset {first}"
+                )
+    return found
+
+
+def _may_have_written(history: History, leader: int, broker: int, offset: int) -> bool:
+    """Whether what a replica holds at an offset can be what another one wrote there as leader."""
+    own = history.replicas.get(leader)
+    pair = (min(leader, broker), max(leader, broker))
+    if leader == broker or own is None or own.end is None or own.end <= offset or pair not in history.compared:
+        return True
+    if not any(_differ(fork, pair, offset) for fork in history.forks):
+        return True
+    if not (own.server_log and own.state_log):
+        return True  # what befell its log is not told
+    spans = history.tenures.get(leader, [])
+    steps = [step for tenure in spans for step in tenure.steps]
+    reopened = len({tenure.run for tenure in spans}) > 1 and not steps
+    return reopened or any(step.target <= offset for step in steps)  # other records followed
+
+
+def _differ(fork: Fork, pair: tuple[int, int], offset: int) -> bool:
+    return (fork.left, fork.right) == pair and bool(intersect(fork.ranges, [(offset, offset + 1)]))
