@@ -508,7 +508,9 @@ def _forget(tenure: Tenure) -> None:
 
 def _was_there(before: Sequence[Tenure], spans: Sequence[Tenure], number: int) -> bool:
     """Whether one process of a broker served the replica both before an epoch and after it."""
-    return bool(before) and any(tenure.epoch > number and tenure.run == before[-1].run for tenure in spans)
+    if not before or before[-1].given_up:
+        return False
+    return any(tenure.epoch > number and tenure.run == before[-1].run for tenure in spans)
 
 
 def _brief(number: int, epochs: Mapping[int, Epoch]) -> bool:
@@ -563,7 +565,7 @@ def _nameless(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch])
     (KafkaController.onReplicasBecomeOffline).
     """
     for one, two in itertools.pairwise(spans):
-        if one.role is not Role.LEADER or one.run != two.run or one.epoch < 0:
+        if one.role is not Role.LEADER or one.given_up or one.run != two.run or one.epoch < 0:
             continue
         nameless = [number for number in range(one.epoch + 1, two.epoch) if number not in epochs]
         before, after = epochs[one.epoch], epochs[two.epoch]

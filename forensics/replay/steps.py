@@ -100,6 +100,13 @@ class Tenure:
     log_before: Lineage = field(default_factory=Lineage)
     log: Lineage = field(default_factory=Lineage)
 
+    @property
+    def given_up(self) -> bool:
+        """Whether it ended with the replica deleted. A controller that takes a replica away elects a leader with it
+        still in the ISR, and tells only those that stay (KafkaController.onPartitionReassignment, StopReplica).
+        """
+        return bool(self.steps) and self.steps[-1].what == "deleted"
+
 
 @dataclass(slots=True)
 class Pending:

@@ -20,7 +20,7 @@ def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
         shown = [epoch for epoch, _ in disk.lineage.entries] + [epoch for epoch, _, _ in disk.entries]
         if told >= 0 and shown and max(shown) > told:
             found[broker] = f"its files know leader epoch {max(shown)}, its lines end in epoch {told}"
-        later = _served_later(history, broker, told) if told >= 0 else None
+        later = _served_later(history, broker, told) if told >= 0 and not spans[-1].given_up else None
         if later is not None:
             found.setdefault(broker, f"it was in the ISR in epoch {later}, its lines end in epoch {told}")
         point = disk.recovery_point[0] if disk.recovery_point is not None else 0
