@@ -127,6 +127,9 @@ MOVED = "moved between directories"
 ELECTED_SAFELY = "elected safely"
 """Detail of a change to a leader that was not in the ISR before, and has all that was committed."""
 
+BY_REQUEST = "by request"
+"""Detail of an append that is told where a producer's request is carried out, maybe after a later one of another."""
+
 AMBIGUOUS = "ambiguous"
 """Detail of a high watermark that, where it is 0, may be of what the broker keeps of another replica (up to 2.3)."""
 

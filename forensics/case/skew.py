@@ -248,6 +248,9 @@ def _decided(rows: pl.DataFrame, *, alone: bool) -> Pairs:
     """
     keys = [*_PLACE, "leader_epoch"]
     decided = rows.filter(_is(*_DECIDING) | (_is(Kind.PARTITION_CHANGED) & pl.col("leader").is_not_null()))
+    # An epoch that was given to two leaders was decided twice, as after ZooKeeper was put back from a copy.
+    twice = (pl.col("leader").min() != pl.col("leader").max()).over(keys)
+    decided = decided.filter(~twice.fill_null(False).any().over(_PLACE))
     count = pl.col("broker").n_unique().over(keys)
     heard = rows.filter(_is(*ROLES, Kind.METADATA_CACHED) & _OWN)
     return _pairs(decided.filter((count == 1) if alone else (count > 1)), heard, keys)

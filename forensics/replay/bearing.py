@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from forensics.replay.history import Damage, Disk, Epoch, History, Ref, Shrunk, Statement
+from forensics.replay.history import Damage, Epoch, History, Ref, Shrunk, Statement
 from forensics.replay.leading import NO_DISK, REMOVES
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
+from forensics.replay.steps import Tenure
 
 
 def borne_out(history: History, statement: Statement) -> Statement:
@@ -19,7 +20,10 @@ def borne_out(history: History, statement: Statement) -> Statement:
         return statement
     if any(statement.replica in (f.left, f.right) and f.ranges[0][0] <= at for f in history.forks):
         return statement  # a follower that kept a tail of its own learns its leader's high watermark all the same
-    _lines_missing(history, statement.replica, at, statement.refs[0])
+    _unlike_its_files(history, statement.replica, at, statement.refs[0])
+    if at == history.disks[statement.replica].log_start:
+        # Nothing bears out what its lines say of the records below: they may part from its log there already.
+        at = max((start for _, start in statement.lineage.entries if start <= at), default=0)
     return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(at).begin(UNKNOWN, at))
 
 
@@ -32,7 +36,7 @@ def misled(history: History, shrunk: Shrunk, row: int | None) -> bool:
     at = _parts_from_files(history, shrunk.replica, shrunk.lineage, shrunk.target)
     if at is None or _cut_since(history, shrunk.replica, at, row):
         return False
-    _lines_missing(history, shrunk.replica, at, shrunk.refs[0])
+    _unlike_its_files(history, shrunk.replica, at, shrunk.refs[0])
     return True
 
 
@@ -46,12 +50,33 @@ def _parts_from_files(history: History, broker: int, log: Lineage, end: int) -> 
     return differ[0][0] if differ else None
 
 
-def _lines_missing(history: History, broker: int, at: int, ref: Ref) -> None:
+def _unlike_its_files(history: History, broker: int, at: int, ref: Ref) -> None:
     """Notes that lines of a replica are missing, since its files hold what they do not lead to."""
-    why = f"its files hold other records from offset {at} on than its lines lead to"
+    _lines_missing(history, broker, f"its files hold other records from offset {at} on than its lines lead to", ref)
+
+
+def _lines_missing(history: History, broker: int, why: str, ref: Ref) -> None:
+    """Notes that lines of a replica are missing."""
     history.gaps.setdefault(broker, Damage(why, ref))
     replica = history.replicas[broker]
     replica.server_log = replica.state_log = False
+
+
+def cut_untold(history: History, tenure: Tenure, log: Lineage, leaders: Lineage) -> bool:
+    """Whether a follower that fetched from its leader had to cut its log before, and no line tells that it did: it asks
+    where its last leader epoch ends there, and cuts its log to that (KIP-101; several times from 2.0 on, KIP-279).
+    """
+    end, last = tenure.start_end, log.entries[-1][0] if log.entries else UNKNOWN
+    if history.protocol == "hw" or not history.protocol_told or end is None or last < 0:
+        return False
+    if any(epoch < 0 for epoch, _ in leaders.entries) or not history.replicas[tenure.replica].server_log:
+        return False
+    answer = next((start for epoch, start in leaders.entries if epoch > last), None)
+    if answer is None or answer >= end or leaders.entries[0][0] > last:
+        return False  # of an epoch before its own first one a leader to 1.1 knows no end
+    why = f"its leader's log had another epoch from offset {answer} on, and its own of {end} was not cut"
+    _lines_missing(history, tenure.replica, why, tenure.refs[0])
+    return True
 
 
 def beyond_lines(history: History, statement: Statement) -> int | None:
@@ -129,15 +154,31 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     return False
 
 
-def next_start(history: History, number: int, hw: int, disk: Disk) -> int | None:
-    """Where the first later leader began that did so below a high watermark; None where a replica's files tell which
-    epochs its log is of (before message format v2 they do not).
+def next_start(history: History, broker: int, number: int, hw: int) -> int | None:
+    """Where the first later leader began that did so below a high watermark, and under which a replica may have reached
+    it; None where its files tell which epochs its log is of (before message format v2 they do not).
     """
+    disk = history.disks.get(broker, NO_DISK)
     if disk.end is not None and disk.lineage.entries:
         return None
-    later = (e for n, e in sorted(history.epochs.items()) if n > number and e.served)
-    starts = (e.start if e.start is not None else e.start_low for e in later)
+    later = [e for n, e in sorted(history.epochs.items()) if n > number and e.served]
+    starts = (
+        e.start if e.start is not None else e.start_low for e in later if not _fetched_none(history, broker, hw, e)
+    )
     return next((start for start in starts if start < hw), None)
+
+
+def _fetched_none(history: History, broker: int, hw: int, epoch: Epoch) -> bool:
+    """Whether a replica that holds other records than a later leader right below its high watermark did not reach it
+    under that leader: a follower first cuts its log to its own high watermark (ReplicaManager.makeFollowers to 0.10),
+    so all between that and a higher one it fetched.
+    """
+    leader = epoch.leader if epoch.leader is not None else -1
+    ends = [history.disks.get(one, NO_DISK).end or 0 for one in (broker, leader)]
+    last = min(hw, ends[1]) - 1
+    pair = (min(broker, leader), max(broker, leader))
+    parted = [piece for fork in history.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
+    return ends[0] >= hw and any(first <= last < end for first, end in parted)
 
 
 def agreed(log: Lineage, other: Lineage, end: int) -> Lineage:

@@ -135,7 +135,9 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
         if history.backwards:
             unclear.extend(gone)  # which of the two logs the partition went on with is not told by epochs
             continue
-        for piece in statement.lineage.pieces(gone):
+        there = _served_all_the_same(history, statement.lineage, gone)
+        unclear.extend(there)
+        for piece in statement.lineage.pieces(subtract(gone, there)):
             if statement.lineage.epoch_at(piece[0]) in contested:
                 unclear.append(piece)
                 continue
@@ -202,6 +204,17 @@ def served_log(history: History) -> Lineage | None:
     if later and (current is None or max(later)[0] > current.epoch):
         return logs[max(later)[1]]
     return current.lineage if current is not None else None
+
+
+def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) -> list[Range]:
+    """What of some offsets a leader's log should not have, and its segments hold as a copy does that should: lines are
+    missing. Before message format v2 lines alone tell of which epoch a record is.
+    """
+    leader = history.current.leader if history.current is not None else None
+    if not gone or leader is None:
+        return []
+    held = holders(history, lineage, gone).items()
+    return merge(piece for broker, kept in held for piece in history.alike(broker, leader, kept))
 
 
 def _first_without(history: History, statement: Statement, offset: int) -> Epoch | None:

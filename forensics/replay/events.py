@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from parsers.schema import Kind
+
 
 class Event(NamedTuple):
     """A row of the case's observations, with the values that replay reads."""
@@ -32,3 +34,15 @@ class Event(NamedTuple):
 
 COLUMNS = Event._fields
 """Columns of the observations that make an event, in order."""
+
+PROGRESS = (
+    Kind.APPEND,
+    Kind.LEO,
+    Kind.FOLLOWER_FETCHED,
+    Kind.LEADER_HW,
+    Kind.ROLLED,
+    Kind.HW,
+    Kind.HW_HELD,
+    Kind.PRODUCED,
+)
+"""What moves all the time."""

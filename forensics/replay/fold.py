@@ -12,12 +12,12 @@ from dataclasses import replace
 
 from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again, written_before
-from forensics.replay.bearing import agreed, beyond_lines, borne_out, left_unseen, misled, next_start
+from forensics.replay.bearing import agreed, beyond_lines, borne_out, cut_untold, left_unseen, misled, next_start
 from forensics.replay.committed import reached
 from forensics.replay.copies import copies
 from forensics.replay.elections import outlived, states
 from forensics.replay.events import Event
-from forensics.replay.gaps import forget_printed, gaps_in, late, linked, regrown, untold
+from forensics.replay.gaps import forget_printed, late, linked, regrown, untold
 from forensics.replay.history import (
     BrokerFacts,
     Confidence,
@@ -33,6 +33,7 @@ from forensics.replay.history import (
     Shrunk,
     Statement,
 )
+from forensics.replay.journal import gaps_in
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading, unknown_from
 from forensics.replay.leftovers import left_statements
 from forensics.replay.lineage import UNKNOWN, Lineage
@@ -251,7 +252,9 @@ class _Fold(Leading):
             end = tenure.start_end if tenure.start_end is not None else tenure.start_low
             log = log.cut(end).begin(UNKNOWN, end)
         elif epoch.lineage.entries and at is not None:
-            if at > 0 and not self.facts.get(broker, NO_FACTS).server_log:
+            grew = not removed and self._grew(broker, tenure)
+            untold = grew and cut_untold(self.history, tenure, log, epoch.lineage)
+            if at > 0 and (untold or not self.facts.get(broker, NO_FACTS).server_log):
                 log = agreed(log, epoch.lineage, at)  # what it was cut to is not told
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
         elif at is not None:
@@ -264,6 +267,11 @@ class _Fold(Leading):
         """Whether a follower fetched from its leader, and so was reconciled with it by leader epoch before: it says so,
         its log grew, or its leader took it into the ISR.
         """
+        sets = [isr for isr, _ in epoch.isr] if epoch.isr_own else []
+        return self._grew(broker, tenure) or (any(broker in isr for isr in sets) and broker not in sets[0])
+
+    def _grew(self, broker: int, tenure: Tenure) -> bool:
+        """Whether a follower's lines or its log say that it fetched."""
         if tenure.fetched or tenure.start_end is None:
             return tenure.fetched
         spans = self.tenures[broker]
@@ -271,10 +279,7 @@ class _Fold(Leading):
         later = spans[position + 1].start_end if position + 1 < len(spans) else self.disks.get(broker, NO_DISK).end
         ends = [tenure.end_low, later or 0, *(step.end or step.end_low for step in tenure.steps)]
         ends += [step.target for step in tenure.steps if step.what == "loaded"]
-        if max(ends) > tenure.start_end:
-            return True
-        sets = [isr for isr, _ in epoch.isr] if epoch.isr_own else []
-        return any(broker in isr for isr in sets) and broker not in sets[0]
+        return max(ends) > tenure.start_end
 
     def _apply(
         self, broker: int, tenure: Tenure, epoch: Epoch | None, steps: Sequence[Step], left: Lineage | None = None
@@ -472,7 +477,7 @@ class _Fold(Leading):
             own = replica.lineage
             if disk.lineage.entries and disk.end is not None and hw > disk.end:
                 own = own.begin(UNKNOWN, disk.end)  # of what its files lack nothing tells the epoch
-            after = next_start(history, epoch.epoch, hw, disk) if epoch is not None else None
+            after = next_start(history, broker, epoch.epoch, hw) if epoch is not None else None
             if after is not None:
                 # Its files do not say whether it served on after its lines end.
                 epoch, own = None, self.logs[broker].cut(after).begin(UNKNOWN, after)

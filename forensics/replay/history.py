@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from forensics.replay.lineage import Lineage, Range
+from forensics.replay.lineage import Lineage, Range, intersect, subtract
 
 if TYPE_CHECKING:
     from forensics.replay.steps import Tenure
@@ -509,6 +509,15 @@ class History:
     def contested(self) -> frozenset[int]:
         """Epochs with two leaders: what they wrote is not told apart by its epoch."""
         return frozenset(number for number, epoch in self.epochs.items() if epoch.other_leaders)
+
+    def alike(self, one: int, other: int, ranges: Iterable[Range]) -> list[Range]:
+        """At which of some offsets the segments of two replicas hold the same batches; none where one has none."""
+        pair = (min(one, other), max(one, other))
+        ends = [disk.end for broker in pair if (disk := self.disks.get(broker)) is not None and disk.end is not None]
+        if pair not in self.compared or len(ends) < 2:
+            return []
+        parted = [piece for fork in self.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
+        return subtract(intersect(ranges, [(0, min(ends))]), parted)
 
     @property
     def name(self) -> str:

@@ -129,9 +129,9 @@ class Leading:
                 if epoch.start > 0 and below.epoch_at(epoch.start - 1) < 0:
                     below = self._prefix(epoch.epoch, epoch.start) or below
             epoch.lineage = below.begin(epoch.epoch, epoch.start)
-        elif tenure is not None and self._goes_on(leader, tenure):
+        elif tenure is not None and self._goes_on(leader, tenure) and not self._dated(epoch.epoch):
             # The same leader goes on writing the same log: where one epoch ends and the next begins in it changes
-            # nothing about which record stands where.
+            # nothing about which record stands where, as long as no batch says of which it is.
             epoch.lineage = log
         elif epoch.served or tenure is not None:
             # Where it began to write is not known; below that stands what it had.
@@ -226,6 +226,10 @@ class Leading:
             disk.log_start >= first or disk.cleaner_point is not None or any(end == first for _, end in disk.holes)
             for disk in (self.disks.get(fork.left, NO_DISK), self.disks.get(fork.right, NO_DISK))
         )
+
+    def _dated(self, number: int) -> bool:
+        """Whether files tell of records of an epoch."""
+        return any(number == epoch for disk in self.disks.values() for epoch, _ in disk.lineage.entries)
 
     def _goes_on(self, leader: int, tenure: Tenure) -> bool:
         before = self.previous.get(leader)

@@ -18,11 +18,11 @@ from forensics.case import Case
 from forensics.case.brokers import Broker
 from forensics.replay.backwards import told_twice
 from forensics.replay.disks import disks
-from forensics.replay.events import COLUMNS, Event
+from forensics.replay.events import COLUMNS, PROGRESS, Event
 from forensics.replay.fold import fold
 from forensics.replay.forks import forks
-from forensics.replay.gaps import JOURNAL
 from forensics.replay.history import BrokerFacts, Disk, History, Ref
+from forensics.replay.journal import JOURNAL
 from parsers.formats.metadata_log import AGAINST_SETTINGS, ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -53,18 +53,6 @@ OWN = (
     Kind.HW_REGRESSED,
 )
 """What a broker says of its own replica that changes a role or a log, or bounds a committed offset."""
-
-PROGRESS = (
-    Kind.APPEND,
-    Kind.LEO,
-    Kind.FOLLOWER_FETCHED,
-    Kind.LEADER_HW,
-    Kind.ROLLED,
-    Kind.HW,
-    Kind.HW_HELD,
-    Kind.PRODUCED,
-)
-"""What moves all the time."""
 
 _PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
 """A property of a log: to 1.0 all are printed, later those that are not the broker's default."""
@@ -323,7 +311,7 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     if moving.is_empty():
         return rows.drop("_stretch")
     span = [*place, "_stretch", "kind", "_by"]
-    moving = moving.with_columns(rolled_by().alias("_by")).with_columns(
+    moving = moving.with_columns(told_by().alias("_by")).with_columns(
         (pl.col("hw") == pl.col("hw").max().over(span)).alias("_peak"),
         (pl.col("hw") < pl.col("hw").cum_max().over(span)).alias("_lower"),
     )
@@ -332,17 +320,19 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     first_peak, first_lower = (
         pl.col("row") == pl.when(pl.col(what)).then(pl.col("row")).min().over(span) for what in ("_peak", "_lower")
     )
-    # The first that was held back says where a leader began.
-    first = (pl.col("kind") == Kind.HW_HELD.value) & (pl.col("row") == pl.col("row").min().over(span))
+    # The first that was held back says where a leader began, the first append where the log ended before.
+    begins = pl.col("kind").is_in([Kind.HW_HELD.value, Kind.APPEND.value])
+    first = begins & (pl.col("row") == pl.col("row").min().over(span))
     kept = moving.filter(last | first | first_peak.fill_null(False) | first_lower.fill_null(False))
     return pl.concat([rows.filter(~progress), kept.drop("_peak", "_lower", "_by")]).sort(*place, "row").drop("_stretch")
 
 
-def rolled_by() -> pl.Expr:
-    """Which message tells that a segment was rolled, null for all else: one tells where, another of a snapshot that was
-    taken, and neither stands for the other.
+def told_by() -> pl.Expr:
+    """Which message tells that a segment was rolled or something appended, null for all else. One tells where a segment
+    was rolled, another of a snapshot that was taken; one of each append, another of a producer's: neither stands for
+    the other.
     """
-    return pl.when(pl.col("kind") == Kind.ROLLED.value).then(pl.col("message"))
+    return pl.when(pl.col("kind").is_in([Kind.ROLLED.value, Kind.APPEND.value])).then(pl.col("message"))
 
 
 def _telling(own: pl.DataFrame) -> pl.DataFrame:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import polars as pl
 
 from forensics.case import Case
+from forensics.replay.events import PROGRESS
 from forensics.replay.history import Confidence, History, Role
-from forensics.replay.partitions import OWN, PROGRESS, incarnations
+from forensics.replay.partitions import OWN, incarnations
 from parsers.schema import AMBIGUOUS, ROLES, Kind
 
 LOADING = "loading"

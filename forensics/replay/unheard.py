@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from forensics.replay.committed import doubts
 from forensics.replay.history import History
 from forensics.replay.leading import REMOVES
-from forensics.replay.lineage import Lineage, differences, subtract
+from forensics.replay.lineage import Lineage, differences
 from forensics.replay.steps import Tenure
 
 
@@ -38,9 +38,10 @@ def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
             found.setdefault(broker, why)
     current = history.current
     if current is not None and current.leader is not None and current.start is not None:
-        for broker in history.disks:
+        for broker, disk in history.disks.items():
             told = max((tenure.epoch for tenure in history.tenures.get(broker, ())), default=-1)
-            if 0 <= told < current.epoch and _shares(history, broker, current.leader, current.start):
+            theirs = [(current.start, disk.end or 0)]
+            if 0 <= told < current.epoch and history.alike(broker, current.leader, theirs):
                 found.setdefault(
                     broker, f"its files hold records of leader epoch {current.epoch}, its lines end in epoch {told}"
                 )
@@ -115,14 +116,3 @@ def _flushed(spans: Sequence[Tenure]) -> int:
         elif step.what in REMOVES:
             end = 0
     return end
-
-
-def _shares(history: History, broker: int, leader: int, start: int) -> bool:
-    """Whether a replica's segments hold what a leader wrote from an offset on."""
-    pair = (min(broker, leader), max(broker, leader))
-    ends = [history.disks[b].end for b in pair if b in history.disks]
-    if pair not in history.compared or len(ends) < 2:
-        return False
-    end = min(end for end in ends if end is not None)
-    apart = [piece for fork in history.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
-    return bool(subtract([(start, end)], apart)) if start < end else False

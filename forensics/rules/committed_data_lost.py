@@ -41,6 +41,7 @@ or reassigned.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from forensics.case import Case
@@ -76,6 +77,7 @@ from forensics.rules.story import (
     owner_text,
     shrunk_fact,
     statement_fact,
+    unnamed_epochs,
     went_back,
 )
 
@@ -242,7 +244,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         records=(least, None if uncertain else most),
         summary=(
             f"committed offsets {span_text(loss.ranges)} ({at_least}{_count(loss, least, most)}) of leader epoch "
-            f"{', '.join(map(str, written)) or 'unknown'} are gone: {_how(loss)}"
+            f"{_written_text(history, loss, written)} are gone: {_how(loss)}"
             + (
                 f"; {_held_text(loss)}still held by {brokers_text(holders)}"
                 if holders
@@ -264,6 +266,17 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         next_steps=next_steps,
         do_not=do_not,
     )
+
+
+def _written_text(history: History, loss: Loss, written: Sequence[int]) -> str:
+    """The leader epochs that lost records are of. Of lines alone it is not known which of several wrote them, where the
+    next ones are named by nobody.
+    """
+    if not written:
+        return "unknown"
+    dated = any(history.disks[broker].lineage.entries for broker in loss.holders if broker in history.disks)
+    later = any(written[-1] < number < loss.epoch.epoch for number in unnamed_epochs(history))
+    return ", ".join(map(str, written)) + (" or a later one" if later and not dated else "")
 
 
 def _lacking(history: History, case: Case, loss: Loss) -> Finding:

@@ -91,8 +91,8 @@ def _refuted(disk: Disk) -> tuple[str, tuple[Ref, ...]] | None:
         {start for _, start in disk.stated.entries} | {max(start, disk.log_start) for _, start in told.entries}
     )
     for offset in points:
-        if not disk.log_start <= offset < disk.end:
-            continue
+        if not disk.log_start <= offset < disk.end or any(first <= offset < end for first, end in disk.holes):
+            continue  # no segment at hand has it
         mine, given = disk.stated.epoch_at(offset), told.epoch_at(offset)
         if UNKNOWN in (mine, given) or mine == given:
             continue

@@ -284,7 +284,7 @@ MESSAGES: tuple[Message, ...] = (
     ),
     Message(
         id="C-09",
-        kind=Kind.ISR_COMMIT,
+        kind=Kind.ELECTION,
         literal=" as part of transition to OfflineReplica",
         level="INFO",
         stock=True,
@@ -311,6 +311,22 @@ MESSAGES: tuple[Message, ...] = (
                                 "leader_epoch": 1,
                                 "partition_epoch": 1,
                                 "detail": "after removing replica 2 from the ISR",
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[Controller id=9 epoch=1] Partition orders-0 state changed to "
+                        "(Leader:-1,ISR:1,LeaderEpoch:3,ControllerEpoch:1) after removing replica 1 from the ISR as "
+                        "part of transition to OfflineReplica",
+                        (
+                            {
+                                "witness": 9,
+                                **ORDERS,
+                                "leader": -1,
+                                "isr": "1",
+                                "leader_epoch": 3,
+                                "detail": "after removing replica 1 from the ISR",
                             },
                         ),
                         "real",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import EITHER, LISTED, NAME, ORDERS, PARTITION, REPLICA_MANAGER, TP
-from parsers.schema import Kind
+from parsers.schema import BY_REQUEST, Kind
 
 _READ = Each(
     rf"\((?P<tp>{NAME}-[0-9]+),Fetch Data: \[FetchDataInfo\((?:\(offset=)?(?:-1|(?P<leo>[0-9]+)).*? HW: "
@@ -28,16 +28,17 @@ MESSAGES: tuple[Message, ...] = (
                     rf"(?:\(offset=)?(?P<offset>-?[0-9]+).*? and ending at offset (?P<last>-?[0-9]+)"
                 ),
                 source_ref="0.10.2.2 ReplicaManager:406, 2.4.1 ReplicaManager:814, 3.6.2 ReplicaManager:1287",
+                fixed={"detail": BY_REQUEST},
                 examples=(
                     Example(
                         "[Replica Manager on Broker 1]: 70 bytes written to log orders-0 beginning at offset 40 and "
                         "ending at offset 41",
-                        ({"witness": 1, **ORDERS, "offset": 40, "leo": 42},),
+                        ({"witness": 1, **ORDERS, "offset": 40, "leo": 42, "detail": BY_REQUEST},),
                     ),
                     Example(
                         "[ReplicaManager broker=1] 70 written to log orders-0 beginning at offset (offset=40 "
                         "segment=[0:2800]) and ending at offset 41",
-                        ({"witness": 1, **ORDERS, "offset": 40, "leo": 42},),
+                        ({"witness": 1, **ORDERS, "offset": 40, "leo": 42, "detail": BY_REQUEST},),
                     ),
                 ),
             ),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.bearing import beyond_lines, misled
-from forensics.replay.history import Confidence, Disk, Epoch, History, Ref, Replica, Role, Shrunk, Statement
-from forensics.replay.lineage import Lineage
+from forensics.replay.bearing import beyond_lines, cut_untold, misled, next_start
+from forensics.replay.committed import losses
+from forensics.replay.history import Confidence, Disk, Epoch, Fork, History, Ref, Replica, Role, Shrunk, Statement
+from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.steps import Step, Tenure
 from forensics.rules.story import loss_cause
 
@@ -101,3 +102,71 @@ def test_a_member_that_lagged_was_there_when_the_records_were_written(spans: lis
     history.epochs[6] = Epoch(6, leader=1, start=10, isr=isr, served=True)
     history.tenures = {1: spans}
     assert loss_cause(history, history.epochs[6], 12, 3) == cause
+
+
+@pytest.mark.parametrize(
+    ("own", "leaders", "end", "missing"),
+    [
+        (((0, 0),), ((0, 0), (1, 16)), 23, True),
+        (((0, 0),), ((0, 0), (1, 16)), 16, False),  # it has no more than the leader's log of its epoch
+        (((0, 0), (1, 16)), ((0, 0), (1, 16)), 23, False),
+        (((0, 0), (1, 16)), ((0, 0), (2, 23)), 23, False),  # where the next epoch begins it ends (KIP-279)
+        (((0, 0),), ((1, 0),), 23, False),  # to 1.1 the leader knows no end of epochs before its first
+        (((0, 0), (UNKNOWN, 5)), ((0, 0), (1, 16)), 23, False),
+    ],
+)
+def test_a_follower_cuts_its_log_to_where_its_epoch_ends_before_it_fetches(
+    own: tuple[tuple[int, int], ...], leaders: tuple[tuple[int, int], ...], end: int, missing: bool
+) -> None:
+    follows = tenure(1)
+    follows.start_end = end
+    for told in (True, False):
+        history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
+        history.protocol_told = told
+        assert cut_untold(history, follows, Lineage(own), Lineage(leaders)) == (missing and told)
+        assert bool(history.gaps) == (not history.replicas[1].server_log) == (missing and told)
+
+
+def fork(left: int, right: int, *ranges: tuple[int, int]) -> Fork:
+    return Fork(left, right, ranges, LINE, LINE, (0, 0, None), (0, 0, None))
+
+
+@pytest.mark.parametrize(
+    ("apart", "ends", "start"),
+    [
+        ((21, 37), (38, 37), None),  # its own record stands right below: the leader had none there
+        ((21, 37), (38, 60), 21),  # and here it has the leader's
+        ((21, 60), (38, 60), None),
+        ((21, 37), (30, 37), 21),  # of what its files lost nothing is known
+    ],
+)
+def test_a_high_watermark_over_records_of_its_own_was_reached_before_a_later_leader(
+    apart: tuple[int, int], ends: tuple[int, int], start: int | None
+) -> None:
+    history = History("orders", 0, forks=[fork(1, 2, apart)], compared=frozenset({(1, 2)}))
+    history.disks = {broker: Disk(end=end) for broker, end in zip((1, 2), ends, strict=True)}
+    history.epochs = {0: Epoch(0, leader=1, start=0, served=True), 2: Epoch(2, leader=2, start=21, served=True)}
+    assert next_start(history, 1, 0, 38) == start
+
+
+@pytest.mark.parametrize(
+    ("apart", "compared", "gone"),
+    [((50, 80), True, [(50, 80)]), ((43, 80), True, [(43, 80)]), ((50, 80), False, [(43, 80)])],
+)
+def test_records_that_the_leader_has_as_another_copy_has_them_are_not_lost(
+    apart: tuple[int, int], compared: bool, gone: list[tuple[int, int]]
+) -> None:
+    """Its lines say that leader 3 began at 43; lines are missing."""
+    old, new = Lineage(((0, 0),)), Lineage(((0, 0), (2, 43)))
+    history = History("orders", 0, forks=[fork(1, 3, apart)])
+    history.compared = frozenset({(1, 3)} if compared else ())
+    history.disks = {1: Disk(end=80), 3: Disk(end=80)}
+    history.replicas = {1: Replica(1, lineage=old, end=80), 3: Replica(3, lineage=new, end=80)}
+    history.epochs = {
+        0: Epoch(0, leader=1, start=0, served=True, lineage=old),
+        2: Epoch(2, leader=3, start=43, served=True, lineage=new),
+    }
+    history.statements = [Statement(1, 0, old, 80, Confidence.PROVEN, "with which it returned", None, (LINE,), True)]
+    (loss,), unclear = losses(history)
+    assert list(loss.ranges) == gone
+    assert unclear == ([] if gone == [(43, 80)] else [(43, 50)])

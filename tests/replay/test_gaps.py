@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.events import Event
-from forensics.replay.gaps import Journal, forget_printed, gaps_in, linked, untold
+from forensics.replay.gaps import forget_printed, linked, untold
 from forensics.replay.history import BrokerFacts, Epoch, Ref, Role
+from forensics.replay.journal import Journal, gaps_in
 from forensics.replay.steps import Step, Tenure
-from parsers.schema import Kind
+from parsers.schema import BY_REQUEST, Kind
 
 
 def event(kind: Kind, *, run: int = 1, **values: object) -> Event:
@@ -185,7 +186,7 @@ def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader
     fetched = Tenure(2, 0, 1, Role.FOLLOWER, 1, start_end=0, end_low=26)
     spans, facts = {1: [last, between, first], 2: [fetched]}, {broker: BrokerFacts(fenced=True) for broker in (1, 2)}
     epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1), 2: Epoch(2, leader=1, served=True)}
-    why = "a follower had fetched up to 26 from it in epoch 0, and it began epoch 2 at 0"
+    why = "a follower had fetched up to 26 from it in epoch 0, and epoch 2 began at 0"
     assert untold(spans, epochs, facts, {}).get(1) == (0, why)
     between.steps.append(Step("created", 0, None, 35, "new log", None, (Ref(),)))
     assert untold(spans, epochs, facts, {}).get(1) is None
@@ -230,3 +231,76 @@ def test_a_process_opens_a_log_once(first: int, second: int, missing: bool) -> N
         event(Kind.BECOME_LEADER, leader_epoch=2, leo=25, previous_epoch=-1, isr="1"),
     ]
     assert gaps(told).count("a process opened its log, and no line tells of its start") == missing
+
+
+TRACED = [  # each append of a follower that comes to lead
+    event(Kind.LOG_CREATED),
+    event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=0, isr="1,2"),
+    event(Kind.FETCHER_ADDED, leader=2, offset=0),
+    event(Kind.APPEND, offset=0, leo=40),
+    event(Kind.HW, hw=40),
+    event(Kind.APPEND, offset=42, leo=43),  # compaction took what its leader had between them
+    event(Kind.LEADER_AND_ISR, leader=1, leader_epoch=1, isr="1"),
+    event(Kind.HW_HELD, hw=43),
+    event(Kind.APPEND, offset=43, leo=50),
+    event(Kind.APPEND, offset=70, leo=80),  # replay reads the first and the last of many in a row
+    event(Kind.HW, hw=80),
+    event(Kind.APPEND, offset=60, leo=70, detail=BY_REQUEST),  # told late
+    event(Kind.ISR_EXPAND, isr="1,2"),
+    event(Kind.APPEND, offset=80, leo=81),
+]
+
+
+@pytest.mark.parametrize(
+    ("at", "change", "behind", "why"),
+    [
+        (8, {"offset": 50, "leo": 60}, 6, "its log ended at 43, and its next append was at 50"),
+        (7, {"hw": 44}, 6, "its log ended at 43, and its high watermark was 44"),
+        (13, {"offset": 90, "leo": 91}, 12, "its log ended at 80, and its next append was at 90"),
+        (10, {"hw": 99}, None, None),
+    ],
+)
+def test_a_log_that_prints_each_append_grows_by_these_alone(
+    at: int, change: dict[str, int | str], behind: int | None, why: str | None
+) -> None:
+    assert gaps(TRACED) == []
+    changed = [one._replace(**change) if row == at else one for row, one in enumerate(TRACED)]
+    numbered = [one._replace(row=row) for row, one in enumerate(changed)]
+    found = Journal(1).read(numbered)
+    # What is missing stood behind the last append, and the lines that follow on it rest on it.
+    assert [(gap.row, gap.why) for gap in found] == ([(behind, why)] if why else [])
+
+
+@pytest.mark.parametrize("between", [Kind.TRUNCATE, Kind.LOG_LOADED, Kind.LOG_CREATED, Kind.LOG_DELETED])
+def test_where_a_log_ended_is_not_known_once_something_else_changed_it(between: Kind) -> None:
+    follows = [*TRACED[:6], event(between, offset=10, leo=0), event(Kind.HW, hw=60)]
+    assert not any("its high watermark was" in why for why in gaps(follows))
+
+
+@pytest.mark.parametrize(("told", "why"), [(True, []), (False, ["it changed the ISR, and no line tells that it led"])])
+def test_a_leader_that_is_replaced_may_shrink_the_isr_until_it_follows(told: bool, why: list[str]) -> None:
+    """Its own thread does, while the request is being carried out; the controller refuses it."""
+    follows = [event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=1, isr="2,3"), event(Kind.ISR_SHRINK, isr="1")]
+    led = event(Kind.LEADER_AND_ISR, leader=1 if told else 3, leader_epoch=0, isr="1,2,3")
+    fetches = event(Kind.FETCHER_ADDED, leader=2, offset=0)
+    started = [] if told else [event(Kind.FETCHER_ADDED, leader=3, offset=0)]
+    assert gaps([event(Kind.LOG_CREATED), led, *started, *follows, fetches]) == why
+    assert gaps(
+        [event(Kind.LOG_CREATED), led, *started, follows[0], fetches, follows[1]]
+    )  # once it follows it does not
+
+
+@pytest.mark.parametrize(
+    ("took", "grew"),
+    [
+        ([event(Kind.FETCHER_ADDED, leader=2, offset=70)], True),
+        ([event(Kind.FETCHER_ADDED, leader=2, offset=62)], False),
+        ([event(Kind.FETCHER_ADDED, leader=2, offset=50), event(Kind.FETCHER_ADDED, leader=2, offset=70)], False),
+        ([event(Kind.BECOME_FOLLOWER, leader=2, leader_epoch=7, leo=70)], True),
+        ([event(Kind.BECOME_LEADER, leader_epoch=7, leo=70)], True),
+    ],
+)
+def test_a_process_does_not_write_before_its_first_role(took: list[Event], grew: bool) -> None:
+    role = [event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=7)] if took[0].kind == Kind.FETCHER_ADDED else []
+    found = gaps([event(Kind.LOG_LOADED, leo=62), *role, *took])
+    assert ("its log reached 70 before its first role, and was 62 when loaded" in found) == grew

@@ -23,8 +23,8 @@ from forensics.engines.spark.output import FORMAT, MANIFEST, Output
 from forensics.engines.spark.plan import Unit
 from forensics.engines.spark.reading import opened
 from forensics.errors import UnusableOutput
+from forensics.replay.events import PROGRESS
 from forensics.replay.history import History
-from forensics.replay.partitions import PROGRESS
 from forensics.result import Result, ordered
 from forensics.rules.finding import Finding, Judgement
 from parsers.schema import BATCHES, Kind

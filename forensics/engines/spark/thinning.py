@@ -5,7 +5,8 @@ once it has all rows of a partition; here the same is done to rows that come in 
 allows, and what is left gives the same history. Left out is only
 
 * progress between two other rows of its broker, but for the first, the last and the greatest of its kind, the first
-  that falls below one before it, and the one before that (of rolled segments, of each message that tells of them);
+  that falls below one before it, and the one before that (of rolled segments and of appends, of each message that
+  tells of them);
 * what a broker says of another's progress, and ends of epochs that it answers with each fetch, where the row names no
   topic id that was not the last one anyway;
 * headers of batches within a file and an epoch that hold a record at each offset and follow one another without a gap,
@@ -20,7 +21,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.replay.partitions import PROGRESS, rolled_by
+from forensics.replay.events import PROGRESS
+from forensics.replay.partitions import told_by
 from parsers.schema import Kind
 
 _SAME = ("leader_epoch", "crc", "records", "magic")
@@ -64,7 +66,7 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
     hearsay = pl.col("_hearsay") & ~pl.col("_tells") & pl.col("_shrinks").is_null() & ~pl.col("_open")
     rows = rows.filter(~hearsay)
     breaks = ~pl.col("_progress") | pl.col("_tells")
-    rows = rows.with_columns(breaks.cast(pl.UInt32).cum_sum().over(place).alias("_stretch"), rolled_by().alias("_by"))
+    rows = rows.with_columns(breaks.cast(pl.UInt32).cum_sum().over(place).alias("_stretch"), told_by().alias("_by"))
     span = [*place, "_stretch", "kind", "_by"]
     known = pl.col("hw").is_not_null()
     hw = pl.when(known).then(pl.col("hw"))
@@ -76,7 +78,7 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
     )
     chosen = (
         pl.col("_at").max(),
-        _at(known).min(),
+        _at(known | (pl.col("kind") == Kind.APPEND.value)).min(),
         _at("_peak").min(),
         pl.col("_falls_at").min(),
         _at(known & (pl.col("_at") < pl.col("_falls_at"))).max(),

@@ -1,0 +1,387 @@
+"""Lines that a broker must have printed about a replica and that are not in the evidence, by its own other lines.
+
+What a broker does to a replica it tells in several lines, in two files: a request and the steps of carrying it out, the
+fetchers it stops and starts, the truncation and the state it rebuilds from there, the load of a log by each process.
+Where one of them stands alone, the others are missing, and nothing that follows from this broker's lines is sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from forensics.replay.events import PROGRESS, Event
+from forensics.replay.history import BrokerFacts, Role
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.schema import AMBIGUOUS, BY_REQUEST, MOVED, Kind
+
+JOURNAL = (
+    Kind.TRANSITION,
+    Kind.STALE_REQUEST,
+    Kind.EPOCH_CUT,
+    Kind.MESSAGE_FORMAT,
+    Kind.METADATA_CACHED,
+    Kind.SHUTDOWN_BEGIN,
+)
+"""What says of other lines that they were printed, and nothing else."""
+
+
+_OF_ITSELF = (*PROGRESS, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN_RESTART)
+"""What is told of a process as a whole stands between its appends too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Missing lines.
+
+    Attributes:
+        row: the line that shows it; what is missing stood before or right behind it.
+        why: in words.
+    """
+
+    row: int
+    why: str
+
+
+class Journal:
+    """Follows the lines of one broker about its replica and finds what is missing between them.
+
+    Args:
+        replica: broker id.
+        always_cuts: followers truncate whenever they take up a leader, and print it (ReplicaManager.makeFollowers to
+            0.10.2).
+        tells_start: a leader prints at which offset it begins (Partition.makeLeader from 0.11 on).
+    """
+
+    def __init__(self, replica: int, *, always_cuts: bool = False, tells_start: bool = False) -> None:
+        self.replica = replica
+        self.always_cuts = always_cuts
+        self.gaps: list[Gap] = []
+        self.run = -1
+        self.tells_start = tells_start
+        self._fresh()
+
+    def _fresh(self) -> None:
+        """A new process, which knows nothing of roles."""
+        self.epoch = -1
+        self.role: Role | None = None
+        self.before: Role | None = None  # the role before
+        self.leader: int | None = None
+        self.followed: int | None = None  # leader in the role before, or in the one before that if there was none
+        self.first_role: int | None = None
+        self.first_epoch: int | None = None
+        self.requested = False  # a request is being carried out
+        self.asked: int | None = None  # leader epoch of the last request
+        self.done: int | None = None  # leader epoch of the last one that was carried out
+        self.to_fetch: int | None = None  # a follower's role whose fetcher has not been started
+        self.to_lead: int | None = None  # asked to lead, and has not said from which offset it does
+        self.truncated: int | None = None  # last target
+        self.reconciled = False  # truncated since it became a follower
+        self.rebuilt: int | None = None  # state rebuilt, and neither load nor truncation says why
+        self.reset = False  # its leader's log ended before its own
+        self.planned: int | None = None  # a truncation that was decided and not yet done
+        self.recovering: int | None = None
+        self.present = False  # its log was loaded or made by this process
+        self.found: int | None = None  # the end of that log, until the first role is carried out
+        self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
+        self.stopping = False
+        self.opened: int | None = None  # high watermark with which it was
+        self.served: int | None = None  # last leader epoch of a role that it took up without doubt
+        self.end: int | None = None  # of the log, by the last append, where each is printed
+        self.next: int | None = None  # the first other line behind that append
+
+    def read(self, events: Iterable[Event]) -> list[Gap]:
+        """Read all of the broker's lines, in order, and give the gaps."""
+        events = list(events)
+        self.tells_start = self.tells_start or any(event.kind == Kind.BECOME_LEADER for event in events)
+        last: Event | None = None
+        for event in events:
+            if event.message == TRACE:
+                return []  # a trace states everything there is to state, each thing once
+            if self.next is None and event.kind not in _OF_ITSELF:
+                self.next = event.row
+            if event.run != self.run:
+                self._over(last)
+                self.run = event.run
+                self._fresh()
+            handler = _HANDLERS.get(event.kind)
+            if handler is not None:
+                handler(self, event)
+            last = event
+        self._over(last)
+        return self.gaps
+
+    def _gap(self, row: int | None, why: str) -> None:
+        if row is not None:
+            self.gaps.append(Gap(row, why))
+
+    # -- roles --------------------------------------------------------------------------------------------------------
+
+    def _role(self, event: Event) -> None:
+        if event.leader_epoch is None:
+            return
+        epoch = event.leader_epoch
+        if event.kind == Kind.LEADER_AND_ISR:
+            self.requested, self.asked = True, epoch
+        previous = event.previous_epoch
+        if previous is not None and self.epoch < previous < epoch and (self.run > 0 or self.epoch >= 0):
+            self._gap(event.row, f"it had been in leader epoch {previous}")
+        if event.kind == Kind.BECOME_LEADER:
+            self.to_lead = None
+            if previous == -1 and self.served is not None and self.served < epoch and not self.stopping:
+                why = f"a process took up leader epoch {epoch} as its first, and it had served epoch {self.served}"
+                self._gap(event.row, why)
+            self.served = epoch
+        if epoch <= self.epoch:
+            if epoch == self.epoch and self.leader is None:
+                self.leader = event.leader
+            return
+        self._settled()
+        if self.role is not Role.OFFLINE:
+            self.followed = self.leader
+        if self.cached is not None and self.cached[0] < epoch:
+            self._gap(self.cached[1], f"it heard of leader epoch {self.cached[0]}")
+        self.cached = None
+        self.epoch = epoch
+        leads = event.kind == Kind.BECOME_LEADER or event.leader == self.replica
+        gone = event.leader is not None and event.leader < 0
+        self.before = self.role
+        self.role = Role.LEADER if leads else Role.OFFLINE if gone else Role.FOLLOWER
+        self.leader = self.replica if leads else event.leader
+        if self.first_role is None:
+            self.first_role, self.first_epoch = event.row, epoch
+        if event.kind != Kind.LEADER_AND_ISR:
+            self._begins(event.leo if event.leo is not None else event.hw)
+        if leads:
+            self.found = None
+        self.to_fetch = event.row if self.role is Role.FOLLOWER else None
+        asked = leads and event.kind == Kind.LEADER_AND_ISR
+        self.to_lead = event.row if asked and self.tells_start else None
+        self.reconciled = False
+
+    def _settled(self) -> None:
+        """Another role begins: what belongs to the one before must have been said."""
+        if self.to_fetch is not None:
+            self._gap(self.to_fetch, f"no fetcher was started in leader epoch {self.epoch}")
+        self._gap(self.to_lead, f"it never said where it began to lead in epoch {self.epoch}")
+        if self.present:  # a log that is being made says so after the role that calls for it
+            self._log_settled()
+
+    def _log_settled(self) -> None:
+        if self.rebuilt is not None:
+            self._gap(self.rebuilt, "state was rebuilt for a load or a truncation that no line tells of")
+        if self.planned is not None:
+            self._gap(self.planned, "a truncation was decided of which no line tells the end")
+        if self.recovering is not None:
+            self._gap(self.recovering, "a log was recovered and no line tells its length")
+        self.rebuilt = self.planned = self.recovering = None
+
+    def _over(self, last: Event | None) -> None:
+        """The process has ended, or the evidence."""
+        if last is None:
+            return
+        if self.to_fetch is not None and self.to_fetch != last.row and not self.stopping:
+            self._gap(self.to_fetch, f"no fetcher was started in leader epoch {self.epoch}")
+        if self.to_lead != last.row:
+            self._gap(self.to_lead, f"it never said where it began to lead in epoch {self.epoch}")
+        self._log_settled()
+        if self.first_role is not None and not self.present and (self.run > 0 or self.first_epoch == 0):
+            self._gap(self.first_role, "no line tells how long the log was that the process found")
+        if self.cached is not None and not self.stopping and self.first_role is not None:
+            self._gap(self.cached[1], f"it heard of leader epoch {self.cached[0]}")
+
+    def _unchanged(self, event: Event) -> None:
+        if event.leader_epoch is not None and event.leader_epoch > self.epoch:
+            self._gap(event.row, f"it was in leader epoch {event.leader_epoch}")
+        elif event.detail == "follower: same leader":
+            self.to_fetch, self.reconciled = None, True
+            if None not in (event.leader, self.followed) and event.leader != self.followed:
+                self._gap(event.row, f"it had followed broker {event.leader}")
+
+    def _refused(self, event: Event) -> None:
+        known = event.previous_epoch if event.previous_epoch is not None else event.leader_epoch
+        if known is not None and known > self.epoch and (self.run > 0 or self.epoch >= 0):
+            self._gap(event.row, f"it was in leader epoch {known}")
+        self.requested = False
+
+    def _step(self, event: Event) -> None:
+        """A step of a request that is being carried out."""
+        detail = event.detail or ""
+        if detail.endswith("leader unavailable"):
+            self.to_fetch, self.role, self.asked = None, Role.OFFLINE, None
+            return
+        if not detail.startswith(("leader:", "follower:")):
+            self.stopping = True  # the replica is stopped
+            return
+        if not self.requested:
+            self._gap(event.row, "a request was carried out whose receipt no line tells")
+            self.requested = True
+        if detail.endswith(": done"):
+            # A process does not take up an epoch that it is in already (Partition.makeFollower, ReplicaManager).
+            if self.asked is not None and self.asked == self.done:
+                self._gap(event.row, f"a new process took up leader epoch {self.done} again")
+            self.requested, self.done = False, self.asked
+
+    def _heard(self, event: Event) -> None:
+        epoch = event.leader_epoch
+        if event.leader is None or event.leader < 0:
+            return
+        # A new process hears of all partitions before it is told of its roles.
+        if epoch is not None and epoch > self.epoch >= 0 and not self.stopping:
+            self.cached = (epoch, event.row)
+
+    # -- fetchers -----------------------------------------------------------------------------------------------------
+
+    def _started(self, event: Event) -> None:
+        known = (event.leader_epoch, event.leader)
+        other = self.role is not Role.FOLLOWER
+        other = other or (None not in (self.leader, known[1]) and known[1] != self.leader)
+        other = other or (known[0] is not None and known[0] != self.epoch)
+        if other:
+            self._gap(event.row, f"it fetched from broker {event.leader}")
+        elif self.always_cuts and not self.reconciled:
+            self._gap(event.row, f"no line tells where its log was cut before it fetched from broker {event.leader}")
+        self._begins(event.offset)
+        self.to_fetch, self.found, self.served = None, None, self.epoch if self.epoch >= 0 else self.served
+
+    def _begins(self, end: int | None) -> None:
+        """Before its first role a process does not write: its log is as long as it was found."""
+        if end is not None and self.found is not None and end > self.found:
+            self._gap(self.first_role, f"its log reached {end} before its first role, and was {self.found} when loaded")
+            self.found = None
+
+    # -- the log ------------------------------------------------------------------------------------------------------
+
+    def _appended(self, event: Event) -> None:
+        """A log prints each append (kafka.log.Log at TRACE), and a leader's begins where the last one ended. What a
+        follower fetches may begin later, where its leader's log was compacted.
+        """
+        if event.detail == BY_REQUEST or event.leo is None:
+            return
+        end = self._ended()
+        if self.role is Role.LEADER and end is not None and event.offset is not None and event.offset > end:
+            self._gap(self.next, f"its log ended at {end}, and its next append was at {event.offset}")
+        self.end, self.next = event.leo, None
+
+    def _ended(self) -> int | None:
+        """The end of the log by its last append; none where others may follow: of those in a row replay reads some."""
+        return self.end if self.next is not None else None
+
+    def _reached(self, event: Event) -> None:
+        """A high watermark is within the log."""
+        end = self._ended()
+        if end is not None and event.hw is not None and event.hw > end:
+            self._gap(self.next, f"its log ended at {end}, and its high watermark was {event.hw}")
+            self.end = None
+
+    def _truncate(self, event: Event) -> None:
+        if self.role is Role.LEADER or (self.role is None and self.run > 0):
+            self._gap(event.row, f"its log was cut to {event.offset} as a follower's")
+        if self.always_cuts and self.reconciled and not self.reset and self.role is Role.FOLLOWER:
+            self._gap(event.row, f"its log was cut to {event.offset} as for another leader")
+        self.truncated, self.planned, self.reconciled, self.reset = event.offset, None, True, False
+        self.end = None
+
+    def _reset(self, event: Event) -> None:
+        self.reset = True
+        if event.log_start is not None:
+            self.truncated = event.log_start  # of the log that begins anew where its leader's starts no line tells
+
+    def _noop(self, event: Event) -> None:
+        self.planned = None
+        self.truncated = event.offset  # of the log nothing goes, of its leader epochs one without records may
+
+    def _plan(self, event: Event) -> None:
+        if event.offset is not None:
+            self.planned = event.row
+
+    def _epochs_cut(self, event: Event) -> None:
+        if self.truncated != event.offset and self.present:
+            self._gap(event.row, f"its leader epochs from offset {event.offset} on were removed")
+
+    def _rebuild(self, event: Event) -> None:
+        if event.leo is not None and event.leo != self.truncated:
+            self.rebuilt = event.row
+
+    def _recovery(self, event: Event) -> None:
+        self.recovering = event.row
+
+    def _loaded(self, event: Event) -> None:
+        if event.detail != MOVED and self.epoch >= 0 and event.leo and self.present:
+            # A process whose beginning is not told.
+            self._over(event)
+            self._fresh()
+        self.rebuilt = self.recovering = self.end = None
+        if event.leo is not None and self.first_role is None:
+            self.found = max(event.leo, self.found or 0)
+        self.present = True
+
+    def _opened(self, event: Event) -> None:
+        """A process opens the log of a partition once (Partition.createLog, 2.4 and later; before, lines tell of every
+        replica that a role names), and finds a higher high watermark only after one that served.
+        """
+        if event.hw is None or event.detail == AMBIGUOUS:
+            return
+        if self.opened is not None and event.hw > self.opened and not self.stopping:
+            self._gap(event.row, "a process opened its log, and no line tells of its start")
+            self._fresh()
+        self.opened = event.hw
+
+    def _made(self, event: Event) -> None:
+        self.rebuilt = self.end = None
+        self.present = True
+
+    def _leads(self, event: Event) -> None:
+        # Told of a leader that is not there, it goes on with what it was (ReplicaManager.makeFollowers).
+        # Its own thread shrinks the ISR a moment longer than it leads: until the request is carried out.
+        goes_on = self.before is Role.LEADER and self.to_fetch is not None
+        if (self.role is Role.FOLLOWER and not goes_on) or (self.role is None and self.run > 0):
+            self._gap(event.row, "it changed the ISR, and no line tells that it led")
+
+    def _stop(self, event: Event) -> None:
+        self.stopping = True
+
+    def _gone(self, event: Event) -> None:
+        self._fresh()
+        self.present = True
+
+
+_HANDLERS: dict[str, Callable[[Journal, Event], None]] = {
+    Kind.LEADER_AND_ISR: Journal._role,
+    Kind.BECOME_LEADER: Journal._role,
+    Kind.BECOME_FOLLOWER: Journal._role,
+    Kind.ROLE_UNCHANGED: Journal._unchanged,
+    Kind.STALE_REQUEST: Journal._refused,
+    Kind.TRANSITION: Journal._step,
+    Kind.METADATA_CACHED: Journal._heard,
+    Kind.FETCHER_ADDED: Journal._started,
+    Kind.TRUNCATE: Journal._truncate,
+    Kind.TRUNCATE_FULL: Journal._truncate,
+    Kind.TRUNCATE_NOOP: Journal._noop,
+    Kind.FETCH_RESET: Journal._reset,
+    Kind.TRUNCATE_PLAN: Journal._plan,
+    Kind.EPOCH_CUT: Journal._epochs_cut,
+    Kind.MESSAGE_FORMAT: Journal._rebuild,
+    Kind.RECOVERY: Journal._recovery,
+    Kind.LOG_LOADED: Journal._loaded,
+    Kind.LOG_CREATED: Journal._made,
+    Kind.HW_LOADED: Journal._opened,
+    Kind.LOG_DELETED: Journal._gone,
+    Kind.ISR_SHRINK: Journal._leads,
+    Kind.ISR_EXPAND: Journal._leads,
+    Kind.SHUTDOWN_BEGIN: Journal._stop,
+    Kind.APPEND: Journal._appended,
+    Kind.HW: Journal._reached,
+    Kind.HW_HELD: Journal._reached,
+}
+
+
+def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
+    """Missing lines between those of one broker about its replica."""
+    if not (fact.server_log and fact.state_log):
+        return []  # a file is missing, and known to be
+    found = Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
+    if own and fact.unheard is not None:
+        why = f"controllers registered a process of it with broker epoch {fact.unheard}, of which its lines say nothing"
+        found.append(Gap(own[-1].row, why))  # where among its lines is not told
+    return found
