@@ -41,6 +41,7 @@ from forensics.replay.elections import (
     maybe_eligible,
     outside_isr,
     unbroken,
+    was_last_member,
 )
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
@@ -113,7 +114,9 @@ def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[in
         return True
     last = isr_before(history, epoch)
     if last is not None:
-        return True
+        # Once a controller to 1.0 has emptied the ISR it takes the epochs before to tell who was the last in it.
+        emptied = not last and epoch.epoch - 1 in history.epochs and history.epochs[epoch.epoch - 1].by_request
+        return not emptied or was_last_member(history.epochs, epoch) is not None
     if before is None or not unbroken(history, epoch):
         return False
     leader = history.replicas.get(before.leader) if before.leader is not None else None

@@ -98,6 +98,23 @@ def test_who_may_have_changed_the_isr_in_missing_lines_is_asked_for_them(missed:
     assert ["server.log of broker 2" in wish for wish in asked] == [True] * missed
 
 
+@pytest.mark.parametrize(("leader", "verdict"), [(None, "unknown"), (1, "violated"), (2, "clean")])
+def test_who_was_in_an_emptied_isr_only_the_epochs_before_tell(
+    leader: int | None, verdict: str, sample_traces: Path
+) -> None:
+    """The numbers say that nobody was in the ISR when broker 2 was elected: the lines may begin just before."""
+    history = History("orders", 0, elections_told=True)
+    if leader is not None:
+        own = [(frozenset({leader}), Ref(row=1))]
+        history.epochs[0] = Epoch(0, leader=leader, isr=own, isr_own=True, isr_elected=True, served=True)
+    history.epochs[1] = Epoch(1, leader=-1, isr=[(frozenset(), Ref(row=2))], isr_told=True, by_request=True)
+    history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), Ref(row=3))], isr_own=True, isr_elected=True)
+    history.states = {1: (1, frozenset()), 2: (2, frozenset({2}))}
+    history.replicas = {b: Replica(b, server_log=True, state_log=True, has_logs=True) for b in (1, 2)}
+    judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
+    assert judgement.verdict.value == verdict
+
+
 @pytest.mark.parametrize(("lost", "later", "known"), [(0, 0, True), (1, 0, False), (1, 1, True), (2, 0, True)])
 def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election(
     lost: int, later: int, known: bool, sample_traces: Path
