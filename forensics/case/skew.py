@@ -248,12 +248,22 @@ def _decided(rows: pl.DataFrame, *, alone: bool) -> Pairs:
     """
     keys = [*_PLACE, "leader_epoch"]
     decided = rows.filter(_is(*_DECIDING) | (_is(Kind.PARTITION_CHANGED) & pl.col("leader").is_not_null()))
-    # An epoch that was given to two leaders was decided twice, as after ZooKeeper was put back from a copy.
-    twice = (pl.col("leader").min() != pl.col("leader").max()).over(keys)
-    decided = decided.filter(~twice.fill_null(False).any().over(_PLACE))
+    twice = decided.join(_decided_twice(decided), on=_PLACE, how="inner")
+    twice = twice.filter(pl.col("leader_epoch") >= pl.col("first")).select(keys).unique()
+    decided = decided.join(twice, on=keys, how="anti")
     count = pl.col("broker").n_unique().over(keys)
     heard = rows.filter(_is(*ROLES, Kind.METADATA_CACHED) & _OWN)
     return _pairs(decided.filter((count == 1) if alone else (count > 1)), heard, keys)
+
+
+def _decided_twice(decided: pl.DataFrame) -> pl.DataFrame:
+    """The first leader epoch that two brokers gave to different leaders, as after ZooKeeper was put back from a copy:
+    what follows on it may be of either life.
+    """
+    keys = [*_PLACE, "leader_epoch"]
+    given = decided.drop_nulls("leader").group_by(*keys, "broker").agg(pl.col("leader").sort_by("row").first())
+    several = given.group_by(keys).agg(pl.col("leader").n_unique().alias("leaders")).filter(pl.col("leaders") > 1)
+    return several.group_by(_PLACE).agg(pl.col("leader_epoch").min().alias("first"))
 
 
 def _elected(rows: pl.DataFrame) -> Pairs:

@@ -82,6 +82,7 @@ class Journal:
         self.planned: int | None = None  # a truncation that was decided and not yet done
         self.recovering: int | None = None
         self.present = False  # its log was loaded or made by this process
+        self.moved = False  # it was loaded in another directory while in use
         self.found: int | None = None  # the end of that log, until the first role is carried out
         self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
         self.stopping = False
@@ -307,7 +308,8 @@ class Journal:
         self.recovering = event.row
 
     def _loaded(self, event: Event) -> None:
-        if event.detail != MOVED and self.epoch >= 0 and event.leo and self.present:
+        self.moved = event.detail == MOVED
+        if not self.moved and self.epoch >= 0 and event.leo and self.present:
             # A process whose beginning is not told.
             self._over(event)
             self._fresh()
@@ -342,8 +344,9 @@ class Journal:
         self.stopping = True
 
     def _gone(self, event: Event) -> None:
+        moved = self.moved
         self._fresh()
-        self.present = True
+        self.present = moved  # the log in the other directory
 
 
 _HANDLERS: dict[str, Callable[[Journal, Event], None]] = {

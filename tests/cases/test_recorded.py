@@ -1,10 +1,11 @@
 """Recorded clusters of more kinds, whole and with a part of them gone.
 
 What each is: ``retained-2.4.1``, healthy, with retention by size and a follower that was away longer than it keeps;
-``moved-2.8.2``, healthy, a partition that is reassigned away and back under ZooKeeper; ``heldcopy-0.10.2.2``, a loss
-by an unclean election, taken while the old leader is down; ``retloss-2.6.3``, the same with the old leader back and
-retention at work; ``flaps-0.10.2.2``, healthy, brokers frozen beyond their session and lag; ``ibpup-2.4.1``, healthy,
-an upgrade of the inter-broker protocol from 0.10.2; ``rf1-0.10.2.2``, one replica that loses its unflushed tail.
+``moved-2.8.2`` and ``moved-3.5.2``, healthy, a partition that is reassigned away and back under ZooKeeper;
+``heldcopy-0.10.2.2``, a loss by an unclean election, taken while the old leader is down; ``retloss-2.6.3``, the same
+with the old leader back and retention at work; ``flaps-0.10.2.2``, healthy, brokers frozen beyond their session and
+lag; ``ibpup-2.4.1``, healthy, an upgrade of the inter-broker protocol from 0.10.2; ``rf1-0.10.2.2``, one replica that
+loses its unflushed tail.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ BEFORE_011 = (LOSS, "truncation-below-committed", "leo-regression", "uncommitted
 WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, ...]]] = {
     "retained-2.4.1": (set(), ()),
     "moved-2.8.2": (set(), ()),
+    "moved-3.5.2": (set(), ()),
     "heldcopy-0.10.2.2": (
         {(LOSS, ((21, 38),)), ("replica-divergence", ((21, 37),)), ("unclean-election", ())},
         (),

@@ -205,7 +205,7 @@ def test_a_leader_whose_first_role_this_is_is_another_process(previous: int, sto
     """Partition.makeLeader prints the leader epoch before, which a process that followed epoch 0 knows."""
     follows = event(Kind.BECOME_FOLLOWER, leader=2, leader_epoch=0)
     fetches = event(Kind.FETCHER_ADDED, leader=2, leader_epoch=0, offset=10)
-    stops = [event(Kind.LOG_DELETED)] if stopped else []
+    stops = [event(Kind.LOG_DELETED), event(Kind.LOG_CREATED)] if stopped else []
     leads = event(Kind.BECOME_LEADER, leader_epoch=3, previous_epoch=previous, leo=10)
     found = gaps([event(Kind.LOG_LOADED, leo=10), follows, fetches, *stops, leads])
     assert found == ["a process took up leader epoch 3 as its first, and it had served epoch 0"] * missing
