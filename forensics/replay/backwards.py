@@ -177,9 +177,7 @@ def gave_way(history: History) -> list[GaveWay]:
         if not reached:
             continue
         sample = max(reached, key=lambda sample: sample.value)
-        pair = (min(broker, successor), max(broker, successor))
-        apart = [piece for fork in history.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
-        ranges = intersect(apart, [(0, sample.value)])
+        ranges = intersect(history.parted(broker, successor), [(0, sample.value)])
         if not ranges:
             continue
         how = sample.how or "when it gave way"

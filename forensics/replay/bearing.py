@@ -176,9 +176,7 @@ def _fetched_none(history: History, broker: int, hw: int, epoch: Epoch) -> bool:
     leader = epoch.leader if epoch.leader is not None else -1
     ends = [history.disks.get(one, NO_DISK).end or 0 for one in (broker, leader)]
     last = min(hw, ends[1]) - 1
-    pair = (min(broker, leader), max(broker, leader))
-    parted = [piece for fork in history.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
-    return ends[0] >= hw and any(first <= last < end for first, end in parted)
+    return ends[0] >= hw and any(first <= last < end for first, end in history.parted(broker, leader))
 
 
 def agreed(log: Lineage, other: Lineage, end: int) -> Lineage:

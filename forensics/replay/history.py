@@ -516,8 +516,12 @@ class History:
         ends = [disk.end for broker in pair if (disk := self.disks.get(broker)) is not None and disk.end is not None]
         if pair not in self.compared or len(ends) < 2:
             return []
-        parted = [piece for fork in self.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
-        return subtract(intersect(ranges, [(0, min(ends))]), parted)
+        return subtract(intersect(ranges, [(0, min(ends))]), self.parted(one, other))
+
+    def parted(self, one: int, other: int) -> list[Range]:
+        """The offsets at which the segments of two replicas hold different records."""
+        pair = (min(one, other), max(one, other))
+        return [piece for fork in self.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
 
     @property
     def name(self) -> str:

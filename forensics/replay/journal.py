@@ -25,7 +25,6 @@ JOURNAL = (
 )
 """What says of other lines that they were printed, and nothing else."""
 
-
 _OF_ITSELF = (*PROGRESS, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN_RESTART)
 """What is told of a process as a whole stands between its appends too."""
 

@@ -285,8 +285,7 @@ class Leading:
             lowest = self._lowest(broker, epoch.epoch)
             bound = max(tenure.start_low, first)
             bound = bound if lowest is None else min(bound, lowest)
-            forks = [f.ranges[0][0] for f in self.history.forks if (f.left, f.right) == pair]
-            bound = min([bound, *forks])
+            bound = min([bound, *(first for first, _ in self.history.parted(broker, leader))])
             begun = max(self.disks.get(one, NO_DISK).log_start for one in pair)
             if bound > begun:  # else there is nothing below it to agree
                 least = max(least, bound)

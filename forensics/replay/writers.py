@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from forensics.replay.history import Fork, History
-from forensics.replay.lineage import intersect
+from forensics.replay.history import History
 
 
 def unwritten(history: History) -> dict[int, str]:
@@ -35,7 +34,7 @@ def _may_have_written(history: History, leader: int, broker: int, offset: int) -
     pair = (min(leader, broker), max(leader, broker))
     if leader == broker or own is None or own.end is None or own.end <= offset or pair not in history.compared:
         return True
-    if not any(_differ(fork, pair, offset) for fork in history.forks):
+    if not any(first <= offset < end for first, end in history.parted(leader, broker)):
         return True
     if not (own.server_log and own.state_log):
         return True  # what befell its log is not told
@@ -43,7 +42,3 @@ def _may_have_written(history: History, leader: int, broker: int, offset: int) -
     steps = [step for tenure in spans for step in tenure.steps]
     reopened = len({tenure.run for tenure in spans}) > 1 and not steps
     return reopened or any(step.target <= offset for step in steps)  # other records followed
-
-
-def _differ(fork: Fork, pair: tuple[int, int], offset: int) -> bool:
-    return (fork.left, fork.right) == pair and bool(intersect(fork.ranges, [(offset, offset + 1)]))

@@ -98,8 +98,7 @@ def _led_to(history: History, broker: int) -> Lineage:
 
 def _parted(history: History, broker: int, other: int, end: int) -> bool:
     """Whether two logs hold different records already below an offset, so that what follows is not the same."""
-    pair = (min(broker, other), max(broker, other))
-    return any((fork.left, fork.right) == pair and fork.ranges[0][0] < end for fork in history.forks)
+    return any(first < end for first, _ in history.parted(broker, other))
 
 
 def _finding(history: History, case: Case, broker: int, high_watermark: int, ref: Ref) -> Finding:

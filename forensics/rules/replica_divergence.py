@@ -126,7 +126,7 @@ def _bound(history: History, broker: int) -> int | None:
         theirs, until = _stated(history, other), history.replicas[other].end
         if theirs is None or end is None or until is None:
             continue
-        apart = [fork.ranges[0][0] for fork in history.forks if (fork.left, fork.right) == (one, two)]
+        apart = (first for first, _ in history.parted(one, two))
         bounds.append(min(theirs, end, until, *apart))  # beyond its end nothing was compared
     replica = history.replicas[broker]
     if bounds and end is not None and history.protocol != "hw":
