@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from forensics.replay.events import Event
+from forensics.replay.events import SNAPSHOT, Event
 from forensics.replay.history import Copy, Disk, Replica
 from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import MOVED, Kind
-
-_SNAPSHOT = "PS-01"
-"""Message that tells of a producer snapshot; a segment may be rolled there, or not."""
 
 
 @dataclass(slots=True)
@@ -57,7 +54,7 @@ class _Told:
         elif kind in (Kind.TRUNCATE, Kind.CORRUPTION_CUT) and offset is not None:
             self.rolled = [base for base in self.rolled if base <= offset]
             self.thinned = True  # how many of those that it had loaded went is not told
-        elif kind == Kind.ROLLED and event.message != _SNAPSHOT:
+        elif kind == Kind.ROLLED and event.message != SNAPSHOT:
             if offset is None:
                 self.blind = True
             else:

@@ -46,3 +46,6 @@ PROGRESS = (
     Kind.PRODUCED,
 )
 """What moves all the time."""
+
+SNAPSHOT = "PS-01"
+"""Message that tells of a producer snapshot; a segment may be rolled there, or not."""

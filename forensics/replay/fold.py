@@ -41,7 +41,7 @@ from forensics.replay.put_back import put_back
 from forensics.replay.spared import spared
 from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first
 from forensics.replay.tenures import Reader
-from forensics.replay.unheard import unbegun, uncovered
+from forensics.replay.unheard import served_untold, unbegun, uncovered
 from forensics.replay.writers import unwritten
 
 
@@ -519,9 +519,11 @@ class _Fold(Leading):
 
     def _ended(self, shrunk: Shrunk, row: int | None) -> bool:
         """Whether the replica's part in the epoch was over when its log was read back: it never came back to it."""
+        spans, disk = self.tenures[shrunk.replica], self.disks.get(shrunk.replica, NO_DISK)
+        if served_untold(spans, disk) is not None and spans[-1].steps[-1].refs == shrunk.refs:
+            return False
         return not any(
-            tenure.epoch == shrunk.epoch and tenure.refs and (tenure.refs[0].row or 0) >= (row or 0)
-            for tenure in self.tenures[shrunk.replica]
+            tenure.epoch == shrunk.epoch and tenure.refs and (tenure.refs[0].row or 0) >= (row or 0) for tenure in spans
         )
 
     def _held(self, broker: int, until: int, row: int | None, *, since_load: bool = False) -> int:

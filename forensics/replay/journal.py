@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from forensics.replay.events import PROGRESS, Event
+from forensics.replay.events import PROGRESS, SNAPSHOT, Event
 from forensics.replay.history import BrokerFacts, Role
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import AMBIGUOUS, BY_REQUEST, MOVED, Kind
@@ -63,6 +63,7 @@ class Journal:
     def _fresh(self) -> None:
         """A new process, which knows nothing of roles."""
         self.epoch = -1
+        self.epoch_before = -1  # of the role before
         self.role: Role | None = None
         self.before: Role | None = None  # the role before
         self.leader: int | None = None
@@ -81,6 +82,8 @@ class Journal:
         self.planned: int | None = None  # a truncation that was decided and not yet done
         self.recovering: int | None = None
         self.present = False  # its log was loaded or made by this process
+        self.used = False  # and has been fetched into, or was there in a role before this one
+        self.failed = False  # its log directory
         self.moved = False  # it was loaded in another directory while in use
         self.found: int | None = None  # the end of that log, until the first role is carried out
         self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
@@ -124,7 +127,8 @@ class Journal:
         if event.kind == Kind.LEADER_AND_ISR:
             self.requested, self.asked = True, epoch
         previous = event.previous_epoch
-        if previous is not None and self.epoch < previous < epoch and (self.run > 0 or self.epoch >= 0):
+        known = self.epoch if self.epoch < epoch else self.epoch_before  # a request tells of the role first
+        if previous is not None and known < previous < epoch and (self.run > 0 or known >= 0):
             self._gap(event.row, f"it had been in leader epoch {previous}")
         if event.kind == Kind.BECOME_LEADER:
             self.to_lead = None
@@ -137,12 +141,13 @@ class Journal:
                 self.leader = event.leader
             return
         self._settled()
+        self.used = self.used or (self.present and not self.failed and self.role is not None)
         if self.role is not Role.OFFLINE:
             self.followed = self.leader
         if self.cached is not None and self.cached[0] < epoch:
             self._gap(self.cached[1], f"it heard of leader epoch {self.cached[0]}")
         self.cached = None
-        self.epoch = epoch
+        self.epoch_before, self.epoch = self.epoch, epoch
         leads = event.kind == Kind.BECOME_LEADER or event.leader == self.replica
         gone = event.leader is not None and event.leader < 0
         self.before = self.role
@@ -242,12 +247,14 @@ class Journal:
         elif self.always_cuts and not self.reconciled:
             self._gap(event.row, f"no line tells where its log was cut before it fetched from broker {event.leader}")
         self._begins(event.offset)
+        self.used = self.used or (self.present and not self.failed)
         self.to_fetch, self.found, self.served = None, None, self.epoch if self.epoch >= 0 else self.served
 
-    def _begins(self, end: int | None) -> None:
+    def _begins(self, end: int | None, row: int | None = None) -> None:
         """Before its first role a process does not write: its log is as long as it was found."""
         if end is not None and self.found is not None and end > self.found:
-            self._gap(self.first_role, f"its log reached {end} before its first role, and was {self.found} when loaded")
+            why = f"its log reached {end} before its first role, and was {self.found} when loaded"
+            self._gap(self.first_role if self.first_role is not None else row, why)
             self.found = None
 
     # -- the log ------------------------------------------------------------------------------------------------------
@@ -274,11 +281,18 @@ class Journal:
             self._gap(self.next, f"its log ended at {end}, and its high watermark was {event.hw}")
             self.end = None
 
+    def _rolled(self, event: Event) -> None:
+        if event.message != SNAPSHOT:
+            self._begins(event.offset, event.row)
+
     def _truncate(self, event: Event) -> None:
         if self.role is Role.LEADER or (self.role is None and self.run > 0):
             self._gap(event.row, f"its log was cut to {event.offset} as a follower's")
         if self.always_cuts and self.reconciled and not self.reset and self.role is Role.FOLLOWER:
             self._gap(event.row, f"its log was cut to {event.offset} as for another leader")
+        end = self._ended()
+        if end is not None and event.kind == Kind.TRUNCATE and event.offset is not None and event.offset > end:
+            self._gap(self.next, f"its log ended at {end}, and was cut to {event.offset}")
         self.truncated, self.planned, self.reconciled, self.reset = event.offset, None, True, False
         self.end = None
 
@@ -329,6 +343,10 @@ class Journal:
         self.opened = event.hw
 
     def _made(self, event: Event) -> None:
+        # A process makes no log where it has one (LogManager.getOrCreateLog).
+        if self.used and not self.stopping:
+            self._gap(event.row, "a log was made anew, and no line tells what became of the one that was in use")
+        self.used = self.failed = False
         self.rebuilt = self.end = None
         self.present = True
 
@@ -341,6 +359,9 @@ class Journal:
 
     def _stop(self, event: Event) -> None:
         self.stopping = True
+
+    def _failed(self, event: Event) -> None:
+        self.used, self.failed = False, True  # the log is made anew in another directory (KIP-112)
 
     def _gone(self, event: Event) -> None:
         moved = self.moved
@@ -369,12 +390,14 @@ _HANDLERS: dict[str, Callable[[Journal, Event], None]] = {
     Kind.LOG_CREATED: Journal._made,
     Kind.HW_LOADED: Journal._opened,
     Kind.LOG_DELETED: Journal._gone,
+    Kind.DIR_FAILED: Journal._failed,
     Kind.ISR_SHRINK: Journal._leads,
     Kind.ISR_EXPAND: Journal._leads,
     Kind.SHUTDOWN_BEGIN: Journal._stop,
     Kind.APPEND: Journal._appended,
     Kind.HW: Journal._reached,
     Kind.HW_HELD: Journal._reached,
+    Kind.ROLLED: Journal._rolled,
 }
 
 

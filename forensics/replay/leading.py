@@ -42,8 +42,11 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
     for number, epoch in sorted(history.epochs.items()):
         if not 0 <= before.epoch < number <= tenure.epoch or not epoch.served or epoch.leader == -1:
             continue
-        if (epoch.leader == broker and number == tenure.epoch) or not epoch.named:
+        if epoch.leader == broker and number == tenure.epoch:
             continue
+        if not epoch.named:
+            # Lines of all brokers are missing, so it may have served in it.
+            return before.end_low if before.role is Role.LEADER else before.start_low
         if known is None:
             known = epoch.start if epoch.start is not None else epoch.start_low
         if epoch.leader == broker:
@@ -95,8 +98,8 @@ class Leading:
         log, before = self.logs.get(broker, Lineage().begin(UNKNOWN, 0)), self.previous.get(broker)
         if before is None:
             return log
-        leaderless = any(  # files alone tell of it, and nobody who was in it
-            epoch.leader is None and epoch.named and before.epoch < number < tenure.epoch
+        leaderless = any(  # files alone tell of it, or numbers, and nobody who was in it
+            epoch.leader is None and before.epoch < number < tenure.epoch
             for number, epoch in self.history.epochs.items()
         )
         known = (unknown_from if leaderless else passed_over)(self.history, before, tenure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from forensics.replay.committed import doubts
-from forensics.replay.history import History
+from forensics.replay.history import Disk, History
 from forensics.replay.leading import REMOVES
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.steps import Tenure
@@ -30,6 +30,10 @@ def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
         end = _flushed(spans)
         if disk.end is not None and disk.end < end and not disk.damage:
             why = f"its files end at {disk.end}, it had loaded {end}, and no line tells what removed the rest"
+            found.setdefault(broker, why)
+        loaded = served_untold(spans, disk)
+        if loaded is not None and history.replicas[broker].state_log:
+            why = f"its files end at {disk.end}, its last process loaded {loaded}, and no line tells of a role of it"
             found.setdefault(broker, why)
         had = spans[-1].end_low if spans and not spans[-1].steps else 0
         went_on = disk.checkpoint is not None and disk.end is not None and disk.checkpoint[0] <= disk.end
@@ -56,6 +60,15 @@ def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
                 why = f"its files differ from another replica's at {first}, its lines do not say why"
                 found.setdefault(broker, why)
     return found
+
+
+def served_untold(spans: Sequence[Tenure], disk: Disk) -> int | None:
+    """The end of the log that a replica's last process loaded, where its files have more and no line tells of a role
+    of that process.
+    """
+    last = spans[-1].steps[-1] if spans and spans[-1].steps else None
+    loaded = last.target if last is not None and last.what == "loaded" else None
+    return loaded if loaded is not None and disk.end is not None and disk.end > loaded else None
 
 
 def unbegun(history: History) -> dict[int, str]:

@@ -200,8 +200,10 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
     written = history.epochs.get(since)
     unseen = leader is not None and written is not None and lost_unseen(history, leader, written, epoch)
-    # In epochs that nobody names, anything may have happened to its log.
-    followed = not any(since <= number < epoch.epoch for number in unnamed_epochs(history))
+    # In epochs that nobody names, anything may have happened to its log, and a controller's own change of the ISR has
+    # an epoch too.
+    between = [history.epochs.get(number) for number in range(since, epoch.epoch)]
+    followed = all(one is not None and one.named for one in between)
     if followed and kept and _kept_tail(history, epoch, offset, since) and _heard(history, leader) and not unseen:
         return "hw-truncation"  # as a follower it kept a tail of its own, which no offset can tell from its leader's
     if followed and _lagged(history, epoch, offset, since):
@@ -247,6 +249,9 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     if leader is None or not before or not (before[-1].isr_own or before[-1].isr_told):
         return False
     if not history.joins_early or not _heard(history, leader) or leader not in (before[-1].last_isr or ()):
+        return False
+    # Of what a truncation took nothing may tell.
+    if any(cut.replica == leader and since <= cut.epoch <= epoch.epoch for cut in history.unmeasured):
         return False
     spans = [tenure for tenure in history.tenures.get(leader, ()) if since <= tenure.epoch < epoch.epoch]
     there = bool(spans) and spans[0].epoch == since  # with the process that it has now it saw the record being written

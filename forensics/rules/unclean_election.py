@@ -124,7 +124,10 @@ def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[in
         return False  # there a leader tells of each change of the ISR (Partition.shrinkIsr, expandIsr)
     if not unheard:
         return True  # every replica tells of all its roles, and each leader of every ISR
-    return before.epoch == epoch.epoch - 1 and before.isr_own and before.leader not in unheard
+    # While nobody leads, the ISR stays as it is.
+    between = [history.epochs.get(number) for number in range(before.epoch + 1, epoch.epoch)]
+    led_next = all(one is not None and one.leader == -1 for one in between)
+    return led_next and before.isr_own and before.leader not in unheard
 
 
 def _wish(history: History, epoch: Epoch, unheard: list[int]) -> str:

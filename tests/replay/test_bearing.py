@@ -6,7 +6,7 @@ import pytest
 
 from forensics.replay.bearing import beyond_lines, cut_untold, misled, next_start
 from forensics.replay.committed import losses
-from forensics.replay.history import Confidence, Disk, Epoch, Fork, History, Ref, Replica, Role, Shrunk, Statement
+from forensics.replay.history import Confidence, Cut, Disk, Epoch, Fork, History, Ref, Replica, Role, Shrunk, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.steps import Step, Tenure
 from forensics.rules.story import loss_cause
@@ -88,20 +88,26 @@ def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
 
 
 @pytest.mark.parametrize(
-    ("spans", "cause"),
+    ("spans", "second", "cut", "cause"),
     [
-        ([tenure(3), tenure(5)], "lagging-isr-member"),
-        ([tenure(5)], "unknown"),  # in which process it was in the ISR of epoch 3 is not told
-        ([tenure(3), tenure(5, run=2)], "unknown"),
+        ([tenure(3), tenure(4)], 4, None, "lagging-isr-member"),
+        ([tenure(4)], 4, None, "unknown"),  # in which process it was in the ISR of epoch 3 is not told
+        ([tenure(3), tenure(4, run=2)], 4, None, "unknown"),
+        ([tenure(3), tenure(5)], 5, None, "unknown"),  # of epoch 4 nobody tells
+        ([tenure(3), tenure(4)], 4, 10, "unknown"),  # it was cut, and what that took is not told
     ],
 )
-def test_a_member_that_lagged_was_there_when_the_records_were_written(spans: list[Tenure], cause: str) -> None:
+def test_a_member_that_lagged_was_there_when_the_records_were_written(
+    spans: list[Tenure], second: int, cut: int | None, cause: str
+) -> None:
     history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)}, joins_early=True)
     isr = [(frozenset({1, 2}), LINE)]
-    history.epochs = {n: Epoch(n, leader=2, start=n, isr=isr, isr_own=True, served=True) for n in (3, 5)}
-    history.epochs[6] = Epoch(6, leader=1, start=10, isr=isr, served=True)
+    history.epochs = {n: Epoch(n, leader=2, start=n, isr=isr, isr_own=True, served=True) for n in (3, second)}
+    last = history.epochs[second + 1] = Epoch(second + 1, leader=1, start=10, isr=isr, served=True)
     history.tenures = {1: spans}
-    assert loss_cause(history, history.epochs[6], 12, 3) == cause
+    if cut is not None:
+        history.unmeasured = [Cut(1, second, 2, cut, cut, False, Lineage(), "high watermark", None, (LINE,))]
+    assert loss_cause(history, last, 12, 3) == cause
 
 
 @pytest.mark.parametrize(

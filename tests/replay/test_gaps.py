@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.events import Event
+from forensics.replay.events import SNAPSHOT, Event
 from forensics.replay.gaps import forget_printed, linked, untold
 from forensics.replay.history import BrokerFacts, Epoch, Ref, Role
 from forensics.replay.journal import Journal, gaps_in
@@ -304,3 +304,50 @@ def test_a_process_does_not_write_before_its_first_role(took: list[Event], grew:
     role = [event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=7)] if took[0].kind == Kind.FETCHER_ADDED else []
     found = gaps([event(Kind.LOG_LOADED, leo=62), *role, *took])
     assert ("its log reached 70 before its first role, and was 62 when loaded" in found) == grew
+
+
+def test_a_segment_that_is_rolled_tells_of_a_role() -> None:
+    loaded, rolled = event(Kind.LOG_LOADED, leo=62), event(Kind.ROLLED, offset=70, message="L-09")
+    assert gaps([loaded, rolled]) == ["its log reached 70 before its first role, and was 62 when loaded"]
+    assert gaps([loaded, rolled._replace(offset=62)]) == []
+    assert gaps([loaded, rolled._replace(message=SNAPSHOT)]) == []
+
+
+def test_the_epoch_before_counts_though_a_request_tells_of_the_role_first() -> None:
+    """Partition.makeLeader prints the leader epoch before; state-change.log tells of the request before that."""
+    asked = event(Kind.LEADER_AND_ISR, run=2, leader=1, leader_epoch=4, isr="1")
+    took = event(Kind.BECOME_LEADER, run=2, leader_epoch=4, leo=396, previous_epoch=3)
+    opened = event(Kind.LOG_LOADED, run=2, leo=168)
+    followed = [event(Kind.LEADER_AND_ISR, run=2, leader=2, leader_epoch=3), step("follower: done", run=2)]
+    fetched = event(Kind.FETCHER_ADDED, run=2, leader=2, offset=168)
+    assert "it had been in leader epoch 3" in gaps([opened, asked, took])
+    assert gaps([opened, *followed, fetched, asked, took]) == []
+
+
+def test_a_log_is_cut_at_most_to_where_it_ended() -> None:
+    """What reaches farther than the log is told in other words (Log.truncateTo)."""
+    asked = event(Kind.LEADER_AND_ISR, leader=3, leader_epoch=1, isr="3")
+    follows = [*TRACED[:5], asked, event(Kind.TRUNCATE, offset=50)]
+    found = gaps([*follows, event(Kind.FETCHER_ADDED, leader=3, offset=50)])
+    assert found == ["its log ended at 40, and was cut to 50"]
+    follows[-1] = event(Kind.TRUNCATE, offset=40)
+    assert gaps([*follows, event(Kind.FETCHER_ADDED, leader=3, offset=40)]) == []
+
+
+@pytest.mark.parametrize(
+    ("between", "missing"),
+    [
+        ([], 1),
+        ([event(Kind.LOG_DELETED)], 0),
+        ([event(Kind.DIR_FAILED)], 0),  # made anew in another directory
+        ([step("stop replica (delete=true)")], 0),
+    ],
+)
+def test_a_process_makes_no_log_where_it_has_one(between: list[Event], missing: int) -> None:
+    role = event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=0, isr="1,2")
+    made = [event(Kind.LOG_LOADED, leo=0), event(Kind.LOG_CREATED)]  # to 1.0 a new log is loaded first
+    fetched = event(Kind.FETCHER_ADDED, leader=2, offset=0)
+    again = [role._replace(leader_epoch=9), *made, fetched]
+    why = "a log was made anew, and no line tells what became of the one that was in use"
+    assert gaps([role, *made, fetched]) == []
+    assert gaps([role, *made, fetched, *between, *again]).count(why) == missing

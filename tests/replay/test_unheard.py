@@ -40,7 +40,7 @@ def followed(epoch: int, *steps: Step, run: int = 1, start: int | None = None, h
     [
         ([step("loaded", 5)], 0, True),
         ([step("loaded", 5)], 5, False),
-        ([step("loaded", 5)], 9, False),
+        ([step("loaded", 5)], 9, True),  # in a role of that process, of which no line tells
         ([step("loaded", 5, reason="unclean")], 0, False),  # what it found was not flushed, and a crash may take it
         ([step("loaded", 5), step("cut", 0)], 0, False),
         ([step("loaded", 5), step("deleted", 0)], 0, False),
