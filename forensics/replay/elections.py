@@ -204,7 +204,20 @@ def _changes_untold(history: History, epoch: Epoch, *, named: bool) -> int:
             # Those up to the last number are no later ones.
             counted = last - min(state for state, of in before if of == since) if number == since else 0
             told += max(0, changes - counted)
-    return max(0, first - 1 - last - told)
+    return max(0, first - 1 - last - told - _changes_up_to(history, until, first))
+
+
+def _changes_up_to(history: History, number: int, state: int) -> int:
+    """How many changes of the ISR a leader tells from the beginning of its epoch to a state of the partition.
+
+    Where a controller takes a replica out of the ISR it may print no number (2.6 to 3.0), so the first one that is told
+    of the epoch is that of a later change.
+    """
+    epoch, isr = history.epochs.get(number), history.states[state][1]
+    if epoch is None or not (epoch.isr_own and epoch.isr_elected):
+        return 0
+    told = [isr for isr, _ in itertools.groupby(isr for isr, _ in epoch.isr)]
+    return told.index(isr) if isr in told else 0
 
 
 def _leader_untold(history: History, epoch: Epoch) -> bool:

@@ -174,3 +174,15 @@ def test_an_epoch_of_which_nobody_says_who_led_may_have_changed_the_isr() -> Non
     assert not outside_isr(history, epoch)
     history.states = {5: (1, frozenset({1})), 6: (2, frozenset({2}))}
     assert outside_isr(history, epoch), "somebody tells the state just before all the same"
+
+
+@pytest.mark.parametrize(("first", "own", "seen"), [(2, True, True), (3, True, False), (2, False, False)])
+def test_the_first_number_of_an_epoch_may_be_that_of_a_change_within_it(first: int, own: bool, seen: bool) -> None:
+    """Broker 1 leads on as broker 2 is taken out of the ISR, in an epoch that begins without a number, and lets it
+    in again.
+    """
+    both, alone = frozenset({1, 2}), frozenset({1})
+    history = History("orders", 0, states={0: (0, both), first: (1, both)})
+    history.epochs[0] = Epoch(0, leader=1, isr=[(both, LINE)], isr_own=True)
+    history.epochs[1] = Epoch(1, leader=1, isr=[(alone, LINE), (both, LINE)], isr_own=own, isr_elected=True)
+    assert unbroken(history, history.epochs[1]) is seen
