@@ -17,6 +17,8 @@ from parsers.messages.patterns import (
 )
 from parsers.schema import Kind
 
+_STATE_MACHINE = r"\[Partition ?[sS]tate ?[mM]achine (?:on Controller |controllerId=)(?P<witness>[0-9]+)\]:? "
+_EITHER_NAME = rf"(?:\[[^\]]+\]|{NAME}-[0-9]+)"
 _CACHE_OLD = Each(rf"\[(?P<bracketed>[^\]]+)\] -> {LEADER_ISR_CONTROLLER_EPOCH}")
 _CACHE_ONE = Each(rf"leader cache for {EITHER} is updated to {LEADER_ISR_CONTROLLER_EPOCH}")
 _CACHE = Each(rf"(?P<tp>{NAME}-[0-9]+) -> {LEADER_ISR_CONTROLLER_EPOCH}")
@@ -35,7 +37,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="1.0",
                 regex=(
                     rf"^\[OfflinePartitionLeaderSelector\]: No broker in ISR is alive for "
-                    rf"\[(?P<bracketed>[^\]]+)\]\. Elect leader {number('leader')} from live brokers "
+                    rf"{EITHER}\. Elect leader {number('leader')} from live brokers "
                     rf"(?P<detail>[0-9,]*)\. There's potential data loss"
                 ),
                 source_ref="0.10.2.2 PartitionLeaderSelector:79",
@@ -46,6 +48,12 @@ MESSAGES: tuple[Message, ...] = (
                         ({**ORDERS, "leader": 2, "detail": "2"},),
                         "real",
                     ),
+                    Example(
+                        "[OfflinePartitionLeaderSelector]: No broker in ISR is alive for orders-0. Elect leader 2 from "
+                        "live brokers 2. There's potential data loss.",
+                        ({**ORDERS, "leader": 2, "detail": "2"},),
+                        "real",
+                    ),
                 ),
             ),
             # Before it is known whether there is one.
@@ -53,7 +61,7 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="1.0",
                 regex=(
-                    r"^\[OfflinePartitionLeaderSelector\]: No broker in ISR is alive for \[[^\]]+\]\. Pick the "
+                    rf"^\[OfflinePartitionLeaderSelector\]: No broker in ISR is alive for {_EITHER_NAME}\. Pick the "
                     r"leader from the alive assigned replicas: "
                 ),
                 source_ref="0.10.2.2 PartitionLeaderSelector",
@@ -69,6 +77,12 @@ MESSAGES: tuple[Message, ...] = (
                         "[OfflinePartitionLeaderSelector]: No broker in ISR is alive for [orders,0]. Pick the leader "
                         "from the alive assigned replicas: 2",
                         (),
+                    ),
+                    Example(
+                        "[OfflinePartitionLeaderSelector]: No broker in ISR is alive for orders-0. Pick the leader "
+                        "from the alive assigned replicas: 2",
+                        (),
+                        "real",
                     ),
                 ),
             ),
@@ -90,7 +104,7 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="1.0",
                 regex=(
-                    rf"^\[[A-Za-z]+LeaderSelector\]: Some broker in ISR is alive for \[(?P<bracketed>[^\]]+)\]\. "
+                    rf"^\[[A-Za-z]+LeaderSelector\]: Some broker in ISR is alive for {EITHER}\. "
                     rf"Select {number('leader')} from ISR (?P<isr>[0-9,]*) to be the leader"
                 ),
                 source_ref="0.10.2.2 PartitionLeaderSelector:90",
@@ -102,6 +116,12 @@ MESSAGES: tuple[Message, ...] = (
                         ({**ORDERS, "leader": 2, "isr": "2,3", "detail": "candidate"},),
                         "real",
                     ),
+                    Example(
+                        "[OfflinePartitionLeaderSelector]: Some broker in ISR is alive for orders-0. Select 3 from "
+                        "ISR 3 to be the leader.",
+                        ({**ORDERS, "leader": 3, "isr": "3", "detail": "candidate"},),
+                        "real",
+                    ),
                 ),
             ),
             Variant(
@@ -109,7 +129,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="1.0",
                 regex=(
                     rf"^\[[A-Za-z]+LeaderSelector\]: Selected new leader and ISR {LEADER_AND_ISR_JSON} for "
-                    rf"(?P<detail>offline) partition \[(?P<bracketed>[^\]]+)\]"
+                    rf"(?P<detail>offline) partition {EITHER}"
                 ),
                 source_ref="0.10.2.2 PartitionLeaderSelector:94",
                 examples=(
@@ -119,13 +139,19 @@ MESSAGES: tuple[Message, ...] = (
                         ({**ORDERS, "leader": 2, "leader_epoch": 1, "isr": "2,3", "detail": "offline"},),
                         "real",
                     ),
+                    Example(
+                        "[OfflinePartitionLeaderSelector]: Selected new leader and ISR "
+                        '{"leader":2,"leader_epoch":3,"isr":[2]} for offline partition orders-0',
+                        ({**ORDERS, "leader": 2, "leader_epoch": 3, "isr": "2", "detail": "offline"},),
+                        "real",
+                    ),
                 ),
             ),
             Variant(
                 since="0.8",
                 until="1.0",
                 regex=(
-                    rf"^\[ControlledShutdownLeaderSelector\]: Partition \[(?P<bracketed>[^\]]+)\] : current leader = "
+                    rf"^\[ControlledShutdownLeaderSelector\]: Partition {EITHER} : current leader = "
                     rf"-?[0-9]+, new leader = {number('leader')}"
                 ),
                 source_ref="0.10.2.2 PartitionLeaderSelector",
@@ -151,7 +177,7 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="1.0",
                 regex=(
-                    rf"^{CONTROLLER}Retaining last ISR (?P<isr>[0-9]+) of partition \[(?P<bracketed>[^\]]+)\] since "
+                    rf"^{CONTROLLER}Retaining last ISR (?P<isr>[0-9]+) of partition {EITHER} since "
                     rf"unclean leader election is disabled"
                 ),
                 source_ref="0.10.2.2 KafkaController:1080",
@@ -178,13 +204,19 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="1.0",
                 regex=(
-                    rf"^{CONTROLLER}Cannot remove replica [0-9]+ from ISR of partition \[(?P<bracketed>[^\]]+)\] "
+                    rf"^{CONTROLLER}Cannot remove replica [0-9]+ from ISR of partition {EITHER} "
                     rf"since it is not in the ISR\. Leader = {number('leader')} ; ISR = (?P<isr>{LIST})"
                 ),
                 source_ref="0.10.2.2 KafkaController",
                 examples=(
                     Example(
                         "[Controller 9]: Cannot remove replica 2 from ISR of partition [orders,0] since it is not in "
+                        "the ISR. Leader = 3 ; ISR = List(3)",
+                        ({"witness": 9, **ORDERS, "leader": 3, "isr": "3"},),
+                        "real",
+                    ),
+                    Example(
+                        "[Controller id=9] Cannot remove replica 1 from ISR of partition orders-0 since it is not in "
                         "the ISR. Leader = 3 ; ISR = List(3)",
                         ({"witness": 9, **ORDERS, "leader": 3, "isr": "3"},),
                         "real",
@@ -229,10 +261,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.8",
                 until="1.0",
-                regex=(
-                    r"^\[Partition state machine on Controller (?P<witness>[0-9]+)\]: After leader election, leader "
-                    r"cache "
-                ),
+                regex=(rf"^{_STATE_MACHINE}After leader election, leader cache "),
                 source_ref="0.10.2.2 PartitionStateMachine",
                 each=(_CACHE_OLD, _CACHE_ONE),
                 own_row=False,
@@ -247,6 +276,12 @@ MESSAGES: tuple[Message, ...] = (
                         "[Partition state machine on Controller 9]: After leader election, leader cache for "
                         "[orders,0] is updated to (Leader:3,ISR:3,LeaderEpoch:2,ControllerEpoch:1)",
                         ({"witness": 9, **ORDERS, "leader": 3, "isr": "3", "leader_epoch": 2},),
+                        "real",
+                    ),
+                    Example(
+                        "[PartitionStateMachine controllerId=9] After leader election, leader cache for orders-0 is "
+                        "updated to (Leader:2,ISR:2,LeaderEpoch:3,ControllerEpoch:1)",
+                        ({"witness": 9, **ORDERS, "leader": 2, "isr": "2", "leader_epoch": 3},),
                         "real",
                     ),
                 ),
@@ -264,8 +299,7 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="1.0",
                 regex=(
-                    rf"^\[Partition ?[sS]tate ?[mM]achine (?:on Controller |controllerId=)(?P<witness>[0-9]+)\]:? "
-                    rf"Initializing leader and isr for partition {EITHER} to "
+                    rf"^{_STATE_MACHINE}Initializing leader and isr for partition {EITHER} to "
                     rf"{LEADER_ISR_CONTROLLER_EPOCH}"
                 ),
                 source_ref="0.10.2.2 PartitionStateMachine",

@@ -9,7 +9,6 @@ from parsers.messages.patterns import (
     LEADER_ISR_CONTROLLER_EPOCH,
     ORDERS,
     STATE_CHANGE_CONTROLLER,
-    STATE_CHANGE_CONTROLLER_OLD,
     TP,
     number,
 )
@@ -174,15 +173,20 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.9",
                 until="1.0",
                 regex=(
-                    r"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [iI]nitiated state "
-                    r"change for partition \[(?P<bracketed>[^\]]+)\] from (?P<detail>[A-Za-z]+ to OnlinePartition "
-                    r"failed)"
+                    rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [iI]nitiated state "
+                    rf"change for partition {EITHER} from (?P<detail>[A-Za-z]+ to OnlinePartition failed)"
                 ),
                 source_ref="0.10.2.2 PartitionStateMachine",
                 examples=(
                     Example(
                         "Controller 9 epoch 1 initiated state change for partition [orders,0] from OfflinePartition "
                         "to OnlinePartition failed",
+                        ({"witness": 9, **ORDERS, "detail": "OfflinePartition to OnlinePartition failed"},),
+                        "real",
+                    ),
+                    Example(
+                        "[Controller id=9 epoch=1] Initiated state change for partition orders-0 from "
+                        "OfflinePartition to OnlinePartition failed",
                         ({"witness": 9, **ORDERS, "detail": "OfflinePartition to OnlinePartition failed"},),
                         "real",
                     ),
@@ -233,16 +237,21 @@ MESSAGES: tuple[Message, ...] = (
         variants=(
             Variant(
                 since="0.9",
-                until="0.11",
+                until="1.0",
                 regex=(
-                    rf"^{STATE_CHANGE_CONTROLLER_OLD}elected leader {number('leader')} for (?P<detail>Offline) "
-                    rf"partition \[(?P<bracketed>[^\]]+)\]"
+                    rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [eE]lected leader "
+                    rf"{number('leader')} for (?P<detail>Offline) partition {EITHER}"
                 ),
                 source_ref="0.10.2.2 PartitionStateMachine:350",
                 examples=(
                     Example(
                         "Controller 9 epoch 1 elected leader 2 for Offline partition [orders,0]",
                         ({"witness": 9, **ORDERS, "leader": 2, "detail": "Offline"},),
+                        "real",
+                    ),
+                    Example(
+                        "[Controller id=9 epoch=1] Elected leader 3 for Offline partition orders-0",
+                        ({"witness": 9, **ORDERS, "leader": 3, "detail": "Offline"},),
                         "real",
                     ),
                 ),
