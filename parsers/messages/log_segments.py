@@ -207,6 +207,21 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # A truncation that removes no whole segment.
+            Variant(
+                since="2.4",
+                until="2.6",
+                regex=rf"^{LOG_PREFIX}Scheduling segments for deletion [A-Za-z]*\(\)",
+                source_ref="2.4.1 Log:2235",
+                own_row=False,
+                examples=(
+                    Example(
+                        "[Log partition=orders-0, dir=/srv/kafka/broker-2/data] Scheduling segments for deletion List()",
+                        (),
+                        "real",
+                    ),
+                ),
+            ),
         ),
     ),
     Message(
