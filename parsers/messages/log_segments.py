@@ -216,7 +216,8 @@ MESSAGES: tuple[Message, ...] = (
                 own_row=False,
                 examples=(
                     Example(
-                        "[Log partition=orders-0, dir=/srv/kafka/broker-2/data] Scheduling segments for deletion List()",
+                        "[Log partition=orders-0, dir=/srv/kafka/broker-2/data] Scheduling segments for deletion "
+                        "List()",
                         (),
                         "real",
                     ),
