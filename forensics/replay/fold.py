@@ -41,7 +41,7 @@ from forensics.replay.put_back import put_back
 from forensics.replay.spared import spared
 from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first
 from forensics.replay.tenures import Reader
-from forensics.replay.unheard import served_untold, unbegun, uncovered
+from forensics.replay.unheard import unbegun, uncovered
 from forensics.replay.writers import unwritten
 
 
@@ -518,13 +518,13 @@ class _Fold(Leading):
         return end is not None and max(end, before[-1].start_low) <= cut.target
 
     def _ended(self, shrunk: Shrunk, row: int | None) -> bool:
-        """Whether the replica's part in the epoch was over when its log was read back: it never came back to it."""
-        spans, disk = self.tenures[shrunk.replica], self.disks.get(shrunk.replica, NO_DISK)
-        if served_untold(spans, disk) is not None and spans[-1].steps[-1].refs == shrunk.refs:
-            return False
-        return not any(
-            tenure.epoch == shrunk.epoch and tenure.refs and (tenure.refs[0].row or 0) >= (row or 0) for tenure in spans
-        )
+        """Whether the replica's part in the epoch was over when its log was read back: its next role is a later one.
+
+        Where its lines end with the load it may have come back to the epoch, and what was committed then it got after.
+        """
+        spans = self.tenures[shrunk.replica]
+        later = [tenure for tenure in spans if tenure.refs and (tenure.refs[0].row or 0) >= (row or 0)]
+        return bool(later) and all(tenure.epoch != shrunk.epoch for tenure in later)
 
     def _held(self, broker: int, until: int, row: int | None, *, since_load: bool = False) -> int:
         """The least log end offset of a replica once an epoch was over: a high watermark reached with it in the ISR

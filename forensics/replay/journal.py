@@ -70,6 +70,7 @@ class Journal:
         self.followed: int | None = None  # leader in the role before, or in the one before that if there was none
         self.first_role: int | None = None
         self.first_epoch: int | None = None
+        self.leading = False  # without doubt: its fetcher has been stopped
         self.requested = False  # a request is being carried out
         self.asked: int | None = None  # leader epoch of the last request
         self.done: int | None = None  # leader epoch of the last one that was carried out
@@ -139,6 +140,7 @@ class Journal:
         if epoch <= self.epoch:
             if epoch == self.epoch and self.leader is None:
                 self.leader = event.leader
+            self.leading = self.leading or (epoch == self.epoch and event.kind == Kind.BECOME_LEADER)
             return
         self._settled()
         self.used = self.used or (self.present and not self.failed and self.role is not None)
@@ -157,6 +159,7 @@ class Journal:
             self.first_role, self.first_epoch = event.row, epoch
         if event.kind != Kind.LEADER_AND_ISR:
             self._begins(event.leo if event.leo is not None else event.hw)
+        self.leading = event.kind == Kind.BECOME_LEADER
         if leads:
             self.found = None
         self.to_fetch = event.row if self.role is Role.FOLLOWER else None
@@ -226,6 +229,7 @@ class Journal:
             if self.asked is not None and self.asked == self.done:
                 self._gap(event.row, f"a new process took up leader epoch {self.done} again")
             self.requested, self.done = False, self.asked
+            self.leading = self.role is Role.LEADER and self.asked == self.epoch
 
     def _heard(self, event: Event) -> None:
         epoch = event.leader_epoch
@@ -249,6 +253,11 @@ class Journal:
         self._begins(event.offset)
         self.used = self.used or (self.present and not self.failed)
         self.to_fetch, self.found, self.served = None, None, self.epoch if self.epoch >= 0 else self.served
+
+    def _fetched(self, event: Event) -> None:
+        if self.leading:
+            self._gap(event.row, "it fetched as a follower, and no line tells whom it followed")
+            self.leading = False
 
     def _begins(self, end: int | None, row: int | None = None) -> None:
         """Before its first role a process does not write: its log is as long as it was found."""
@@ -398,6 +407,8 @@ _HANDLERS: dict[str, Callable[[Journal, Event], None]] = {
     Kind.HW: Journal._reached,
     Kind.HW_HELD: Journal._reached,
     Kind.ROLLED: Journal._rolled,
+    Kind.FOLLOWER_FETCHED: Journal._fetched,
+    Kind.LEADER_HW: Journal._fetched,
 }
 
 

@@ -117,9 +117,10 @@ class Reader:
             now.is_alone = role is Role.LEADER and isr == {self.replica}
         if event.kind == Kind.LEADER_AND_ISR:
             return
-        if event.leo == 0 and not now.steps:
+        untouched = all(step.what == "gap" for step in now.steps)  # lines may be missing between request and role
+        if event.leo == 0 and untouched:
             self._replaced(event.leo, event)
-        if event.leo is not None and not now.steps:
+        if event.leo is not None and untouched:
             now.start_end, now.start_ref, now.start_low = event.leo, ref, event.leo
             self._exact(event.leo, ref)
             self.growing = role is Role.LEADER

@@ -31,7 +31,7 @@ def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
         if disk.end is not None and disk.end < end and not disk.damage:
             why = f"its files end at {disk.end}, it had loaded {end}, and no line tells what removed the rest"
             found.setdefault(broker, why)
-        loaded = served_untold(spans, disk)
+        loaded = _served_untold(spans, disk)
         if loaded is not None and history.replicas[broker].state_log:
             why = f"its files end at {disk.end}, its last process loaded {loaded}, and no line tells of a role of it"
             found.setdefault(broker, why)
@@ -62,7 +62,7 @@ def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
     return found
 
 
-def served_untold(spans: Sequence[Tenure], disk: Disk) -> int | None:
+def _served_untold(spans: Sequence[Tenure], disk: Disk) -> int | None:
     """The end of the log that a replica's last process loaded, where its files have more and no line tells of a role
     of that process.
     """
