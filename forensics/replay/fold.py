@@ -39,7 +39,7 @@ from forensics.replay.leftovers import left_statements
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.put_back import put_back
 from forensics.replay.spared import spared
-from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first
+from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first, replaced
 from forensics.replay.tenures import Reader
 from forensics.replay.unheard import unbegun, uncovered
 from forensics.replay.writers import unwritten
@@ -125,6 +125,7 @@ def fold(
     history.protocol_told = not facts or any(fact.told for fact in facts.values())
     history.eligible = any(fact.eligible for fact in facts.values())
     history.joins_early = any(fact.joins_early for fact in facts.values())
+    history.lets_in_early = any(fact.lets_in_early for fact in facts.values())
     history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
     history.tenures, history.disks = tenures, disks
     history.copies = copies(events, disks, history.replicas)
@@ -316,7 +317,7 @@ class _Fold(Leading):
                 else:
                     shrunk, row = came_back(step, broker, tenure.epoch, log), step.refs[0].row
                 self.pending.append(Pending(None, shrunk, row))
-                log = log.cut(step.target)
+                log = Lineage().begin(UNKNOWN, 0) if replaced(step) else log.cut(step.target)
             elif step.what == "full":
                 log = Lineage().begin(UNKNOWN, step.target)
             elif step.what == "gap":
@@ -383,6 +384,8 @@ class _Fold(Leading):
             return  # it already stood when the tenure before began
         if before is not None and before.hw is not None and start.value <= before.hw.value:
             return
+        if before is not None and any(replaced(step) for step in before.steps):
+            return  # it is of the log that was there
         epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
         own, known = None, unknown_from(self.history, before, tenure) if before is not None else None
         if epoch is not None and known is not None and known < start.value:

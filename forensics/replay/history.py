@@ -214,6 +214,7 @@ class BrokerFacts:
         eligible: leaders may come from the eligible leader replicas (from 4.0 on, KIP-966).
         joins_early: as leader it may let a follower into the ISR below the start of its epoch: to 2.0, where reaching
             its high watermark was enough (KAFKA-7128); true where the release is not known.
+        lets_in_early: the same where it is known.
         told: its version, its inter-broker protocol or the format of its batches says which protocol it follows.
         unheard: broker epoch of a process of which controllers tell and its own lines do not; or None.
     """
@@ -229,6 +230,7 @@ class BrokerFacts:
     state_log: bool = True
     eligible: bool = False
     joins_early: bool = True
+    lets_in_early: bool = False
     unheard: int | None = None
     told: bool = True
 
@@ -493,6 +495,7 @@ class History:
     kraft: bool = False  # its brokers follow the metadata log
     eligible: bool = False  # leaders may come from the eligible leader replicas (KRaft from 4.0 on, KIP-966)
     joins_early: bool = False  # a follower may enter the ISR below the start of the leader's epoch (to 2.0, KAFKA-7128)
+    lets_in_early: bool = False  # the release of a broker is known, and there it may
     uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
     backwards: list[Backwards] = field(default_factory=list)  # signs that the order of epochs is not that of leaders
     states: dict[int, tuple[int | None, frozenset[int] | None]] = field(

@@ -88,7 +88,8 @@ class Journal:
         self.moved = False  # it was loaded in another directory while in use
         self.found: int | None = None  # the end of that log, until the first role is carried out
         self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
-        self.stopping = False
+        self.stopping = False  # the process is
+        self.stopped = False  # the replica is, by request
         self.opened: int | None = None  # high watermark with which it was
         self.served: int | None = None  # last leader epoch of a role that it took up without doubt
         self.end: int | None = None  # of the log, by the last append, where each is printed
@@ -133,7 +134,8 @@ class Journal:
             self._gap(event.row, f"it had been in leader epoch {previous}")
         if event.kind == Kind.BECOME_LEADER:
             self.to_lead = None
-            if previous == -1 and self.served is not None and self.served < epoch and not self.stopping:
+        if event.kind != Kind.LEADER_AND_ISR:
+            if previous == -1 and self.served is not None and self.served < epoch and not self.stopped:
                 why = f"a process took up leader epoch {epoch} as its first, and it had served epoch {self.served}"
                 self._gap(event.row, why)
             self.served = epoch
@@ -219,7 +221,7 @@ class Journal:
             self.to_fetch, self.role, self.asked = None, Role.OFFLINE, None
             return
         if not detail.startswith(("leader:", "follower:")):
-            self.stopping = True  # the replica is stopped
+            self.stopping = self.stopped = True
             return
         if not self.requested:
             self._gap(event.row, "a request was carried out whose receipt no line tells")
@@ -346,14 +348,14 @@ class Journal:
         """
         if event.hw is None or event.detail == AMBIGUOUS:
             return
-        if self.opened is not None and event.hw > self.opened and not self.stopping:
+        if self.opened is not None and event.hw > self.opened and not self.stopped:
             self._gap(event.row, "a process opened its log, and no line tells of its start")
             self._fresh()
         self.opened = event.hw
 
     def _made(self, event: Event) -> None:
         # A process makes no log where it has one (LogManager.getOrCreateLog).
-        if self.used and not self.stopping:
+        if self.used and not self.stopped:
             self._gap(event.row, "a log was made anew, and no line tells what became of the one that was in use")
         self.used = self.failed = False
         self.rebuilt = self.end = None

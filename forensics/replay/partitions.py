@@ -203,6 +203,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         eligible=broker is not None and broker.kraft and (release is None or release >= (4, 0)),
         kraft=broker is not None and broker.kraft,
         joins_early=not (broker is not None and broker.kraft) and (release is None or release < (2, 1)),
+        lets_in_early=release is not None and release < (2, 1),
         unheard=broker.unheard if broker is not None else None,
         told=bool(magics) or (broker is not None and broker.hw_protocol is not None),
     )

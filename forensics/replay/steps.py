@@ -148,6 +148,12 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> Shrunk:
     )
 
 
+def replaced(step: Step) -> bool:
+    """Whether a load found another log than the one that was there: a clean stop had flushed that one whole."""
+    before = step.end if step.end is not None else step.end_low
+    return step.what == "loaded" and not step.reason and 0 < step.target < before
+
+
 def made_first(tenure: Tenure) -> Step | None:
     """A new log that a role began with: it is in the place of what the role before left."""
     first = tenure.steps[0] if tenure.steps else None

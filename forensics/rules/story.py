@@ -248,7 +248,7 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
     if leader is None or not before or not (before[-1].isr_own or before[-1].isr_told):
         return False
-    if not history.joins_early or not _heard(history, leader) or leader not in (before[-1].last_isr or ()):
+    if not history.lets_in_early or not _heard(history, leader) or leader not in (before[-1].last_isr or ()):
         return False
     # Of what a truncation took nothing may tell.
     if any(cut.replica == leader and since <= cut.epoch <= epoch.epoch for cut in history.unmeasured):

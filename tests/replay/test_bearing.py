@@ -100,7 +100,7 @@ def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
 def test_a_member_that_lagged_was_there_when_the_records_were_written(
     spans: list[Tenure], second: int, cut: int | None, cause: str
 ) -> None:
-    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)}, joins_early=True)
+    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)}, lets_in_early=True)
     isr = [(frozenset({1, 2}), LINE)]
     history.epochs = {n: Epoch(n, leader=2, start=n, isr=isr, isr_own=True, served=True) for n in (3, second)}
     last = history.epochs[second + 1] = Epoch(second + 1, leader=1, start=10, isr=isr, served=True)

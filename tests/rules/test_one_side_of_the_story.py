@@ -291,7 +291,7 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
 ) -> None:
     """Broker 2 followed in leader epoch 1 and leads in epoch 3 with other records from offset 10 on."""
     ref, both = Ref(row=1), frozenset({1, 2})
-    history = History("orders", 0, protocol="hw", joins_early=True)
+    history = History("orders", 0, protocol="hw", lets_in_early=True)
     history.replicas[2] = Replica(2, server_log=True, state_log=True)
     leaders = {0: 2, 1: 1, 2: 1, 3: 2}
     history.epochs = {n: Epoch(n, leader=b, served=True, isr=[(both, ref)], isr_own=True) for n, b in leaders.items()}
