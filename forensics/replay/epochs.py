@@ -159,7 +159,7 @@ def _safe(event: Event) -> bool:
     """
     if event.kind != Kind.PARTITION_CHANGED or event.leader is None or event.leader < 0:
         return False
-    return event.detail == ELECTED_SAFELY or (event.detail or "").startswith("replicas=")
+    return (event.detail or "").startswith((ELECTED_SAFELY, "replicas="))
 
 
 def _followed(epoch: Epoch, tenure: Tenure) -> None:

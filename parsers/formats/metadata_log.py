@@ -29,7 +29,7 @@ from parsers.formats.records import ControlRecord, Record, decode_batch
 from parsers.formats.segment import Data, SegmentScan, read_segment
 from parsers.kraft_records import MetadataRecord, Unreadable
 from parsers.reading import Notices, observations
-from parsers.schema import NOTICES, OBSERVATIONS, Kind
+from parsers.schema import ELECTED_SAFELY, NOTICES, OBSERVATIONS, Kind
 
 NAME: Final = "metadata-log"
 SNAPSHOT: Final = "metadata-snapshot"
@@ -362,7 +362,9 @@ class Reader:
             "isr_before": _ids(before.isr) if before else None,
             "detail": _details(fields),
         }
-        self.row(Kind.PARTITION_CHANGED, **row)
+        eligible = before is not None and leader in before.eligible and leader not in before.isr
+        told = f"{ELECTED_SAFELY} {row['detail'] or ''}".rstrip() if eligible else row["detail"]
+        self.row(Kind.PARTITION_CHANGED, **row | {"detail": told})
         if leader is not None and leader >= 0 and before and _unclean(leader, before, fields):
             self.row(Kind.UNCLEAN_ELECTION, **row | {"detail": self._against_settings(row["topic"], row["detail"])})
 
