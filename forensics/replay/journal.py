@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from forensics.replay.events import PROGRESS, SNAPSHOT, Event
+from forensics.replay.events import PROGRESS, Event
 from forensics.replay.history import BrokerFacts, Role
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import AMBIGUOUS, BY_REQUEST, MOVED, Kind
@@ -293,8 +293,7 @@ class Journal:
             self.end = None
 
     def _rolled(self, event: Event) -> None:
-        if event.message != SNAPSHOT:
-            self._begins(event.offset, event.row)
+        self._begins(event.offset, event.row)
 
     def _truncate(self, event: Event) -> None:
         if self.role is Role.LEADER or (self.role is None and self.run > 0):
