@@ -85,7 +85,7 @@ def untold(
                 found[broker] = number, f"others were told of the ISR {isr_text(unsaid)} in epoch {number}"
             if not before or here:
                 continue
-            if broker == epoch.leader and (epoch.served or number == max(epochs)):
+            if broker == epoch.leader and (epoch.served or number == max(epochs) or _silent(spans, number)):
                 found[broker] = (
                     number,
                     f"it led in epoch {number}" if epoch.served else f"it was to lead in epoch {number}",
@@ -107,6 +107,11 @@ def untold(
         if missed is not None and (broker not in found or missed < found[broker][0]):
             found[broker] = missed, f"it led before epoch {missed} and serves on after it, and nothing names that epoch"
     return found
+
+
+def _silent(spans: Sequence[Tenure], number: int) -> bool:
+    """Whether nothing of a replica is told from an epoch on, by the process that was there before or a later one."""
+    return spans[-1].epoch < number and not any(step.what in ("loaded", "deleted") for step in spans[-1].steps)
 
 
 def _unsaid(epoch: Epoch) -> frozenset[int] | None:

@@ -351,3 +351,20 @@ def test_a_process_makes_no_log_where_it_has_one(between: list[Event], missing: 
     why = "a log was made anew, and no line tells what became of the one that was in use"
     assert gaps([role, *made, fetched]) == []
     assert gaps([role, *made, fetched, *between, *again]).count(why) == missing
+
+
+@pytest.mark.parametrize(
+    ("last", "missing"),
+    [
+        (None, True),
+        (Step("loaded", 9, None, 0, "unclean", None, (Ref(row=2),)), False),  # the process died before it was told
+        (Step("deleted", 0, None, 0, "deleted", None, (Ref(row=2),)), False),
+    ],
+)
+def test_a_leader_of_which_nothing_is_told_any_more_may_have_led(last: Step | None, missing: bool) -> None:
+    """Who elects says that broker 1 was to lead in epoch 1; its own lines end in epoch 0, as in an older copy."""
+    told = tenure(0, Role.LEADER, 1)
+    told.steps = [] if last is None else [last]
+    epochs = {n: Epoch(n, leader=b, served=n != 1) for n, b in ((0, 1), (1, 1), (2, -1), (3, 2))}
+    found = untold({1: [told]}, epochs, {}, {})
+    assert found == ({1: (1, "it was to lead in epoch 1")} if missing else {})
