@@ -7,6 +7,7 @@ Where one of them stands alone, the others are missing, and nothing that follows
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -420,5 +421,7 @@ def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
     found = Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
     if own and fact.unheard is not None:
         why = f"controllers registered a process of it with broker epoch {fact.unheard}, of which its lines say nothing"
-        found.append(Gap(own[-1].row, why))  # where among its lines is not told
+        # Between which of its processes that one was is not told, or whether it was the last.
+        begins = [two.row for one, two in itertools.pairwise(own) if one.run != two.run]
+        found += [Gap(row, why) for row in (*begins, own[-1].row)]
     return found
