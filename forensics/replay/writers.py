@@ -19,13 +19,23 @@ def unwritten(history: History) -> dict[int, str]:
     found: dict[int, str] = {}
     for fork in history.forks:
         first = fork.ranges[0][0]
+        silent = not any(r.server_log and r.state_log for b, r in history.replicas.items() if b in leaders)
+        if len(numbers) == 1 and silent and not (_dated(fork.left_batch) or _dated(fork.right_batch)):
+            # A leader writes an offset once, unless it loses it as it leads, of which its lines would tell.
+            why = f"brokers {fork.left} and {fork.right} hold different records at {first}, and one leader is told of"
+            for broker in (fork.left, fork.right):
+                found.setdefault(broker, why)
         for broker, batch in ((fork.left, fork.left_batch), (fork.right, fork.right_batch)):
-            dated = batch[2] is not None and batch[2] >= 0
-            if not dated and not any(_may_have_written(history, leader, broker, first) for leader in leaders):
+            if not _dated(batch) and not any(_may_have_written(history, leader, broker, first) for leader in leaders):
                 found.setdefault(
                     broker, f"no leader that is told of wrote what broker {broker} holds at offset {first}"
                 )
     return found
+
+
+def _dated(batch: tuple[int, int, int | None]) -> bool:
+    """Whether a batch says in which leader epoch it was written."""
+    return batch[2] is not None and batch[2] >= 0
 
 
 def _may_have_written(history: History, leader: int, broker: int, offset: int) -> bool:

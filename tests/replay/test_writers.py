@@ -52,6 +52,7 @@ def test_a_leader_whose_log_was_shortened_may_have_written_both(target: int, tol
 def test_where_a_leader_may_have_written_what_is_not_at_hand_nothing_follows() -> None:
     assert unwritten(forked(1))
     unread, short, silent, earlier, between, reopened = (forked(1) for _ in range(6))
+    silent.epochs[1] = Epoch(1, leader=1, served=True)
     unread.compared = frozenset()
     short.replicas[1].end = 21
     silent.replicas[1].server_log = False
@@ -75,3 +76,10 @@ def test_logs_that_end_before_an_election_do_not_say_who_is_current(sample_trace
     assert "after epoch 3 (no leader that is told of wrote what broker 2 holds at offset 42)" in elections.missing[0]
     (fork,) = partition.judgements["replica-divergence"].findings
     assert "current leader" not in fork.summary
+
+
+def test_one_leader_of_which_no_line_tells_writes_an_offset_once() -> None:
+    history = forked(1)
+    history.replicas[1].server_log = False
+    why = "brokers 1 and {} hold different records at 21, and one leader is told of"
+    assert unwritten(history) == {1: why.format(2), 2: why.format(2), 3: why.format(3)}
