@@ -49,7 +49,7 @@ from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.disks import GAP
 from forensics.replay.held import records_lost, with_records
 from forensics.replay.history import Confidence, Epoch, History
-from forensics.replay.lineage import Range, merge, size
+from forensics.replay.lineage import Range, size
 from forensics.rules.acks import acks_fact
 from forensics.rules.finding import (
     Fact,
@@ -64,7 +64,7 @@ from forensics.rules.finding import (
     records_text,
     span_text,
 )
-from forensics.rules.rescue import advice, outside_text
+from forensics.rules.rescue import advice, copies_text, outside_text
 from forensics.rules.story import (
     cut_fact,
     earlier_segments,
@@ -245,11 +245,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         summary=(
             f"committed offsets {span_text(loss.ranges)} ({at_least}{_count(loss, least, most)}) of leader epoch "
             f"{_written_text(history, loss, written)} are gone: {_how(loss)}"
-            + (
-                f"; {_held_text(loss)}still held by {brokers_text(holders)}"
-                if holders
-                else f"; {outside_text(history, loss)}"
-            )
+            + (f"; {copies_text(loss)}" if holders else f"; {outside_text(history, loss)}")
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
@@ -291,7 +287,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
     written = sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0})
     facts.append(acks_fact(history, case, written, loss.statements))
-    held = f"{_held_text(loss)}still held by {brokers_text(holders)}" if holders else outside_text(history, loss)
+    held = copies_text(loss) if holders else outside_text(history, loss)
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
@@ -407,12 +403,6 @@ def _later(history: History, loss: Loss) -> tuple[str, ...]:
 def _epochs(loss: Loss, first: int, end: int) -> set[int]:
     inside = {epoch for epoch, start in loss.lineage.entries if first <= start < end}
     return inside | {loss.lineage.epoch_at(first)}
-
-
-def _held_text(loss: Loss) -> str:
-    """Which of the lost offsets a copy still has, where it is not all of them."""
-    held = merge(piece for ranges in loss.holders.values() for piece in ranges)
-    return "" if held == list(loss.ranges) else f"only {span_text(held)} "
 
 
 def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], ...]) -> Fact:

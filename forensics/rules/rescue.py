@@ -10,7 +10,7 @@ from forensics.case import Case
 from forensics.replay.committed import Loss
 from forensics.replay.history import History, Stale
 from forensics.replay.leftovers import left_behind, reaching
-from forensics.replay.lineage import Range, intersect, merge
+from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.rules.finding import brokers_text, span_text
 from forensics.rules.story import failed_directories, members
 
@@ -22,24 +22,24 @@ def advice(history: History, case: Case, loss: Loss) -> Advice:
     """What to do about a loss, whether or not a live copy still has the records."""
     if not loss.holders:
         return _without_copy(history, case, loss)
-    name, holders = history.name, tuple(loss.holders)
-    broker = holders[0]
+    name, holders = history.name, copies(loss)
+    needed = _needed(holders)
     others = [b for b in sorted(members(history, case)) if b not in holders]
     unseen = tuple(b for b in others if not _on_disk(history, b))
     parts = tuple(b for b in others if b not in unseen and _left_out(history, b, loss.ranges))
     apart = (*unseen, *parts)
-    folder = history.replicas[broker].directory
-    here = f" (in this evidence: {shlex.quote(folder)})" if folder is not None else ""
     return (
-        f"broker {broker}'s copy of {name}"
-        + (_only(unseen, parts) if len(holders) == 1 else f" (also on {brokers_text(holders[1:])})"),
+        _kept(name, holders, needed) + (_only(unseen, parts) if len(holders) == 1 else ""),
         (
-            f"stop broker {broker} and copy its directory {name} to another disk{here}",
-            _read(name, _dump(case, broker)),
+            *(
+                f"stop broker {broker} and copy its directory {name} to another disk{_here(history, broker)}"
+                for broker in needed
+            ),
+            _read(name, _dump(case, needed[0])),
         ),
         (
             (
-                f"do not wipe, reassign or restart broker {broker} before that: following the current "
+                f"do not wipe, reassign or restart {brokers_text(needed)} before that: following the current "
                 f"leader removes the records"
             ),
             *(
@@ -49,6 +49,47 @@ def advice(history: History, case: Case, loss: Loss) -> Advice:
             ),
         ),
     )
+
+
+def copies(loss: Loss) -> dict[int, tuple[Range, ...]]:
+    """Replicas that still hold lost records, with the offsets; who holds the most comes first."""
+    return dict(sorted(loss.holders.items(), key=lambda held: (-size(held[1]), held[0])))
+
+
+def copies_text(loss: Loss) -> str:
+    """Who still holds which of the lost records."""
+    groups: dict[tuple[Range, ...], list[int]] = {}
+    for broker, ranges in copies(loss).items():
+        groups.setdefault(ranges, []).append(broker)
+    (most, first), *others = groups.items()
+    whole = most == loss.ranges
+    text = f"{'' if whole else f'only {span_text(most)} '}still held by {brokers_text(first)}"
+    return text + "".join(f", {span_text(r)} {'also ' if whole else ''}by {brokers_text(b)}" for r, b in others)
+
+
+def _needed(holders: dict[int, tuple[Range, ...]]) -> tuple[int, ...]:
+    """The copies without which something would be gone that is still held."""
+    needed, covered = [], list[Range]()
+    for broker, ranges in holders.items():
+        if subtract(list(ranges), covered):
+            needed.append(broker)
+            covered = merge([*covered, *ranges])
+    return tuple(needed)
+
+
+def _kept(name: str, holders: dict[int, tuple[Range, ...]], needed: tuple[int, ...]) -> str:
+    if len(needed) > 1:
+        return " and ".join(f"broker {b}'s copy of {name} with {span_text(holders[b])}" for b in needed)
+    alike = [b for b, ranges in holders.items() if b not in needed and ranges == holders[needed[0]]]
+    also = f" (also on {brokers_text(alike)})" if alike else ""
+    parts = [b for b in holders if b not in (*needed, *alike)]
+    less = f" ({brokers_text(parts)} {'has' if len(parts) == 1 else 'have'} a part of the records)" if parts else ""
+    return f"broker {needed[0]}'s copy of {name}{also}{less}"
+
+
+def _here(history: History, broker: int) -> str:
+    folder = history.replicas[broker].directory
+    return f" (in this evidence: {shlex.quote(folder)})" if folder is not None else ""
 
 
 def outside_text(history: History, loss: Loss) -> str:
