@@ -147,7 +147,7 @@ class _Fold(Leading):
         super().__init__(history, tenures, disks, facts)
         self.logs = {broker: self._seed(broker) for broker in history.replicas}
         self.pending: list[Pending] = []
-        self.shortest: dict[int, list[tuple[int, bool, int]]] = {}
+        self.shortest: dict[int, list[tuple[int, bool, int, bool]]] = {}
 
     def run(self) -> None:
         """Walk the epochs in rising order."""
@@ -561,23 +561,25 @@ class _Fold(Leading):
             shortened = any(
                 number <= epoch <= until
                 and lowest < statement.high_watermark
-                and (number < epoch or loaded)
+                and (number < epoch or loaded or over)
                 and (since_load or not loaded)
-                for epoch, loaded, lowest in self._shortest(broker)
+                for epoch, loaded, lowest, over in self._shortest(broker)
             )
             if not shortened:
                 least = max(least, statement.high_watermark)
         return least
 
-    def _shortest(self, broker: int) -> list[tuple[int, bool, int]]:
-        """How short a replica's log was made in each of its tenures: epoch, whether a load says so, lowest offset.
+    def _shortest(self, broker: int) -> list[tuple[int, bool, int, bool]]:
+        """How short a replica's log was made in each of its tenures: epoch, whether a load says so, lowest offset, and
+        whether the replica was taken away with it, to come back in a later epoch alone.
 
         A replica in a truncation loop has thousands of steps, and every one of them asks for this.
         """
         if broker not in self.shortest:
+            spans = self.tenures.get(broker, [])
             self.shortest[broker] = [
-                (tenure.epoch, loaded, min(targets))
-                for tenure in self.tenures.get(broker, ())
+                (tenure.epoch, loaded, min(targets), tenure.given_up and (later is None or later.epoch > tenure.epoch))
+                for tenure, later in itertools.zip_longest(spans, spans[1:])
                 for loaded in (True, False)
                 if (targets := [s.target for s in tenure.steps if (s.what in REMOVES, s.what == "loaded")[loaded]])
             ]

@@ -11,14 +11,16 @@ def put_back(history: History) -> list[Regression]:
     """High watermarks that a clean stop wrote and that were lower when they were read back.
 
     A leader's own high watermark never falls within its epoch and is at least what its followers took over from it.
-    That the stop was clean shows in records of that life which needed no recovery: they had been flushed.
+    That the stop was clean its process says, and records of that life which needed no recovery: they had been flushed.
     """
     found = []
     for broker, spans in history.tenures.items():
         for one, two in itertools.pairwise(spans):
             loads = [step for step in one.steps if step.what == "loaded" and not step.reason]
             grown = one.start_end is not None and bool(loads) and loads[0].target > one.start_end
-            if one.role is not Role.LEADER or len(one.steps) != 1 or not grown or two.start_hw is None:
+            if not one.shut_down or one.role is not Role.LEADER or len(one.steps) != 1:
+                continue
+            if not grown or two.start_hw is None:
                 continue
             if two.epoch == one.epoch:
                 continue  # it went on in its epoch: what was reached in it may have been reached later

@@ -214,6 +214,9 @@ class Reader:
     def _unclean(self, event: Event) -> None:
         self.unclean = event.run
 
+    def _shut_down(self, event: Event) -> None:
+        self.now.shut_down = self.now.shut_down or event.run == self.now.run
+
     def _stopped(self) -> None:
         last = self.now.last_time
         self.lived = last - self.since if last is not None and self.since is not None else 0
@@ -529,6 +532,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.LOG_LOADED: Reader._loaded,
     Kind.RECOVERY: Reader._recovery,
     Kind.UNCLEAN_RESTART: Reader._unclean,
+    Kind.SHUTDOWN_BEGIN: Reader._shut_down,
     Kind.CORRUPTION_CUT: Reader._corrupt,
     Kind.DIR_FAILED: Reader._directory_failed,
     Kind.LOG_CREATED: Reader._created,
