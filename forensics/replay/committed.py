@@ -363,8 +363,12 @@ def _shortened(history: History, broker: int | None, after: int, until: int) -> 
     first = after if stayed else after + 1
     spans = history.tenures.get(broker, []) if broker is not None else []
     late = {t.epoch for at, t in enumerate(spans) if epoch is not None and not _over(spans, at, epoch)}
+    # A log that came back shorter once its leader's last role in an epoch was over had been whole when that began.
+    here = [t for t in spans if t.epoch == until]
+    whole = [t for t in here if t.role is Role.LEADER and all(step.what == "loaded" for step in t.steps)]
+    last = until - 1 if len(here) == len(whole) == 1 else until
     return any(c.replica == broker and first <= c.epoch <= until for c in cuts) or any(
-        s.replica == broker and s.epoch <= until and (after <= s.epoch or s.epoch in late) for s in history.shrunk
+        s.replica == broker and s.epoch <= last and (after <= s.epoch or s.epoch in late) for s in history.shrunk
     )
 
 

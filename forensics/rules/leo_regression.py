@@ -35,7 +35,7 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, holders, lost_unseen
+from forensics.replay.committed import doubts, holders, losses, lost_unseen
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
@@ -178,7 +178,8 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         )
     whole = _whole(history, shrunk)
     # What a leader had beyond the least that is known of its log may have been committed, and gone.
-    measured = shrunk.end_exact or served_as(history, shrunk.replica, shrunk.epoch) is Role.FOLLOWER
+    settled = not history.backwards and not doubts(history) and not losses(history)[0]
+    measured = settled or shrunk.end_exact or served_as(history, shrunk.replica, shrunk.epoch) is Role.FOLLOWER
     again = measured and shrunk.replica in whole
     others = () if again else tuple(broker for broker in whole if broker != shrunk.replica)
     how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered"}.get(shrunk.cause, "created anew")
