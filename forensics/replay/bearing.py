@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from forensics.replay.history import Damage, Epoch, History, Ref, Shrunk, Statement
 from forensics.replay.leading import NO_DISK, REMOVES
-from forensics.replay.lineage import UNKNOWN, Lineage, differences
+from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
 from forensics.replay.steps import Tenure
 
 
@@ -60,6 +60,13 @@ def _lines_missing(history: History, broker: int, why: str, ref: Ref) -> None:
     history.gaps.setdefault(broker, Damage(why, ref))
     replica = history.replicas[broker]
     replica.server_log = replica.state_log = False
+
+
+def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
+    """A follower's log before a truncation by leader epoch: what agrees with its leader's from the target on is not
+    what it had, since it is cut where the two differ and not before (KIP-101, OffsetsForLeaderEpoch).
+    """
+    return log.cut(target).begin(UNKNOWN, target) if same(log, leaders, [(target, end)]) else log
 
 
 def cut_untold(history: History, tenure: Tenure, log: Lineage, leaders: Lineage) -> bool:

@@ -12,7 +12,16 @@ from dataclasses import replace
 
 from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again, written_before
-from forensics.replay.bearing import agreed, beyond_lines, borne_out, cut_untold, left_unseen, misled, next_start
+from forensics.replay.bearing import (
+    agreed,
+    as_it_was,
+    beyond_lines,
+    borne_out,
+    cut_untold,
+    left_unseen,
+    misled,
+    next_start,
+)
 from forensics.replay.committed import reached
 from forensics.replay.copies import copies
 from forensics.replay.elections import outlived, states
@@ -98,7 +107,8 @@ def fold(
     history.kraft = any(fact.kraft for fact in facts.values())
     told = {broker for broker, replica in history.replicas.items() if replica.state_log} - {*history.gaps}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
-    missed = untold({b: tenures[b] for b in told}, history.epochs, facts, linked(events))
+    ends = {broker: disk.end for broker, disk in disks.items() if disk.end is not None}
+    missed = untold({b: tenures[b] for b in told}, history.epochs, facts, linked(events), ends)
     missed = {**late(tenures, told, history.epochs), **missed}
     if not history.backwards and not served_again(tenures):
         missed = {**regrown(tenures, told), **missed}
@@ -294,12 +304,15 @@ class _Fold(Leading):
         for step in steps:
             if step.what == "cut":
                 leader = tenure.leader if tenure.leader is not None else (epoch.leader if epoch else None)
+                end = step.end if step.end is not None else step.end_low
+                if epoch is not None and step.reason != "high watermark" and self.facts.get(broker, NO_FACTS).fenced:
+                    log = as_it_was(log, epoch.lineage, step.target, end)
                 cut = Cut(
                     replica=broker,
                     epoch=tenure.epoch,
                     leader=leader,
                     target=step.target,
-                    end=step.end if step.end is not None else step.end_low,
+                    end=end,
                     end_exact=step.end is not None,
                     lineage=log,
                     reason=step.reason,

@@ -41,6 +41,7 @@ def untold(
     epochs: Mapping[int, Epoch],
     facts: Mapping[int, BrokerFacts],
     before_it: Linked,
+    ends: Mapping[int, int],
 ) -> dict[int, tuple[int, str]]:
     """Epochs that a replica had a part in, as others say, and of which its own lines, which go on before and behind or
     end there, tell nothing.
@@ -51,6 +52,7 @@ def untold(
         facts: what is known of brokers.
         before_it: which epochs followed one another on each broker. Epochs in between passed it by: a KRaft broker
             applies several changes of a partition as one (TopicDelta).
+        ends: where the log of each replica ends whose files are at hand.
 
     Returns:
         The first such epoch of each replica, and what shows its part.
@@ -85,7 +87,8 @@ def untold(
                 found[broker] = number, f"others were told of the ISR {isr_text(unsaid)} in epoch {number}"
             if not before or here:
                 continue
-            if broker == epoch.leader and (epoch.served or number == max(epochs) or _silent(spans, number)):
+            silent = _silent(spans, number) and ends.get(broker, 0) <= _next_start(number, epochs, tenures)
+            if broker == epoch.leader and (epoch.served or number == max(epochs) or silent):
                 found[broker] = (
                     number,
                     f"it led in epoch {number}" if epoch.served else f"it was to lead in epoch {number}",
@@ -112,6 +115,14 @@ def untold(
 def _silent(spans: Sequence[Tenure], number: int) -> bool:
     """Whether nothing of a replica is told from an epoch on, by the process that was there before or a later one."""
     return spans[-1].epoch < number and not any(step.what in ("loaded", "deleted") for step in spans[-1].steps)
+
+
+def _next_start(number: int, epochs: Mapping[int, Epoch], tenures: Mapping[int, Sequence[Tenure]]) -> int:
+    """Where the next leader after an epoch began; what a copy holds beyond that was written by the one before."""
+    led = (other for other, epoch in epochs.items() if other > number and epoch.leader not in (None, -1))
+    later = min(led, default=-1)
+    roles = [t for spans in tenures.values() for t in spans if t.epoch == later and t.role is Role.LEADER]
+    return max((t.start_end or 0 for t in roles), default=0)
 
 
 def _unsaid(epoch: Epoch) -> frozenset[int] | None:
