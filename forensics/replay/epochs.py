@@ -115,15 +115,26 @@ def unnamed(
         told = epochs[one].leader
         leader = -1 if told is None else told
         led = leader >= 0 and epochs[two].leader == -1
-        if two > one + 1 and (led or not heard) and not skips and not _went_on(tenures.get(leader, ()), one, two):
+        if (
+            two > one + 1
+            and (led or not heard)
+            and not skips
+            and not (_went_on(tenures.get(leader, ()), one, two) and at_once(epochs[one], epochs[two]))
+        ):
             found |= {number: Epoch(number, served=True, named=False) for number in range(one + 1, two)}
     return dict(sorted(found.items()))
 
 
-def _went_on(spans: Sequence[Tenure], one: int, two: int) -> bool:
-    """Whether one process led in both epochs. A controller of a ZooKeeper cluster raises the epoch for each replica
-    that it takes out of the ISR, several in one request (KafkaController.onReplicasBecomeOffline).
+def at_once(before: Epoch, after: Epoch) -> bool:
+    """Whether the epochs between two of one leader may have come in one request: a controller of a ZooKeeper cluster
+    raises the epoch for each replica that it takes out of the ISR (KafkaController.onReplicasBecomeOffline).
     """
+    taken = len((before.last_isr or frozenset()) - (after.first_isr or frozenset()))
+    return before.leader == after.leader and after.epoch - before.epoch <= taken
+
+
+def _went_on(spans: Sequence[Tenure], one: int, two: int) -> bool:
+    """Whether one process led in both epochs."""
     led = {tenure.epoch: tenure.run for tenure in spans if tenure.role is Role.LEADER}
     return one in led and led[one] == led.get(two)
 

@@ -305,7 +305,8 @@ class _Fold(Leading):
             if step.what == "cut":
                 leader = tenure.leader if tenure.leader is not None else (epoch.leader if epoch else None)
                 end = step.end if step.end is not None else step.end_low
-                if epoch is not None and step.reason != "high watermark" and self.facts.get(broker, NO_FACTS).fenced:
+                fenced = self.facts.get(broker, NO_FACTS).fenced and step.reason != "high watermark"
+                if epoch is not None and fenced and self.history.gaps:  # else what is told counts
                     log = as_it_was(log, epoch.lineage, step.target, end)
                 cut = Cut(
                     replica=broker,

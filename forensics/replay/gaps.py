@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
+from forensics.replay.epochs import at_once
 from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.isr import isr_text
@@ -260,8 +261,7 @@ def _nameless(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch])
             continue
         nameless = [number for number in range(one.epoch + 1, two.epoch) if number not in epochs]
         before, after = epochs[one.epoch], epochs[two.epoch]
-        taken = len((before.last_isr or frozenset()) - (after.first_isr or frozenset()))
-        if nameless and not (after.leader == broker and two.epoch - one.epoch <= taken):
+        if nameless and not (after.leader == broker and at_once(before, after)):
             return nameless[0]
     return None
 

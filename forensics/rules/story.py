@@ -8,6 +8,7 @@ from typing import cast
 from forensics.case import Case
 from forensics.replay.committed import doubts, lost_unseen, refetched
 from forensics.replay.elections import outside_isr
+from forensics.replay.epochs import at_once
 from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Ref, Role, Shrunk, Statement
 from forensics.replay.isr import isr_text
 from forensics.replay.leading import REMOVES
@@ -355,9 +356,7 @@ def passed_over(history: History) -> dict[int, tuple[str, Ref]]:
             if not between or one.epoch < 0 or one.run != two.run or gone or broker in {*found, *history.gaps}:
                 continue
             before, after = history.epochs[one.epoch], history.epochs[two.epoch]
-            taken = len((before.last_isr or frozenset()) - (after.first_isr or frozenset()))
-            at_once = before.leader == after.leader and two.epoch - one.epoch <= taken
-            if before.by_request and after.by_request and not at_once and two.refs:
+            if before.by_request and after.by_request and not at_once(before, after) and two.refs:
                 why = f"they go on from leader epoch {one.epoch} to {two.epoch}, and nothing names epoch {between[0]}"
                 found[broker] = why, two.refs[0]
     return found

@@ -28,7 +28,8 @@ def test_what_a_follower_fetched_of_an_epoch_its_leader_wrote() -> None:
         (-1, (1, 2), True, False, [2]),  # an epoch without a leader follows on one with a leader
         (None, (1, 2), True, False, []),  # while the leader was dead nobody may have led
         (None, (1, 2), False, False, [2]),  # or one whose lines are not there
-        (None, (1, 1), False, False, []),  # one process led in both
+        (None, (1, 1), False, False, []),  # one process led in both, two replicas went at once
+        (None, (1, 1), False, False, [2, 3]),  # and three epochs are more than these
         (-1, (1, 2), True, True, []),  # a KRaft broker takes several changes as one
     ],
 )
@@ -36,15 +37,17 @@ def test_epochs_that_nobody_names(
     leader: int, later: int | None, runs: tuple[int, int], heard: bool, skips: bool, between: list[int]
 ) -> None:
     """The same broker leads before and, but for an epoch without a leader, after them; broker 0 is one like any."""
+    last = 4 if between == [2, 3] else 3
+    members, alone = [(frozenset({leader, 8, 9}), LINE)], [(frozenset({leader}), LINE)]
     epochs = {
-        1: Epoch(1, leader=leader, served=True),
-        3: Epoch(3, leader=leader if later is None else later, served=later is None),
+        1: Epoch(1, leader=leader, served=True, isr=members),
+        last: Epoch(last, leader=leader if later is None else later, served=later is None, isr=alone),
     }
     spans = {
-        leader: [Tenure(leader, number, run, Role.LEADER, leader) for number, run in zip((1, 3), runs, strict=True)]
+        leader: [Tenure(leader, number, run, Role.LEADER, leader) for number, run in zip((1, last), runs, strict=True)]
     }
     found = unnamed(epochs, spans, heard=heard, skips=skips)
-    assert list(found) == sorted([1, *between, 3])
+    assert list(found) == sorted([1, *between, last])
     assert [number for number, epoch in found.items() if not epoch.named and epoch.served] == between
 
 
