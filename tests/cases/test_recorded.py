@@ -5,7 +5,10 @@ What each is: ``retained-2.4.1``, healthy, with retention by size and a follower
 ``heldcopy-0.10.2.2``, a loss by an unclean election, taken while the old leader is down; ``retloss-2.6.3``, the same
 with the old leader back and retention at work; ``flaps-0.10.2.2``, healthy, brokers frozen beyond their session and
 lag; ``ibpup-2.4.1``, healthy, an upgrade of the inter-broker protocol from 0.10.2; ``rf1-0.10.2.2``, one replica that
-loses its unflushed tail.
+loses its unflushed tail; ``backforth-1.0.2``, two unclean elections in turn; ``heldtwo-0.10.2.2``, a loss of which two
+copies hold more and less; ``putback1-2.8.2``, an old directory put back after a clean stop; ``wipeturn-2.3.1``, two
+replicas wiped in turn that fetch all again; ``reassload-3.0.2``, healthy, reassigned under load with a kill;
+``fenced-4.1.1``, a leader elected from the eligible leader replicas.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from forensics.result import Result
 
 DATA = Path(__file__).parent / "data"
 LOSS = "committed-data-lost"
+CUT = "truncation-below-committed"
 UNKNOWN = "unknown"
 BEFORE_011 = (LOSS, "truncation-below-committed", "leo-regression", "uncommitted-truncation")
 """What logs at their stock level leave open before leader epochs: how far a log went, and what was committed."""
@@ -40,6 +44,39 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
     "flaps-0.10.2.2": (set(), BEFORE_011),
     "ibpup-2.4.1": (set(), ()),
     "rf1-0.10.2.2": (set(), (LOSS, "leo-regression")),
+    "backforth-1.0.2": (
+        {
+            (LOSS, ((16, 25),)),
+            (LOSS, ((26, 33),)),
+            (CUT, ((16, 25),)),
+            (CUT, ((26, 33),)),
+            ("unclean-election", ()),
+        },
+        (),
+    ),
+    "heldtwo-0.10.2.2": (
+        {
+            (LOSS, ((18, 28),)),
+            (CUT, ((23, 28),)),
+            ("replica-divergence", ((18, 23),)),
+            ("replica-divergence", ((18, 28),)),
+            ("replica-divergence", ((23, 28),)),
+            ("unclean-election", ()),
+        },
+        (),
+    ),
+    "putback1-2.8.2": (
+        {("leo-regression", ((0, 20),)), ("leo-regression", ((27, 39),))},
+        (CUT, "uncommitted-truncation"),
+    ),
+    "wipeturn-2.3.1": ({("leo-regression", ((0, end),)) for end in (13, 31, 42)}, ()),
+    "reassload-3.0.2": (set(), ()),
+    "fenced-4.1.1": ({("uncommitted-truncation", ((21, 26),))}, ()),
+}
+CAUSES = {
+    "putback1-2.8.2": {"wiped-disk", "stale-directory"},
+    "wipeturn-2.3.1": {"wiped-disk"},
+    "fenced-4.1.1": {"acks1-failover"},
 }
 
 
@@ -60,7 +97,7 @@ def test_whole(name: str) -> None:
     findings, unknown = WHOLE[name]
     assert {(finding.rule, finding.offsets) for finding in result.findings} == findings
     assert open_questions(result) == {*unknown}
-    assert {finding.cause for finding in result.findings} <= {"unclean-election"}
+    assert {finding.cause for finding in result.findings} <= CAUSES.get(name, {"unclean-election"})
 
 
 def test_the_copy_of_a_leader_that_is_down_is_the_one_to_keep() -> None:
@@ -93,6 +130,23 @@ def test_a_file_that_was_not_collected_makes_no_finding_of_a_healthy_cluster(
     assert open_questions(result)
 
 
+def test_of_two_copies_the_one_with_all_the_lost_records_is_to_be_kept() -> None:
+    (loss,) = (f for f in scan([str(DATA / "heldtwo-0.10.2.2.tar.xz")]).findings if f.rule == LOSS)
+    assert loss.summary.endswith("; still held by broker 1, [18, 23) also by broker 2")
+    assert loss.keep == "broker 1's copy of orders-0 (broker 2 has a part of the records)"
+
+
+def test_a_replica_that_has_all_again_is_a_warning() -> None:
+    found = scan([str(DATA / "wipeturn-2.3.1.tar.xz")]).findings
+    assert [finding.severity.value for finding in found] == ["warning"] * 4
+    assert not any(finding.do_not for finding in found)
+
+
+def test_old_controllers_call_an_election_unclean() -> None:
+    found = [f for f in scan([str(DATA / "backforth-1.0.2.tar.xz")]).findings if f.rule == "unclean-election"]
+    assert [finding.confidence.value for finding in found] == ["proven"] * 2
+
+
 def test_who_printed_all_is_not_asked_for_more(tmp_path: Path) -> None:
     """Where the leader began its epoch is in its own log, which is gone; the others fetched as they say."""
     folder = unpacked("retained-2.4.1", tmp_path)
@@ -104,17 +158,8 @@ def test_who_printed_all_is_not_asked_for_more(tmp_path: Path) -> None:
 TIME = re.compile(r"\[2026-11-22 ([0-9:,]+)\]")
 
 
-@pytest.mark.parametrize(
-    ("name", "begin", "end", "why"),
-    [
-        ("retained-2.4.1", "20:32:03,510", "20:32:21,379", "broker 3's .*it had fetched up to 210 in epoch 0"),
-        ("ibpup-2.4.1", "20:43:44,043", "20:43:56,585", "broker 2's .*its log reached 748 before its first role"),
-    ],
-)
-def test_lines_of_a_time_that_are_missing_make_no_finding_of_a_healthy_cluster(
-    name: str, begin: str, end: str, why: str, tmp_path: Path
-) -> None:
-    folder = unpacked(name, tmp_path)
+def without(folder: Path, begin: str, end: str) -> None:
+    """Leave out what was printed in a span of time."""
     for log in folder.rglob("logs/*.log"):
         kept, gone = [], False
         for line in log.read_text().splitlines(keepends=True):
@@ -122,9 +167,35 @@ def test_lines_of_a_time_that_are_missing_make_no_finding_of_a_healthy_cluster(
             gone = begin <= found[1] < end if found else gone
             kept += [] if gone else [line]
         log.write_text("".join(kept))
+
+
+@pytest.mark.parametrize(
+    ("name", "begin", "end", "why"),
+    [
+        ("retained-2.4.1", "20:32:03,510", "20:32:21,379", "broker 3's .*it had fetched up to 210 in epoch 0"),
+        ("ibpup-2.4.1", "20:43:44,043", "20:43:56,585", "broker 2's .*its log reached 748 before its first role"),
+        ("ibpup-2.4.1", "20:42:36,833", "20:43:03,876", "broker 1's .*it had been in leader epoch 3"),
+        ("ibpup-2.4.1", "20:42:16,629", "20:43:37,220", "broker 1's .*it never said where it began to lead in epoch 6"),
+        ("moved-2.8.2", "20:37:17,910", "20:37:45,277", "broker 2's .*a log was made anew"),
+        ("flaps-0.10.2.2", "20:50:16,522", "20:51:19,517", "broker 1's .*it heard of leader epoch 5"),
+        ("flaps-0.10.2.2", "20:50:56,949", "20:51:17,570", "broker 1's .*nothing names that epoch"),
+    ],
+)
+def test_lines_of_a_time_that_are_missing_make_no_finding_of_a_healthy_cluster(
+    name: str, begin: str, end: str, why: str, tmp_path: Path
+) -> None:
+    folder = unpacked(name, tmp_path)
+    without(folder, begin, end)
     result = scan([str(folder)])
     assert {f.rule for f in result.findings} <= {"evidence-gap"}
     (partition,) = (one for one in result.partitions if one.history.name == "orders-0")
     assert partition.judgements[LOSS].verdict == UNKNOWN
     wishes = [wish for judged in partition.judgements.values() for wish in judged.missing]
     assert any(re.match(why, wish) for wish in wishes)
+
+
+def test_a_load_of_which_the_recovery_is_not_told_is_no_clean_stop(tmp_path: Path) -> None:
+    """Broker 1 was killed, and read back the high watermark of a moment before."""
+    folder = unpacked("ibpup-2.4.1", tmp_path)
+    without(folder, "20:44:25,625", "20:44:26,337")
+    assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
