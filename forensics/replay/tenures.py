@@ -59,6 +59,7 @@ class Reader:
         self.overtaken: list[Overtaken] = []
         self.shrinking: Event | None = None
         self.recovering = False  # the log is being recovered: its broker did not stop cleanly
+        self.shut = -1  # last process that said it was shutting down
         self.unclean = -1  # last process said to have come back from an unclean stop
         self.failed: Ref | None = None  # its log directory, and no log is known to have come from it since
         self.traced = False  # a trace states its appends, and so each of them
@@ -216,6 +217,7 @@ class Reader:
 
     def _shut_down(self, event: Event) -> None:
         self.now.shut_down = self.now.shut_down or event.run == self.now.run
+        self.shut = event.run
 
     def _stopped(self) -> None:
         last = self.now.last_time
@@ -434,6 +436,7 @@ class Reader:
             fresh = bool(steps) and steps[-1].what == "loaded"
         # A clean stop writes the file (ReplicaManager.shutdown), however short the replica's life was.
         clean = bool(steps) and steps[-1].what == "loaded" and not steps[-1].reason
+        clean = clean and -1 < event.run - 1 <= self.shut
         if fresh and self.end and (clean or self.lived > _CHECKPOINTED):
             ref = Ref(row=event.row, note="no checkpointed high watermark")
             kept = [t.hw.value for t in (*self.tenures, self.now) if t.hw is not None]
