@@ -88,7 +88,7 @@ def untold(
                 found[broker] = number, f"others were told of the ISR {isr_text(unsaid)} in epoch {number}"
             if not before or here:
                 continue
-            silent = _silent(spans, number) and ends.get(broker, 0) <= _next_start(number, epochs, tenures)
+            silent = epoch.elected and _silent(spans, number) and ends.get(broker, 0) <= _next_start(number, epochs, tenures)
             if broker == epoch.leader and (epoch.served or number == max(epochs) or silent):
                 found[broker] = (
                     number,

@@ -367,6 +367,8 @@ def test_a_leader_of_which_nothing_is_told_any_more_may_have_led(last: Step | No
     """Who elects says that broker 1 was to lead in epoch 1; its own lines end in epoch 0, as in an older copy."""
     told, after = tenure(0, Role.LEADER, 1), tenure(3, Role.LEADER, 2)
     told.steps, after.start_end = [] if last is None else [last], 13
-    epochs = {n: Epoch(n, leader=b, served=n != 1) for n, b in ((0, 1), (1, 1), (2, -1), (3, 2))}
+    epochs = {n: Epoch(n, leader=b, served=n != 1, elected=True) for n, b in ((0, 1), (1, 1), (2, -1), (3, 2))}
     found = untold({1: [told], 2: [after]}, epochs, {}, {}, {1: end})
     assert found == ({1: (1, "it was to lead in epoch 1")} if missing else {})
+    epochs[1].elected = False  # a follower was told so, and no more
+    assert untold({1: [told], 2: [after]}, epochs, {}, {}, {1: end}) == {}
