@@ -88,7 +88,8 @@ def untold(
                 found[broker] = number, f"others were told of the ISR {isr_text(unsaid)} in epoch {number}"
             if not before or here:
                 continue
-            silent = epoch.elected and _silent(spans, number) and ends.get(broker, 0) <= _next_start(number, epochs, tenures)
+            older = ends.get(broker, 0) <= _next_start(number, epochs, tenures)
+            silent = epoch.elected and older and _silent(spans, number)
             if broker == epoch.leader and (epoch.served or number == max(epochs) or silent):
                 found[broker] = (
                     number,
