@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from forensics.replay.events import PROGRESS, Event
+from forensics.replay.events import PROGRESS, SNAPSHOT, Event
 from forensics.replay.history import BrokerFacts, Role
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import AMBIGUOUS, BY_REQUEST, MOVED, Kind
@@ -87,6 +87,7 @@ class Journal:
         self.used = False  # and has been fetched into, or was there in a role before this one
         self.failed = False  # its log directory
         self.moved = False  # it was loaded in another directory while in use
+        self.snapshot: Event | None = None  # of producers, within its log; a load takes one too, and says so after it
         self.found: int | None = None  # the end of that log, until the first role is carried out
         self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
         self.stopping = False  # the process is
@@ -191,6 +192,8 @@ class Journal:
         """The process has ended, or the evidence."""
         if last is None:
             return
+        if self.snapshot is not None and self.first_role is None:
+            self._begins(self.snapshot.offset, self.snapshot.row)
         if self.to_fetch is not None and self.to_fetch != last.row and not self.stopping:
             self._gap(self.to_fetch, f"no fetcher was started in leader epoch {self.epoch}")
         if self.to_lead != last.row:
@@ -294,7 +297,10 @@ class Journal:
             self.end = None
 
     def _rolled(self, event: Event) -> None:
-        self._begins(event.offset, event.row)
+        if event.message != SNAPSHOT:
+            self._begins(event.offset, event.row)
+        elif self.recovering is None:
+            self.snapshot = event
 
     def _truncate(self, event: Event) -> None:
         if self.role is Role.LEADER or (self.role is None and self.run > 0):
@@ -337,7 +343,7 @@ class Journal:
             # A process whose beginning is not told.
             self._over(event)
             self._fresh()
-        self.rebuilt = self.recovering = self.end = None
+        self.rebuilt = self.recovering = self.end = self.snapshot = None
         if event.leo is not None and self.first_role is None:
             self.found = max(event.leo, self.found or 0)
         self.present = True

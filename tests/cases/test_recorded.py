@@ -8,7 +8,8 @@ lag; ``ibpup-2.4.1``, healthy, an upgrade of the inter-broker protocol from 0.10
 loses its unflushed tail; ``backforth-1.0.2``, two unclean elections in turn; ``heldtwo-0.10.2.2``, a loss of which two
 copies hold more and less; ``putback1-2.8.2``, an old directory put back after a clean stop; ``wipeturn-2.3.1``, two
 replicas wiped in turn that fetch all again; ``reassload-3.0.2``, healthy, reassigned under load with a kill;
-``fenced-4.1.1``, a leader elected from the eligible leader replicas.
+``recreate-2.4.1``, two topics that are deleted and made again, with a loss in the first life of one and the second of the
+other; ``fenced-4.1.1``, a leader elected from the eligible leader replicas.
 """
 
 from __future__ import annotations
@@ -140,6 +141,19 @@ def test_a_replica_that_has_all_again_is_a_warning() -> None:
     found = scan([str(DATA / "wipeturn-2.3.1.tar.xz")]).findings
     assert [finding.severity.value for finding in found] == ["warning"] * 4
     assert not any(finding.do_not for finding in found)
+
+
+def test_a_life_of_a_topic_begins_once() -> None:
+    """Broker 2 had led epoch 4 of the topic before: that it takes up epoch 0 is told by the request and by the role."""
+    result = scan([str(DATA / "recreate-2.4.1.tar.xz")])
+    lives = {(one.history.name, one.history.incarnation) for one in result.partitions}
+    assert lives == {("orders-0", 0), ("orders-0", 1), ("pay-0", 0), ("pay-0", 1)}
+    found = {(f.rule, f"{f.topic}-{f.partition}", f.incarnation, f.offsets) for f in result.findings}
+    lost = {("orders-0", 1, ((14, 22),)), ("pay-0", 0, ((8, 15),))}
+    assert found == {
+        *((rule, *one) for rule in (LOSS, CUT) for one in lost),
+        *(("unclean-election", name, life, ()) for name, life, _ in lost),
+    }
 
 
 def test_old_controllers_call_an_election_unclean() -> None:
