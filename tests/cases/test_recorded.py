@@ -8,8 +8,8 @@ lag; ``ibpup-2.4.1``, healthy, an upgrade of the inter-broker protocol from 0.10
 loses its unflushed tail; ``backforth-1.0.2``, two unclean elections in turn; ``heldtwo-0.10.2.2``, a loss of which two
 copies hold more and less; ``putback1-2.8.2``, an old directory put back after a clean stop; ``wipeturn-2.3.1``, two
 replicas wiped in turn that fetch all again; ``reassload-3.0.2``, healthy, reassigned under load with a kill;
-``recreate-2.4.1``, two topics that are deleted and made again, with a loss in the first life of one and the second of the
-other; ``fenced-4.1.1``, a leader elected from the eligible leader replicas.
+``recreate-2.4.1``, two topics that are deleted and made again, with a loss in the first life of one and the second of
+the other; ``fenced-4.1.1``, a leader elected from the eligible leader replicas.
 """
 
 from __future__ import annotations
