@@ -234,12 +234,12 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     other_id = (pl.col("_id") != pl.col("_id_before")).fill_null(False)
     # A role is taken up only at a rising epoch (Partition.makeLeader), so epochs that fall are another topic's.
     taken = pl.when(pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])).then("leader_epoch")
-    anew = (heard & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion")).fill_null(False)
-    # Where the request for a role has begun a life, the role that follows on it does not begin another.
-    rows = rows.with_columns(anew.cast(pl.Int32).cum_sum().over(place).alias("_asked"))
-    fell = (taken == 0) & (taken.forward_fill().shift(1).over([*place, "_asked", "message"]) > 0)
-    anew = (anew | fell.fill_null(False)) & pl.col("_id").is_null()
-    rows = rows.with_columns((other_id | anew).alias("_begins")).drop("_asked")
+    # Where another line has begun that topic already, the role it then takes up is no further one's.
+    anew = heard & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
+    rows = rows.with_columns((other_id | anew.fill_null(False)).alias("_begins"))
+    rows = rows.with_columns(pl.col("_begins").cast(pl.Int32).cum_sum().over(place).alias("_begun"))
+    fell = (taken == 0) & (taken.forward_fill().shift(1).over([*place, "_begun", "message"]) > 0)
+    rows = rows.with_columns(pl.col("_begins") | (fell & pl.col("_id").is_null()).fill_null(False)).drop("_begun")
     if rows.get_column("_begins").any():
         # What a broker says between a deletion and the first epoch of the next life is about that next life; but the
         # controller takes a deleted topic's replicas offline one by one, each in a further epoch of the old one.

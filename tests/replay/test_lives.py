@@ -1,0 +1,87 @@
+"""Which life of a topic a line is about, where the topic was deleted and created again under the same name."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from forensics.replay.partitions import incarnations
+from parsers.schema import Kind
+
+ROWS = {
+    "topic": pl.String(),
+    "partition": pl.Int32(),
+    "broker": pl.Int32(),
+    "kind": pl.String(),
+    "message": pl.String(),
+    "leader": pl.Int32(),
+    "leader_epoch": pl.Int32(),
+    "topic_id": pl.String(),
+    "detail": pl.String(),
+    "time": pl.Int64(),
+}
+ONE, TWO = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
+Told = tuple[Kind, int | None]
+
+
+def told(rows: list[Told], *ids: str | None, broker: int = 1) -> list[dict[str, object]]:
+    """What a broker says: a kind, a leader epoch and, where the release prints it, an id."""
+    blank = dict.fromkeys(ROWS)
+    of = {"topic": "orders", "partition": 0, "broker": broker}
+    named = ids or (None,) * len(rows)
+    return [
+        blank | of | {"kind": kind.value, "message": kind.value, "leader_epoch": epoch, "topic_id": name, "time": time}
+        for time, ((kind, epoch), name) in enumerate(zip(rows, named, strict=True))
+    ]
+
+
+def lives(rows: list[dict[str, object]]) -> list[int]:
+    return incarnations(pl.DataFrame(rows, schema=ROWS)).get_column("incarnation").to_list()
+
+
+def asked(epoch: int) -> Told:
+    return Kind.LEADER_AND_ISR, epoch
+
+
+def led(epoch: int) -> Told:
+    return Kind.BECOME_LEADER, epoch
+
+
+def followed(epoch: int) -> Told:
+    return Kind.BECOME_FOLLOWER, epoch
+
+
+DELETED: Told = (Kind.LOG_DELETED, None)
+CREATED: Told = (Kind.LOG_CREATED, None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        # It led in both lives: the request begins the second one, and the role that it asks for is the same one's.
+        ([asked(0), asked(4), led(4), DELETED, asked(0), CREATED, led(0), asked(1)], [1, 1, 1, 1, 0, 0, 0, 0]),
+        ([asked(4), followed(4), DELETED, asked(0), CREATED, followed(0)], [1, 1, 1, 0, 0, 0]),
+        # Near misses: a third life of which no deletion is told, and two of which none is.
+        ([asked(4), led(4), DELETED, asked(0), led(0), led(2), led(0)], [2, 2, 2, 1, 1, 1, 0]),
+        ([led(4), led(0), led(2), led(0)], [2, 1, 1, 0]),
+        # Each deletion told, and led from the first epoch on each time.
+        ([led(4), DELETED, asked(0), led(0), DELETED, asked(0), led(0)], [2, 2, 1, 1, 1, 0, 0]),
+        # Moved away and back: a higher epoch is no other topic's.
+        ([asked(0), led(0), DELETED, asked(3), CREATED, led(3)], [0, 0, 0, 0, 0, 0]),
+    ],
+)
+def test_a_life_begins_once(rows: list[Told], expected: list[int]) -> None:
+    assert lives(told(rows)) == expected
+
+
+def test_brokers_count_the_same_lives_whether_they_led_in_them_or_not() -> None:
+    """One led before and after; the other followed, of which its release prints no role."""
+    leader = told([asked(4), led(4), DELETED, asked(0), led(0)])
+    follower = told([asked(4), DELETED, asked(0), asked(1)], broker=2)
+    assert lives([*leader, *follower]) == [1, 1, 1, 0, 0, 1, 1, 0, 0]
+
+
+def test_where_ids_are_printed_they_tell_the_lives_apart() -> None:
+    rows = [led(4), led(0), led(2)]
+    assert lives(told(rows, ONE, TWO, TWO)) == [1, 0, 0]
+    assert lives(told(rows, ONE, ONE, ONE)) == [0, 0, 0]
