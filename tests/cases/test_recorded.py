@@ -15,6 +15,7 @@ the other; ``fenced-4.1.1``, a leader elected from the eligible leader replicas.
 from __future__ import annotations
 
 import re
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -206,6 +207,16 @@ def test_lines_of_a_time_that_are_missing_make_no_finding_of_a_healthy_cluster(
     assert partition.judgements[LOSS].verdict == UNKNOWN
     wishes = [wish for judged in partition.judgements.values() for wish in judged.missing]
     assert any(re.match(why, wish) for wish in wishes)
+
+
+def test_what_was_committed_after_the_last_line_is_not_held_against_a_load(sample_traces: Path, tmp_path: Path) -> None:
+    """Broker 1's lines end with the load of its log; it came back to the epoch and fetched all the rest."""
+    folder = tmp_path / "evidence"
+    shutil.copytree(sample_traces / "flap-3.9.1", folder)
+    for log in (folder / "broker-1" / "logs").iterdir():
+        lines = log.read_text().splitlines(keepends=True)
+        log.write_text("".join(line for line in lines if line[:1] != "[" or line[1:24] < "2026-11-21 08:08:12,600"))
+    assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
 
 
 def test_a_load_of_which_the_recovery_is_not_told_is_no_clean_stop(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.bearing import beyond_lines, cut_untold, misled, next_start
+from forensics.replay.bearing import as_it_was, beyond_lines, cut_untold, misled, next_start
 from forensics.replay.committed import losses
 from forensics.replay.history import Confidence, Cut, Disk, Epoch, Fork, History, Ref, Replica, Role, Shrunk, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage
@@ -85,6 +85,14 @@ def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
     history.epochs[1] = Epoch(1, leader=leader, start=16, isr=[(frozenset(isr), LINE)], isr_elected=True, served=True)
     said = Statement(1, 0, Lineage(((0, 0),)), 30, Confidence.PROVEN, "printed", None, (LINE,))
     assert beyond_lines(history, said) == known
+
+
+@pytest.mark.parametrize(("leaders", "kept"), [(((0, 0), (1, 21)), ((0, 0),)), (((0, 0),), ((0, 0), (-1, 15)))])
+def test_a_truncation_by_leader_epoch_takes_nothing_that_the_leader_has(
+    leaders: tuple[tuple[int, int], ...], kept: tuple[tuple[int, int], ...]
+) -> None:
+    target = 21 if len(leaders) > 1 else 15
+    assert as_it_was(Lineage(((0, 0),)), Lineage(leaders), target, 27).entries == kept
 
 
 @pytest.mark.parametrize(
