@@ -18,11 +18,8 @@ from forensics.replay.bearing import (
     beyond_lines,
     borne_out,
     cut_untold,
-    left_unseen,
-    misled,
     next_start,
 )
-from forensics.replay.committed import reached
 from forensics.replay.copies import copies
 from forensics.replay.elections import outlived, states
 from forensics.replay.events import Event
@@ -39,7 +36,6 @@ from forensics.replay.history import (
     Ref,
     Replica,
     Role,
-    Shrunk,
     Statement,
 )
 from forensics.replay.journal import gaps_in
@@ -47,7 +43,7 @@ from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading, unknow
 from forensics.replay.leftovers import left_statements
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.put_back import put_back
-from forensics.replay.spared import spared
+from forensics.replay.settling import Settling
 from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first, replaced
 from forensics.replay.tenures import Reader
 from forensics.replay.unheard import unbegun, uncovered
@@ -157,7 +153,6 @@ class _Fold(Leading):
         super().__init__(history, tenures, disks, facts)
         self.logs = {broker: self._seed(broker) for broker in history.replicas}
         self.pending: list[Pending] = []
-        self.shortest: dict[int, list[tuple[int, bool, int, bool]]] = {}
 
     def run(self) -> None:
         """Walk the epochs in rising order."""
@@ -180,7 +175,7 @@ class _Fold(Leading):
             borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements
         ]
         self.history.statements += left_statements(self.history)
-        self._settle()
+        Settling(self.history, self._told).settle(self.pending)
         self.history.regressions += put_back(self.history)
 
     def _seed(self, broker: int) -> Lineage:
@@ -503,98 +498,3 @@ class _Fold(Leading):
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
                 own = own.cut(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
             self._state(broker, epoch, Sample(hw, ref, None), "in the checkpoint file", own=own)
-
-    def _settle(self) -> None:
-        """Bound the ends that no line gives by the protocol, now that every high watermark is known."""
-        for pending in self.pending:
-            if pending.cut is not None:
-                cut = pending.cut
-                if not cut.end_exact:
-                    held = self._held(cut.replica, cut.epoch - 1, cut.refs[0].row, since_load=True)
-                    cut = replace(cut, end=max(cut.end, held))
-                if cut.end > cut.target:
-                    self.history.cuts.append(cut)
-                elif not cut.end_exact and not self._beyond(cut) and not spared(self.history, cut):
-                    self.history.unmeasured.append(cut)
-            elif pending.shrunk is not None:
-                shrunk = pending.shrunk
-                until = shrunk.epoch if self._ended(shrunk, pending.row) else shrunk.epoch - 1
-                held = self._held(shrunk.replica, until, pending.row)
-                if held > shrunk.end:
-                    shrunk = replace(shrunk, end=held, end_exact=False, confidence=Confidence.INFERRED)
-                if shrunk.end > shrunk.target and not misled(self.history, shrunk, pending.row):
-                    self.history.shrunk.append(shrunk)
-
-    def _beyond(self, cut: Cut) -> bool:
-        """Whether a truncation cannot have removed anything: the leader the replica had followed never held more."""
-        before = [t for t in self.tenures[cut.replica] if t.epoch < cut.epoch]
-        if not before or before[-1].role is not Role.FOLLOWER:
-            return False
-        epoch = self.history.epochs.get(before[-1].epoch)
-        end = reached(self.history, epoch) if epoch is not None else None
-        return end is not None and max(end, before[-1].start_low) <= cut.target
-
-    def _ended(self, shrunk: Shrunk, row: int | None) -> bool:
-        """Whether the replica's part in the epoch was over when its log was read back: its next role is a later one.
-
-        Where its lines end with the load it may have come back to the epoch, and what was committed then it got after.
-        """
-        spans = self.tenures[shrunk.replica]
-        later = [tenure for tenure in spans if tenure.refs and (tenure.refs[0].row or 0) >= (row or 0)]
-        return bool(later) and all(tenure.epoch != shrunk.epoch for tenure in later)
-
-    def _held(self, broker: int, until: int, row: int | None, *, since_load: bool = False) -> int:
-        """The least log end offset of a replica once an epoch was over: a high watermark reached with it in the ISR
-        covers its log, unless something cut it afterwards.
-
-        Args:
-            broker: the replica.
-            until: last epoch whose high watermarks count.
-            row: row of the replica's own line at which the question is asked; its own later words do not count.
-            since_load: what it held before its log was read back does not count: a load tells what there was.
-        """
-        least = 0
-        contested = self.history.contested
-        for statement in self.history.statements:
-            number = statement.epoch
-            if not 0 <= number <= until or number in contested:
-                continue
-            if statement.replica == broker:
-                if not statement.earlier and (statement.refs[0].row or 0) > (row or 0):
-                    continue
-            else:
-                epoch = self.history.epochs[number]
-                # Who comes (back) into the ISR has all that is committed by then, and holds it back from then on. That
-                # it stayed is known only where the leader itself, whose word on the ISR this is, says more later.
-                own = statement.replica == epoch.leader and not since_load
-                members = [isr for isr, _ in epoch.isr][-1 if own else 0 :]
-                if not epoch.isr_own or not members or not all(broker in isr for isr in members):
-                    continue
-                if epoch.leader is None or not self._told(epoch.leader) or left_unseen(self.history, epoch, broker):
-                    continue
-            shortened = any(
-                number <= epoch <= until
-                and lowest < statement.high_watermark
-                and (number < epoch or loaded or over)
-                and (since_load or not loaded)
-                for epoch, loaded, lowest, over in self._shortest(broker)
-            )
-            if not shortened:
-                least = max(least, statement.high_watermark)
-        return least
-
-    def _shortest(self, broker: int) -> list[tuple[int, bool, int, bool]]:
-        """How short a replica's log was made in each of its tenures: epoch, whether a load says so, lowest offset, and
-        whether the replica was taken away with it, to come back in a later epoch alone.
-
-        A replica in a truncation loop has thousands of steps, and every one of them asks for this.
-        """
-        if broker not in self.shortest:
-            spans = self.tenures.get(broker, [])
-            self.shortest[broker] = [
-                (tenure.epoch, loaded, min(targets), tenure.given_up and (later is None or later.epoch > tenure.epoch))
-                for tenure, later in itertools.zip_longest(spans, spans[1:])
-                for loaded in (True, False)
-                if (targets := [s.target for s in tenure.steps if (s.what in REMOVES, s.what == "loaded")[loaded]])
-            ]
-        return self.shortest[broker]

@@ -1,0 +1,127 @@
+"""What cuts and loads removed, once every high watermark is known.
+
+Where no line gives the end that a log had, the protocol bounds it: a high watermark that was reached with the replica
+in the ISR covers its log (Partition.maybeIncrementLeaderHW).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from forensics.replay.bearing import left_unseen, misled
+from forensics.replay.committed import reached
+from forensics.replay.history import Confidence, Cut, History, Role, Shrunk
+from forensics.replay.leading import REMOVES
+from forensics.replay.spared import spared
+from forensics.replay.steps import Pending
+
+
+class Settling:
+    """The end of a fold.
+
+    Attributes:
+        history: with its statements; cuts, shrunk logs and unmeasured cuts are added.
+        told: whether both the roles of a replica and what happened to its log are in the evidence.
+    """
+
+    def __init__(self, history: History, told: Callable[[int], bool]) -> None:
+        self.history = history
+        self.told = told
+        self._lowest: dict[int, list[tuple[int, bool, int, bool]]] = {}
+
+    def settle(self, pending: Sequence[Pending]) -> None:
+        """Bound the ends that no line gives by the protocol, now that every high watermark is known."""
+        for one in pending:
+            if one.cut is not None:
+                cut = one.cut
+                if not cut.end_exact:
+                    held = self._held(cut.replica, cut.epoch - 1, cut.refs[0].row, since_load=True)
+                    cut = replace(cut, end=max(cut.end, held))
+                if cut.end > cut.target:
+                    self.history.cuts.append(cut)
+                elif not cut.end_exact and not self._beyond(cut) and not spared(self.history, cut):
+                    self.history.unmeasured.append(cut)
+            elif one.shrunk is not None:
+                shrunk = one.shrunk
+                until = shrunk.epoch if self._ended(shrunk, one.row) else shrunk.epoch - 1
+                held = self._held(shrunk.replica, until, one.row)
+                if held > shrunk.end:
+                    shrunk = replace(shrunk, end=held, end_exact=False, confidence=Confidence.INFERRED)
+                if shrunk.end > shrunk.target and not misled(self.history, shrunk, one.row):
+                    self.history.shrunk.append(shrunk)
+
+    def _beyond(self, cut: Cut) -> bool:
+        """Whether a truncation cannot have removed anything: the leader the replica had followed never held more."""
+        before = [t for t in self.history.tenures[cut.replica] if t.epoch < cut.epoch]
+        if not before or before[-1].role is not Role.FOLLOWER:
+            return False
+        epoch = self.history.epochs.get(before[-1].epoch)
+        end = reached(self.history, epoch) if epoch is not None else None
+        return end is not None and max(end, before[-1].start_low) <= cut.target
+
+    def _ended(self, shrunk: Shrunk, row: int | None) -> bool:
+        """Whether the replica's part in the epoch was over when its log was read back: its next role is a later one.
+
+        Where its lines end with the load it may have come back to the epoch, and what was committed then it got after.
+        """
+        spans = self.history.tenures[shrunk.replica]
+        later = [tenure for tenure in spans if tenure.refs and (tenure.refs[0].row or 0) >= (row or 0)]
+        return bool(later) and all(tenure.epoch != shrunk.epoch for tenure in later)
+
+    def _held(self, broker: int, until: int, row: int | None, *, since_load: bool = False) -> int:
+        """The least log end offset of a replica once an epoch was over: a high watermark reached with it in the ISR
+        covers its log, unless something cut it afterwards.
+
+        Args:
+            broker: the replica.
+            until: last epoch whose high watermarks count.
+            row: row of the replica's own line at which the question is asked; its own later words do not count.
+            since_load: what it held before its log was read back does not count: a load tells what there was.
+        """
+        least = 0
+        contested = self.history.contested
+        for statement in self.history.statements:
+            number = statement.epoch
+            if not 0 <= number <= until or number in contested:
+                continue
+            if statement.replica == broker:
+                if not statement.earlier and (statement.refs[0].row or 0) > (row or 0):
+                    continue
+            else:
+                epoch = self.history.epochs[number]
+                # Who comes (back) into the ISR has all that is committed by then, and holds it back from then on. That
+                # it stayed is known only where the leader itself, whose word on the ISR this is, says more later.
+                own = statement.replica == epoch.leader and not since_load
+                members = [isr for isr, _ in epoch.isr][-1 if own else 0 :]
+                if not epoch.isr_own or not members or not all(broker in isr for isr in members):
+                    continue
+                if epoch.leader is None or not self.told(epoch.leader) or left_unseen(self.history, epoch, broker):
+                    continue
+            shortened = any(
+                number <= epoch <= until
+                and lowest < statement.high_watermark
+                and (number < epoch or loaded or over)
+                and (since_load or not loaded)
+                for epoch, loaded, lowest, over in self._shortest(broker)
+            )
+            if not shortened:
+                least = max(least, statement.high_watermark)
+        return least
+
+    def _shortest(self, broker: int) -> list[tuple[int, bool, int, bool]]:
+        """How short a replica's log was made in each of its tenures: epoch, whether a load says so, lowest offset, and
+        whether the replica was taken away with it, to come back in a later epoch alone.
+
+        A replica in a truncation loop has thousands of steps, and every one of them asks for this.
+        """
+        if broker not in self._lowest:
+            spans = self.history.tenures.get(broker, [])
+            self._lowest[broker] = [
+                (tenure.epoch, loaded, min(targets), tenure.given_up and (later is None or later.epoch > tenure.epoch))
+                for tenure, later in itertools.zip_longest(spans, spans[1:])
+                for loaded in (True, False)
+                if (targets := [s.target for s in tenure.steps if (s.what in REMOVES, s.what == "loaded")[loaded]])
+            ]
+        return self._lowest[broker]
