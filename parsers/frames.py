@@ -68,6 +68,8 @@ _LEVEL: Final = r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\]?"
 _KEPT_LEVEL: Final = r"\[?(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE)(?:ING)?\]?"
 _LOGGER: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:[.][A-Za-z0-9_$]+)+"
 _THREAD: Final = r"\[(?:[0-9]{1,4}|[^\]=0-9][^\]=]*)?\]"  # a date in brackets is none
+_THREAD_AFTER_LEVEL: Final = r"\[(?:[0-9]{1,4}|[^\]=0-9 ][^\]= ]*|[^\]=0-9][^\]=]* [^\]=]*[^\]=0-9 ][^\]=]*)?\]"
+"""There Kafka's own prefixes stand too; those of KRaft to 3.4 end in a number alone: ``[Controller 100]``."""
 _AFTER_LEVEL: Final = rf" +(?:\[[^\]]*\] +)?{_LEVEL} "
 _STOCK_ORDER: Final = "$level $message ($logger)"
 
@@ -81,7 +83,7 @@ STOCK: Final = Frame(
 )
 MUTE: Final = replace(STOCK)
 """The same where few events end with their logger: a missing one does not tell that a line is cut."""
-_THREADED: Final = rf"^\[[^\]]*\] +{_LEVEL} +{_THREAD} [^ ]"
+_THREADED: Final = rf"^\[[^\]]*\] +{_LEVEL} +{_THREAD_AFTER_LEVEL} [^ ]"
 """The stock layout with the thread behind the level. A message may begin with a bracket too, but rarely all do, and
 those of Kafka name their replica with a "=" in it."""
 
@@ -146,8 +148,8 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
     Arrangement(
         "thread second",
         "",
-        rf" +{_LEVEL} +{_THREAD} [^ ].* \({_LOGGER}\)$",
-        rf" +{_KEPT_LEVEL} +{_THREAD} +(?P<message>.*)$",
+        rf" +{_LEVEL} +{_THREAD_AFTER_LEVEL} [^ ].* \({_LOGGER}\)$",
+        rf" +{_KEPT_LEVEL} +{_THREAD_AFTER_LEVEL} +(?P<message>.*)$",
         "$level $message",
         _AFTER_LEVEL,
     ),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -210,6 +211,34 @@ def test_numbered_lines_of_one_file_are_read() -> None:
 def test_messages_that_begin_with_a_bracket_are_no_threads(sample_traces: Path) -> None:
     reading = said((sample_traces / "unclean-3.9.1/broker-1/logs/state-change.log").read_bytes())
     assert (reading.frame, reading.understood) == ("log4j", reading.relevant)
+
+
+KRAFT_CONTROLLER = """\
+[2026-11-23 00:39:09,207] INFO [Controller 100] Creating new QuorumController with clusterId W9PXUJj1QcynXOpZl18sZA, \
+authorizer Optional.empty. (org.apache.kafka.controller.QuorumController)
+[2026-11-23 00:39:32,371] INFO [Controller 100] Fencing broker 1 because its session has timed out. \
+(org.apache.kafka.controller.ReplicationControlManager)
+[2026-11-23 00:39:32,375] INFO [Controller 100] handleBrokerFenced: changing 1 partition(s) \
+(org.apache.kafka.controller.ReplicationControlManager)
+[2026-11-23 00:39:41,371] INFO [Controller 100] Re-registered broker id 1: RegisterBrokerRecord(brokerId=1, \
+isMigratingZkBroker=false, incarnationId=qm-LNnsORn6vHmogAJNorA, brokerEpoch=76, endPoints=[]) \
+(org.apache.kafka.controller.ClusterControlManager)
+"""
+"""``controller.log`` of a controller of 3.4.1 that is no broker: all its messages begin with one prefix."""
+
+
+@pytest.mark.parametrize(("date", "frame"), [("", "log4j"), (".", "bare")])
+def test_the_prefix_of_a_kraft_controller_is_no_thread(date: str, frame: str) -> None:
+    text = KRAFT_CONTROLLER if not date else re.sub(r"(:[0-9]{2}),([0-9]{3}\])", r"\1.\2", KRAFT_CONTROLLER)
+    reading = said(text)
+    assert reading.frame == frame
+    assert (reading.understood, reading.notices.height) == (3, 0)
+
+
+@pytest.mark.parametrize("thread", ["main", "controller-event-thread", "SIGTERM handler", "pool 1 thread 2", "12", ""])
+def test_the_thread_after_the_level_is_taken_off(thread: str) -> None:
+    reading = said(KRAFT_CONTROLLER.replace("[Controller 100]", f"[{thread}] [Controller 100]"))
+    assert (reading.understood, reading.notices.height) == (3, 0)
 
 
 def test_the_zone_of_each_file_is_its_own(tmp_path: Path) -> None:
