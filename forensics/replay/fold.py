@@ -69,6 +69,37 @@ def fold(
         facts: protocol of each broker.
     """
     history.forks = list(forks)
+    history.tenures, history.disks = _read(history, events, disks, facts), disks
+    if any(facts.get(broker, NO_FACTS).hw_protocol for broker in history.replicas):
+        history.protocol = "hw"
+    history.protocol_told = not facts or any(fact.told for fact in facts.values())
+    history.kraft = any(fact.kraft for fact in facts.values())
+    history.eligible = any(fact.eligible for fact in facts.values())
+    history.joins_early = any(fact.joins_early for fact in facts.values())
+    history.lets_in_early = any(fact.lets_in_early for fact in facts.values())
+    history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
+    _collect(history, events, cluster_events, facts)
+    for broker in history.gaps:
+        # What a broker says counts; what follows from its silence does not.
+        history.replicas[broker].server_log = history.replicas[broker].state_log = False
+    facts = {b: replace(f, server_log=False, state_log=False) if b in history.gaps else f for b, f in facts.items()}
+    history.backwards = [*served_again(history.tenures), *history.backwards]
+    history.states = states([*cluster_events, *itertools.chain.from_iterable(events.values())])
+    for step in (step for tenure in outlived(history, history.tenures) for step in tenure.steps[:1]):
+        step.end = None
+    history.copies = copies(events, disks, history.replicas)
+    _Fold(history, history.tenures, disks, facts).run()
+    history.backwards += written_before(history)
+    return history
+
+
+def _read(
+    history: History,
+    events: Mapping[int, Sequence[Event]],
+    disks: Mapping[int, Disk],
+    facts: Mapping[int, BrokerFacts],
+) -> dict[int, list[Tenure]]:
+    """Each replica's tenures as its own lines tell them; the replicas are put into the history."""
     tenures: dict[int, list[Tenure]] = {}
     for broker in sorted({*events, *disks}):
         fact = facts.get(broker, NO_FACTS)
@@ -98,9 +129,17 @@ def fold(
             magic=disk.magic,
             end_refs=(disk.end_ref,) if disk.end_ref is not None else (),
         )
-    if any(facts.get(broker, NO_FACTS).hw_protocol for broker in history.replicas):
-        history.protocol = "hw"
-    history.kraft = any(fact.kraft for fact in facts.values())
+    return tenures
+
+
+def _collect(
+    history: History,
+    events: Mapping[int, Sequence[Event]],
+    cluster_events: Sequence[Event],
+    facts: Mapping[int, BrokerFacts],
+) -> None:
+    """The epochs, and the replicas whose lines leave out some of them."""
+    tenures, disks = history.tenures, history.disks
     told = {broker for broker, replica in history.replicas.items() if replica.state_log} - {*history.gaps}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
     ends = {broker: disk.end for broker, disk in disks.items() if disk.end is not None}
@@ -120,24 +159,6 @@ def fold(
     named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
     history.epochs = leadership.unnamed(history.epochs, tenures, heard=named <= told, skips=skips)
     history.regressions = [r for r in history.regressions if r.replica not in missed]
-    for broker in history.gaps:
-        # What a broker says counts; what follows from its silence does not.
-        history.replicas[broker].server_log = history.replicas[broker].state_log = False
-    facts = {b: replace(f, server_log=False, state_log=False) if b in history.gaps else f for b, f in facts.items()}
-    history.backwards = [*served_again(tenures), *history.backwards]
-    history.states = states([*cluster_events, *itertools.chain.from_iterable(events.values())])
-    for step in (step for tenure in outlived(history, tenures) for step in tenure.steps[:1]):
-        step.end = None
-    history.protocol_told = not facts or any(fact.told for fact in facts.values())
-    history.eligible = any(fact.eligible for fact in facts.values())
-    history.joins_early = any(fact.joins_early for fact in facts.values())
-    history.lets_in_early = any(fact.lets_in_early for fact in facts.values())
-    history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
-    history.tenures, history.disks = tenures, disks
-    history.copies = copies(events, disks, history.replicas)
-    _Fold(history, tenures, disks, facts).run()
-    history.backwards += written_before(history)
-    return history
 
 
 class _Fold(Leading):
