@@ -476,7 +476,6 @@ class History:
     lives: int = 1  # how many of them are told
     protocol: str = "epoch"  # "hw": followers truncate to their high watermark; "epoch": to the leader's epochs
     replicas: dict[int, Replica] = field(default_factory=dict)
-    assigned: frozenset[int] = frozenset()
     epochs: dict[int, Epoch] = field(default_factory=dict)
     cuts: list[Cut] = field(default_factory=list)
     unmeasured: list[Cut] = field(

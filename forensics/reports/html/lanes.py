@@ -204,7 +204,7 @@ def holders(history: History, frame: pl.DataFrame) -> list[int]:
     acting = frame.filter(
         pl.col("role").is_in(["leader", "follower", "offline", ON_DISK]) | pl.col("log_end_offset").is_not_null()
     )
-    found = {*acting.get_column("replica").to_list(), *history.assigned}
+    found = set(acting.get_column("replica").to_list())
     for epoch in history.epochs.values():
         found.update(member for isr, _ in epoch.isr for member in isr)
         found.add(epoch.leader if epoch.leader is not None else -1)
