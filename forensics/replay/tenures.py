@@ -14,6 +14,8 @@ from parsers.schema import AMBIGUOUS, MOVED, Kind
 
 BEGAN_WITH = "ISR before the first change that its leader made"
 """What a line shows that tells of an ISR which a leader began with, where the line of its role does not."""
+_FALLS_BACK = "The initial fetch offset"
+"""Detail of a decision to truncate where the leader answered that it knows none of the follower's epochs."""
 LEADERS_END = "leader's end offset"
 """Reason of a truncation: its leader's log ended before its own."""
 _CHECKPOINTED = 10_000_000
@@ -343,10 +345,15 @@ class Reader:
     def _plan(self, event: Event) -> None:
         if event.leo is not None and event.leo >= 0:
             self._noop(event)
-        if event.hw is not None:
-            self._hw_at_start(event.hw, event)
+        hw = event.hw
+        # Where its leader knows none of its epochs, a follower falls back on the offset that it began to fetch from. To
+        # 2.6 that is its high watermark, and later too in a log without epochs (ReplicaManager.initialFetchOffset).
+        if event.detail == _FALLS_BACK and (self.hw_protocol or self.initial_offset == "hw"):
+            hw = event.offset
+        if hw is not None:
+            self._hw_at_start(hw, event)
         if event.offset is not None:
-            reason = "high watermark" if event.hw is not None else "leader epoch"
+            reason = "high watermark" if hw is not None else "leader epoch"
             ref = Ref(row=event.row, note=f"decided to truncate to {event.offset}")
             self.planned = Step("cut", event.offset, None, 0, reason, event.time, (ref,))
 

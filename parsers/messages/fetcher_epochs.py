@@ -21,12 +21,11 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="1.0",
+                since="1.1",
                 until=None,
                 regex=(
                     rf"^{FETCHER}Based on [^ ]+ leader epoch, leader replied with an unknown offset in {TP}\. "
-                    rf"(?P<detail>(?:The initial fetch offset|High watermark)) (?P<offset>[0-9]+) will be used for "
-                    rf"truncation"
+                    rf"(?P<detail>The initial fetch offset) (?P<offset>[0-9]+) will be used for truncation"
                 ),
                 source_ref="1.1.1 ReplicaFetcherThread:312, 2.4.1 AbstractFetcherThread:482",
                 examples=(
@@ -52,6 +51,33 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaFetcherThread-0-1]: Based on follower's leader epoch, leader replied with an "
                         "unknown offset in orders-0. High watermark 0 will be used for truncation.",
                         ({"leader": 1, **ORDERS, "detail": "High watermark", "offset": 0, "hw": 0},),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until="1.0",
+                regex=(
+                    rf"^{FETCHER}Based on follower's leader epoch, leader replied with an unknown offset in {TP}\. "
+                    rf"(?P<detail>High watermark) (?P<offset>(?P<hw>[0-9]+)) will be used for truncation"
+                ),
+                source_ref="1.0.2 ReplicaFetcherThread:321",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Based on follower's leader epoch, "
+                        "leader replied with an unknown offset in orders-0. High watermark 0 will be used for "
+                        "truncation.",
+                        (
+                            {
+                                "witness": 3,
+                                "leader": 1,
+                                **ORDERS,
+                                "detail": "High watermark",
+                                "offset": 0,
+                                "hw": 0,
+                            },
+                        ),
                         "real",
                     ),
                 ),

@@ -9,7 +9,8 @@ loses its unflushed tail; ``backforth-1.0.2``, two unclean elections in turn; ``
 copies hold more and less; ``putback1-2.8.2``, an old directory put back after a clean stop; ``wipeturn-2.3.1``, two
 replicas wiped in turn that fetch all again; ``reassload-3.0.2``, healthy, reassigned under load with a kill;
 ``recreate-2.4.1``, two topics that are deleted and made again, with a loss in the first life of one and the second of
-the other; ``fenced-4.1.1``, a leader elected from the eligible leader replicas.
+the other; ``fenced-4.1.1``, a leader elected from the eligible leader replicas; ``kip101-1.1.1``, followers of 1.1
+that truncate to their high watermark, as they do with an inter-broker protocol before 0.11.
 """
 
 from __future__ import annotations
@@ -74,11 +75,13 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
     "wipeturn-2.3.1": ({("leo-regression", ((0, end),)) for end in (13, 31, 42)}, ()),
     "reassload-3.0.2": (set(), ()),
     "fenced-4.1.1": ({("uncommitted-truncation", ((21, 26),))}, ()),
+    "kip101-1.1.1": ({(rule, ((35, 56),)) for rule in (LOSS, CUT, "replica-divergence")}, ()),
 }
 CAUSES = {
     "putback1-2.8.2": {"wiped-disk", "stale-directory"},
     "wipeturn-2.3.1": {"wiped-disk"},
     "fenced-4.1.1": {"acks1-failover"},
+    "kip101-1.1.1": {"hw-truncation"},
 }
 
 
