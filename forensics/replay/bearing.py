@@ -31,8 +31,12 @@ def misled(history: History, shrunk: Shrunk, row: int | None) -> bool:
     """Whether lines on a log that came back shorter are missing: known gaps, or what it came back with is on the disk
     of other epochs than its lines lead to. It was cut in between and fetched again, of which no line tells.
     """
-    if shrunk.replica in history.gaps:
-        return True
+    later = [tenure.epoch for tenure in history.tenures[shrunk.replica] if tenure.epoch > shrunk.epoch]
+    between = [
+        epoch for number, epoch in history.epochs.items() if shrunk.epoch < number < min(later, default=number + 1)
+    ]
+    if shrunk.replica in history.gaps or not all(epoch.named for epoch in between):
+        return True  # of an epoch that nobody names no replica's lines are there
     at = _parts_from_files(history, shrunk.replica, shrunk.lineage, shrunk.target)
     if at is None or _cut_since(history, shrunk.replica, at, row):
         return False
@@ -150,6 +154,10 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     if after and after[0] > epoch.epoch + 1:
         return True
     if any(broker not in isr for isr in epoch.told - {isr for isr, _ in epoch.isr}):
+        return True
+    last = max((number for number, (of, _) in history.states.items() if of == epoch.epoch), default=None)
+    isr = history.states[last][1] if last is not None else None
+    if isr is not None and broker not in isr and broker in epoch.isr[-1][0]:
         return True
     own = {tenure.epoch for tenure in history.tenures.get(epoch.leader if epoch.leader is not None else -1, ())}
     for number in after:

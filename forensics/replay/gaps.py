@@ -90,11 +90,9 @@ def untold(
                 continue
             older = ends.get(broker, 0) <= _next_start(number, epochs, tenures)
             silent = epoch.elected and older and _silent(spans, number)
-            if broker == epoch.leader and (epoch.served or number == max(epochs) or silent):
-                found[broker] = (
-                    number,
-                    f"it led in epoch {number}" if epoch.served else f"it was to lead in epoch {number}",
-                )
+            served = epoch.served or _changed(epoch)
+            if broker == epoch.leader and (served or number == max(epochs) or silent):
+                found[broker] = number, f"it {'led' if served else 'was to lead'} in epoch {number}"
                 continue
             # A follower goes on fetching from a leader that leads again, told or not, unless its fetches are fenced.
             if joined and (before[-1].leader != epoch.leader or fact.fenced):
@@ -117,6 +115,11 @@ def untold(
 def _silent(spans: Sequence[Tenure], number: int) -> bool:
     """Whether nothing of a replica is told from an epoch on, by the process that was there before or a later one."""
     return spans[-1].epoch < number and not any(step.what in ("loaded", "deleted") for step in spans[-1].steps)
+
+
+def _changed(epoch: Epoch) -> bool:
+    """Whether the ISR changed within an epoch, which its leader alone does where controllers write to ZooKeeper."""
+    return epoch.by_request and len({*epoch.told, *(isr for isr, _ in epoch.isr)}) > 1
 
 
 def _next_start(number: int, epochs: Mapping[int, Epoch], tenures: Mapping[int, Sequence[Tenure]]) -> int:

@@ -22,11 +22,12 @@ JOURNAL = (
     Kind.EPOCH_CUT,
     Kind.MESSAGE_FORMAT,
     Kind.METADATA_CACHED,
+    Kind.PROCESS_STARTED,
     Kind.SHUTDOWN_BEGIN,
 )
 """What says of other lines that they were printed, and nothing else."""
 
-_OF_ITSELF = (*PROGRESS, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN_RESTART)
+_OF_ITSELF = (*PROGRESS, Kind.PROCESS_STARTED, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN_RESTART)
 """What is told of a process as a whole stands between its appends too."""
 
 
@@ -90,6 +91,7 @@ class Journal:
         self.snapshot: Event | None = None  # of producers, within its log; a load takes one too, and says so after it
         self.found: int | None = None  # the end of that log, until the first role is carried out
         self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
+        self.up = False  # the process has started, and found no log
         self.stopping = False  # the process is
         self.stopped = False  # the replica is, by request
         self.opened: int | None = None  # high watermark with which it was
@@ -339,6 +341,9 @@ class Journal:
 
     def _loaded(self, event: Event) -> None:
         self.moved = event.detail == MOVED
+        if self.up and event.leo and not self.moved and not self.present:
+            # It loads its logs before it has started (KafkaServer.startup, BrokerServer.startup).
+            self._gap(event.row, "it had started without this log, and no line tells how it got it")
         if not self.moved and self.epoch >= 0 and event.leo and self.present:
             # A process whose beginning is not told.
             self._over(event)
@@ -373,6 +378,9 @@ class Journal:
         goes_on = self.before is Role.LEADER and self.to_fetch is not None
         if (self.role is Role.FOLLOWER and not goes_on) or (self.role is None and self.run > 0):
             self._gap(event.row, "it changed the ISR, and no line tells that it led")
+
+    def _up(self, event: Event) -> None:
+        self.up = not self.present
 
     def _stop(self, event: Event) -> None:
         self.stopping = True
@@ -410,6 +418,7 @@ _HANDLERS: dict[str, Callable[[Journal, Event], None]] = {
     Kind.DIR_FAILED: Journal._failed,
     Kind.ISR_SHRINK: Journal._leads,
     Kind.ISR_EXPAND: Journal._leads,
+    Kind.PROCESS_STARTED: Journal._up,
     Kind.SHUTDOWN_BEGIN: Journal._stop,
     Kind.APPEND: Journal._appended,
     Kind.HW: Journal._reached,

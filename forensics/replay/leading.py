@@ -281,8 +281,9 @@ class Leading:
             if broker == leader or pair not in self.history.compared or self._fetches_ahead(broker, leader):
                 continue
             tenure = next((t for t in self.tenures.get(broker, ()) if t.epoch >= epoch.epoch), None)
-            if tenure is None:
-                continue
+            before = self.previous.get(broker)
+            if tenure is None or (before is not None and unknown_from(self.history, before, tenure) is not None):
+                continue  # what it had then it may have got in this epoch
             # A truncation takes effect only within the log, so what it was cut to was there before.
             first = next((step.target for step in tenure.steps if step.what == "cut"), 0)
             lowest = self._lowest(broker, epoch.epoch)

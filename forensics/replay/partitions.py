@@ -362,14 +362,15 @@ def _telling(own: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_process() -> pl.Expr:
-    """What is said of a broker's process as a whole and concerns each of its replicas: that it began to shut down, and
-    in a trace that it had not stopped cleanly. Logs tell that of a directory, and of each replica in it in the lines
+    """What is said of a broker's process as a whole and concerns each of its replicas: that it had started, that it
+    began to shut down, and in a trace that it had not stopped cleanly. Logs tell that of a directory, and of each replica in it in the lines
     that recover it; so does a trace that is made from them.
     """
     kind = pl.col("kind")
     whole = (pl.col("message") == TRACE) & pl.col("log_dir").is_null()
     unclean = (kind == Kind.UNCLEAN_RESTART.value) & whole
-    return ((kind == Kind.SHUTDOWN_BEGIN.value) | unclean) & pl.col("broker").is_not_null()
+    told = kind.is_in([Kind.PROCESS_STARTED.value, Kind.SHUTDOWN_BEGIN.value])
+    return (told | unclean) & pl.col("broker").is_not_null()
 
 
 def _processes(case: Case) -> dict[int, list[Event]]:

@@ -97,11 +97,9 @@ def _later(history: History, led: list[Epoch], unheard: list[int]) -> list[str]:
         why = untold[min(untold)]
         whose = logs.format(brokers_text(sorted({*untold, *unheard})))
         return [f"who led {history.name} after epoch {max(history.epochs)} ({why}): {whose} of then"]
-    # Where lines of a replica's last role are missing and nobody tells of a later epoch, those of who elects may end
-    # there too.
-    latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
+    # Where lines of a replica are missing at their end, those of who elects may end there too.
     spans = [history.tenures.get(broker, [])[-1:] for broker in history.gaps]
-    ends = any(t.steps and t.steps[-1].what == "gap" and t.epoch >= latest for last in spans for t in last)
+    ends = any(t.steps and t.steps[-1].what == "gap" for last in spans for t in last)
     partly = not history.elections_told or ends or led[-1].leader in history.uncovered
     if not unheard or not partly:
         return []
