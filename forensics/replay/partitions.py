@@ -363,8 +363,8 @@ def _telling(own: pl.DataFrame) -> pl.DataFrame:
 
 def of_process() -> pl.Expr:
     """What is said of a broker's process as a whole and concerns each of its replicas: that it had started, that it
-    began to shut down, and in a trace that it had not stopped cleanly. Logs tell that of a directory, and of each replica in it in the lines
-    that recover it; so does a trace that is made from them.
+    began to shut down, and in a trace that it had not stopped cleanly. Logs tell that of a directory, and of each
+    replica in it in the lines that recover it; so does a trace that is made from them.
     """
     kind = pl.col("kind")
     whole = (pl.col("message") == TRACE) & pl.col("log_dir").is_null()

@@ -173,12 +173,12 @@ def test_who_printed_all_is_not_asked_for_more(tmp_path: Path) -> None:
     assert {*partition.history.gaps} == {1}
 
 
-TIME = re.compile(r"\[2026-11-22 ([0-9:,]+)\]")
+TIME = re.compile(r"\[2026-11-2[23] ([0-9:,]+)\]")
 
 
-def without(folder: Path, begin: str, end: str) -> None:
+def without(folder: Path, begin: str, end: str, broker: str = "broker-*") -> None:
     """Leave out what was printed in a span of time."""
-    for log in folder.rglob("logs/*.log"):
+    for log in folder.glob(f"{broker}/logs/*.log"):
         kept, gone = [], False
         for line in log.read_text().splitlines(keepends=True):
             found = TIME.match(line)
@@ -210,6 +210,47 @@ def test_lines_of_a_time_that_are_missing_make_no_finding_of_a_healthy_cluster(
     assert partition.judgements[LOSS].verdict == UNKNOWN
     wishes = [wish for judged in partition.judgements.values() for wish in judged.missing]
     assert any(re.match(why, wish) for wish in wishes)
+
+
+@pytest.mark.parametrize(
+    ("broker", "begin", "end"),
+    [("broker-3", "20:50:39,543", "20:51:17,069"), ("broker-2", "20:50:41,726", "20:51:21,372")],
+)
+def test_a_replica_whose_roles_are_missing_tells_no_older_log(
+    broker: str, begin: str, end: str, tmp_path: Path
+) -> None:
+    """What broker 3 had when it came back, and the high watermark of broker 2 then, are of epochs that it served in
+    between: the leader had broker 3 in its ISR, and broker 2 led and let broker 1 in, as requests tell.
+    """
+    folder = unpacked("flaps-0.10.2.2", tmp_path)
+    without(folder, begin, end, broker)
+    assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
+
+
+def test_a_process_that_had_started_has_no_log_to_load(tmp_path: Path) -> None:
+    """Another directory was put in the place of broker 1's, after a process of which little is told."""
+    folder = unpacked("putback1-2.8.2", tmp_path)
+    without(folder, "00:21:32,164", "00:21:40,749")
+    (partition,) = scan([str(folder)]).partitions
+    assert partition.judgements[LOSS].verdict == partition.judgements[CUT].verdict == UNKNOWN
+    assert partition.history.gaps[1].text == "it had started without this log, and no line tells how it got it"
+
+
+def test_a_log_may_have_been_taken_away_in_an_epoch_that_nobody_names(tmp_path: Path) -> None:
+    """Broker 1's replica was taken away and came back while lines are missing, and was killed before it had fetched."""
+    folder = unpacked("reassload-3.0.2", tmp_path)
+    without(folder, "00:50:56,782", "00:51:09,045")
+    result = scan([str(folder)])
+    assert {f.rule for f in result.findings} <= {"evidence-gap"}
+    assert "leo-regression" in open_questions(result)
+
+
+def test_where_lines_of_all_end_early_another_may_have_been_elected(tmp_path: Path) -> None:
+    """The controller tells of epochs 1 and 2, broker 1 that led in them does not: another leader may have followed."""
+    folder = unpacked("heldcopy-0.10.2.2", tmp_path)
+    without(folder, "20:58:53,557", "20:59:20,596")
+    (partition,) = scan([str(folder)]).partitions
+    assert partition.judgements["unclean-election"].verdict == UNKNOWN
 
 
 def test_what_was_committed_after_the_last_line_is_not_held_against_a_load(sample_traces: Path, tmp_path: Path) -> None:
