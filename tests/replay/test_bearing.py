@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.bearing import as_it_was, beyond_lines, cut_untold, misled, next_start
+from forensics.replay.bearing import as_it_was, beyond_lines, cut_untold, left_unseen, misled, next_start
 from forensics.replay.committed import losses
 from forensics.replay.history import Confidence, Cut, Disk, Epoch, Fork, History, Ref, Replica, Role, Shrunk, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage
@@ -184,3 +184,34 @@ def test_records_that_the_leader_has_as_another_copy_has_them_are_not_lost(
     (loss,), unclear = losses(history)
     assert list(loss.ranges) == gone
     assert unclear == ([] if gone == [(43, 80)] else [(43, 50)])
+
+
+@pytest.mark.parametrize(
+    ("states", "left"),
+    [
+        ({4: {1, 2}, 5: {2}}, True),  # the controller tells that it was taken out last
+        ({4: {2}, 5: {1, 2}}, False),
+        ({5: {1, 2}, 6: {2}}, True),
+        ({5: None}, False),
+        ({}, False),
+    ],
+)
+def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[int] | None], left: bool) -> None:
+    history = History("orders", 0)
+    own = [(frozenset({2}), LINE), (frozenset({1, 2}), LINE)]
+    told = {isr for isr, _ in own}
+    history.epochs = {2: Epoch(2, leader=2, start=16, isr=own, isr_own=True, served=True, told=told)}
+    history.states = {number: (2, frozenset(isr) if isr is not None else None) for number, isr in states.items()}
+    history.states[9] = (3, frozenset({2}))  # of another epoch
+    assert left_unseen(history, history.epochs[2], 1) == left
+
+
+@pytest.mark.parametrize(
+    ("named", "later", "missing"), [(False, (4,), True), (True, (4,), False), (False, (2,), False)]
+)
+def test_of_an_epoch_that_nobody_names_no_lines_are_there(named: bool, later: tuple[int, ...], missing: bool) -> None:
+    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
+    history.tenures = {1: [tenure(1), *(tenure(number, run=2) for number in later)]}
+    history.epochs = {number: Epoch(number, leader=2, named=number != 3 or named) for number in range(1, 5)}
+    shrunk = Shrunk(1, 1, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
+    assert misled(history, shrunk, 5) == missing
