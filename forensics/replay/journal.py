@@ -116,7 +116,8 @@ class Journal:
             handler = _HANDLERS.get(event.kind)
             if handler is not None:
                 handler(self, event)
-            last = event
+            if event.kind != Kind.PROCESS_STARTED:  # a role may come while the process has not said that yet
+                last = event
         self._over(last)
         return self.gaps
 

@@ -34,7 +34,7 @@ from forensics.replay.backwards import begun_twice
 from forensics.replay.history import Backwards, Confidence, Damage, Disk, History, Ref
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
-from forensics.rules.story import missing_data, untold_replicas
+from forensics.rules.story import fork_cause, missing_data, untold_replicas
 
 ID = "epoch-divergence"
 
@@ -196,7 +196,7 @@ def _between(history: History) -> list[Finding]:
                         refs=(fork.right_ref,),
                     ),
                 ),
-                cause="epochs-put-back" if history.backwards else "unknown",
+                cause=fork_cause(history, fork.ranges),
                 next_steps=(_COPY.format(whose=brokers_text(pair), name=history.name),),
             )
         )

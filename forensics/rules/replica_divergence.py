@@ -31,8 +31,7 @@ promised.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import committed, doubts, losses
-from forensics.replay.elections import outside_isr
+from forensics.replay.committed import committed, doubts
 from forensics.replay.history import Confidence, Fork, History, Ref
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.writers import unwritten
@@ -48,7 +47,7 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import loss_cause, missing_data, unclean_cause, untold_replicas
+from forensics.rules.story import fork_cause, missing_data, untold_replicas
 
 ID = "replica-divergence"
 
@@ -145,21 +144,6 @@ def _stated(history: History, broker: int) -> int | None:
     return max(stated, default=None)
 
 
-def _cause(history: History, ranges: tuple[Range, ...]) -> str:
-    """What made the partition lose one side of the fork, or who began to write where they part."""
-    for loss in losses(history)[0]:
-        if intersect(loss.ranges, ranges):
-            return loss_cause(history, loss.epoch, loss.ranges[0][0], loss.statements[0].epoch)
-    if history.backwards:
-        return "epochs-put-back"
-    first = ranges[0][0]
-    outside = [epoch for epoch in history.epochs.values() if outside_isr(history, epoch)]
-    if outside:
-        return next((unclean_cause(epoch) for epoch in outside if epoch.start == first), "unknown")
-    removed = [cut for cut in history.cuts if cut.reason == "high watermark" and cut.target <= first < cut.end]
-    return "hw-truncation" if removed and history.protocol == "hw" else "unknown"
-
-
 def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
     current = history.current
     known = current is not None and not current.other_leaders and not history.backwards
@@ -202,7 +186,7 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
         ),
         facts=tuple(facts),
         not_because=("both sides have a sound batch there, below the high watermark of both",),
-        cause=_cause(history, ranges),
+        cause=fork_cause(history, ranges),
         keep=f"both copies of {history.name}: {brokers_text(odd)} and {brokers_text(even)}",
         next_steps=(
             (

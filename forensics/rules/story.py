@@ -6,7 +6,7 @@ import itertools
 from typing import cast
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, lost_unseen, refetched
+from forensics.replay.committed import doubts, losses, lost_unseen, refetched
 from forensics.replay.elections import outside_isr
 from forensics.replay.epochs import at_once
 from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Ref, Role, Shrunk, Statement
@@ -229,6 +229,21 @@ def _kept_tail(history: History, epoch: Epoch, offset: int, since: int) -> bool:
 def unclean_cause(epoch: Epoch) -> str:
     """Why a replica from outside the ISR was elected: the id of a cause."""
     return "forced-election" if epoch.forced else "unclean-election"
+
+
+def fork_cause(history: History, ranges: tuple[Range, ...]) -> str:
+    """What made the partition lose one side of the fork, or who began to write where they part."""
+    for loss in losses(history)[0]:
+        if intersect(loss.ranges, ranges):
+            return loss_cause(history, loss.epoch, loss.ranges[0][0], loss.statements[0].epoch)
+    if history.backwards:
+        return "epochs-put-back"
+    first = ranges[0][0]
+    outside = [epoch for epoch in history.epochs.values() if outside_isr(history, epoch)]
+    if outside:
+        return next((unclean_cause(epoch) for epoch in outside if epoch.start == first), "unknown")
+    removed = [cut for cut in history.cuts if cut.reason == "high watermark" and cut.target <= first < cut.end]
+    return "hw-truncation" if removed and history.protocol == "hw" else "unknown"
 
 
 def _heard(history: History, broker: int | None) -> bool:

@@ -97,13 +97,24 @@ def _later(history: History, led: list[Epoch], unheard: list[int]) -> list[str]:
         why = untold[min(untold)]
         whose = logs.format(brokers_text(sorted({*untold, *unheard})))
         return [f"who led {history.name} after epoch {max(history.epochs)} ({why}): {whose} of then"]
-    # Where lines of a replica are missing at their end, those of who elects may end there too.
-    spans = [history.tenures.get(broker, [])[-1:] for broker in history.gaps]
-    ends = any(t.steps and t.steps[-1].what == "gap" for last in spans for t in last)
-    partly = not history.elections_told or ends or led[-1].leader in history.uncovered
+    partly = not history.elections_told or _end_early(history) or led[-1].leader in history.uncovered
     if not unheard or not partly:
         return []
     return [f"whether another leader of {history.name} followed: {logs.format(brokers_text(unheard))}"]
+
+
+def _end_early(history: History) -> bool:
+    """Whether lines of a replica's last role are missing, and nobody tells of a later epoch: those of who elects may
+    end there too.
+    """
+    latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
+    last = history.epochs.get(latest)
+    for broker in history.gaps:
+        tenure = next(iter(history.tenures.get(broker, [])[-1:]), None)
+        if tenure is not None and tenure.steps and tenure.steps[-1].what == "gap":
+            if tenure.epoch >= latest or (last is not None and last.leader == broker):
+                return True
+    return False
 
 
 def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[int]) -> bool:
