@@ -109,12 +109,12 @@ def _end_early(history: History) -> bool:
     """
     latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
     last = history.epochs.get(latest)
-    for broker in history.gaps:
-        tenure = next(iter(history.tenures.get(broker, [])[-1:]), None)
-        if tenure is not None and tenure.steps and tenure.steps[-1].what == "gap":
-            if tenure.epoch >= latest or (last is not None and last.leader == broker):
-                return True
-    return False
+    spans = [(broker, tenure) for broker in history.gaps for tenure in history.tenures.get(broker, [])[-1:]]
+    return any(
+        tenure.epoch >= latest or (last is not None and last.leader == broker)
+        for broker, tenure in spans
+        if tenure.steps and tenure.steps[-1].what == "gap"
+    )
 
 
 def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[int]) -> bool:
