@@ -196,10 +196,11 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
             inner = history.epochs.get(cut.epoch)
             if inner is not None and inner.leader != leader:
                 return loss_cause(history, inner, offset, since)
-    if outside_isr(history, epoch):
-        return unclean_cause(epoch)
-    kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
     written = history.epochs.get(since)
+    if outside_isr(history, epoch):
+        # Who wrote the record had it, elected from the ISR or not: that it came back without it has another cause.
+        return unclean_cause(epoch) if written is None or written.leader != leader else "unknown"
+    kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
     unseen = leader is not None and written is not None and lost_unseen(history, leader, written, epoch)
     # In epochs that nobody names, anything may have happened to its log, and a controller's own change of the ISR has
     # an epoch too.

@@ -301,3 +301,12 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
     followed.steps = [Step("cut", cut_to, 20, 20, "high watermark", None, (ref,))] if cut_to is not None else []
     history.tenures[2] = [Tenure(2, 0, 1, Role.LEADER, leader=2), followed, Tenure(2, 3, 1, Role.LEADER, leader=2)]
     assert loss_cause(history, history.epochs[3], 10, 1) == cause
+
+
+@pytest.mark.parametrize(("wrote", "cause"), [(1, "unknown"), (2, "unclean-election")])
+def test_an_unclean_election_of_who_wrote_the_records_has_not_lost_them(wrote: int, cause: str) -> None:
+    """What befell its log before it led again is not told."""
+    history = History("orders", 0)
+    history.epochs = {0: Epoch(0, leader=wrote, start=0, served=True), 1: Epoch(1, leader=-1)}
+    history.epochs[2] = Epoch(2, leader=1, start=20, served=True, unclean=True)
+    assert loss_cause(history, history.epochs[2], 20, 0) == cause
