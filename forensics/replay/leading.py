@@ -36,9 +36,11 @@ def passed_over(history: History, before: Tenure, tenure: Tenure) -> int | None:
 
 def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
     """The same of a replica that came back, where it was in the ISR with which another's epoch began in between, or
-    nothing tells of that ISR or of who led, or it led itself.
+    nothing tells of that ISR or of who led, or it led itself; or a process of it came in between that never told of
+    loading this log.
     """
-    broker, known, part = before.replica, None, False
+    broker, known = before.replica, None
+    part = tenure.run - before.run > max(1, sum(step.what == "loaded" for step in before.steps))
     for number, epoch in sorted(history.epochs.items()):
         if not 0 <= before.epoch < number <= tenure.epoch or not epoch.served or epoch.leader == -1:
             continue

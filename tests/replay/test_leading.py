@@ -65,6 +65,14 @@ def test_who_came_back_had_a_part_in_the_epochs_in_whose_isr_others_put_it(
     assert had_part(between(*isr, number=number), role(0, loaded=40), role(2, run=2)) == known
 
 
+@pytest.mark.parametrize(("loads", "run", "known"), [(1, 2, None), (1, 3, 30), (2, 3, None), (0, 2, None)])
+def test_a_process_in_between_that_tells_of_no_load_may_have_served(loads: int, run: int, known: int | None) -> None:
+    """Each process loads its logs, the one that came back among them."""
+    before = role(0)
+    before.steps += [step for _ in range(loads) for step in role(0, loaded=40).steps]
+    assert had_part(between({2, 3}), before, role(2, run=run)) == known
+
+
 @pytest.mark.parametrize(
     ("leader", "isr", "known"), [(1, [{2}], 30), (None, [], 30), (None, [{2}], None), (-1, [], None)]
 )
