@@ -91,6 +91,7 @@ class Kind(StrEnum):
     ISR_REJECTED = "isr_rejected"
     ELECTION = "election"  # controller: leader, leader_epoch, isr, partition_epoch; detail = state it came from
     UNCLEAN_ELECTION = "unclean_election"  # leader, leader_epoch, isr where printed
+    ELECTION_REQUESTED = "election_requested"  # somebody asked the controller for an election from outside the ISR
     PARTITION_CHANGED = "partition_changed"  # KRaft change: only the changed fields; isr_before
     PARTITION_CREATED = "partition_created"  # leader, leader_epoch, isr, partition_epoch
     PARTITION_OFFLINE = "partition_offline"

@@ -77,8 +77,8 @@ def begun_twice(history: History) -> list[Backwards]:
     for broker, disk in sorted(history.disks.items()):
         if disk.cleaner_point is not None or disk.damage or disk.falls:
             continue  # whole epochs may have gone
-        for number, start in disk.lineage.entries:
-            if number < 0 or start <= disk.log_start:
+        for number, start in disk.begun():
+            if start <= disk.log_start:
                 continue
             other, at, ref = first.setdefault(number, (broker, start, disk.refs[number]))
             if at != start:

@@ -89,8 +89,8 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for topic, partition, broker, end, first, magic, path in ends.iter_rows():
         one = at(topic, partition, broker)
         one.end, one.first, one.magic, one.directory = end, first, magic, path.rpartition("/")[0]
-    for topic, partition, broker, epoch, start, source, byte in _epochs(sound).iter_rows():
-        at(topic, partition, broker).epoch(epoch, start, Ref(source=source, byte=byte))
+    for topic, partition, broker, epoch, start, before, source, byte in _epochs(sound).iter_rows():
+        at(topic, partition, broker).epoch(epoch, start, before, Ref(source=source, byte=byte))
     for topic, partition, broker, first, last in _altered(sound).iter_rows():
         at(topic, partition, broker).altered.append((first, last + 1))
     lasts = sound.sort(*PLACE, "last_offset", "source", "byte").group_by(*PLACE, maintain_order=True).last()
@@ -128,8 +128,8 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, Stal
     files = stale.select(*place, pl.col("id").alias("source"))
     sound = case.batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok")).join(files, on="source", how="inner")
     found: dict[tuple[str, int, int, str], _Files] = {key: _Files() for key in files.select(place).unique().iter_rows()}
-    for topic, partition, broker, root, epoch, start, source, byte in _epochs(sound, place).iter_rows():
-        found[topic, partition, broker, root].epoch(epoch, start, Ref(source=source, byte=byte))
+    for topic, partition, broker, root, epoch, start, before, source, byte in _epochs(sound, place).iter_rows():
+        found[topic, partition, broker, root].epoch(epoch, start, before, Ref(source=source, byte=byte))
     segments = _ordered(stale.filter(pl.col("format").is_in(["segment", "dump-log"])), place)
     apart = segments.filter((pl.col("base_offset") > pl.col("_end")).fill_null(False))
     for topic, partition, broker, root, first, end in apart.select(*place, "_end", "base_offset").iter_rows():
@@ -225,14 +225,16 @@ class _Files:
         self.holes: list[Range] = []
         self.beside: list[tuple[int, str]] = []
 
-    def epoch(self, epoch: int, start: int, ref: Ref) -> None:
-        """A batch with which another leader epoch begins, in the order of the log."""
+    def epoch(self, epoch: int, start: int, before: int | None, ref: Ref) -> None:
+        """A batch with which another leader epoch begins, in the order of the log, and where the one before ends."""
         if self.lineage and (epoch < self.lineage[-1][0] or start <= self.lineage[-1][1]):
-            before = self.lineage[-1][0]
-            text = f"leader epoch {epoch} at offset {start} follows leader epoch {before}"
+            last = self.lineage[-1][0]
+            text = f"leader epoch {epoch} at offset {start} follows leader epoch {last}"
             self.falls.append(Damage(text, Ref(source=ref.source, byte=ref.byte, note=text)))
         if self.lineage and start <= self.lineage[-1][1]:
             return
+        if before is not None and before < start and (not self.lineage or self.lineage[-1][1] < before):
+            self.lineage.append((UNKNOWN, before))
         self.lineage.append((epoch, start))
         self.refs.setdefault(epoch, Ref(source=ref.source, byte=ref.byte, note=f"first batch of leader epoch {epoch}"))
 
@@ -304,12 +306,16 @@ def _altered(batches: pl.DataFrame) -> pl.DataFrame:
 
 
 def _epochs(batches: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame:
-    """The batch with which each leader epoch begins in each log."""
+    """The batch with which each leader epoch begins in each log, and where the one before it ends (``before``): the
+    cleaner takes records on both sides of where a leader began, and of what stood there no epoch is known.
+    """
+    ends = (pl.col("last_offset") + 1).shift(1).over(place).alias("before")
     return (
-        batches.filter(pl.col("leader_epoch").is_not_null() & (pl.col("leader_epoch") >= 0))
-        .sort(*place, "base_offset", "source", "byte")
+        batches.sort(*place, "base_offset", "source", "byte")
+        .with_columns(ends)
+        .filter(pl.col("leader_epoch").is_not_null() & (pl.col("leader_epoch") >= 0))
         .filter((pl.col("leader_epoch") != pl.col("leader_epoch").shift(1).over(place)).fill_null(True))
-        .select(*place, "leader_epoch", "base_offset", "source", "byte")
+        .select(*place, "leader_epoch", "base_offset", "before", "source", "byte")
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -128,6 +128,15 @@ class Disk:
     gaps: tuple[Range, ...] = ()
     holes: tuple[Range, ...] = ()
     beside: tuple[tuple[int, str], ...] = ()
+
+    def begun(self) -> Iterator[tuple[int, int]]:
+        """Leader epochs and the offsets of their first records, where nothing that stood before these is missing."""
+        before: int | None = None
+        for epoch, start in self.lineage.entries:
+            below = start == 0 or (start > self.log_start and self.cleaner_point is None)
+            if epoch >= 0 and (below if before is None else before >= 0 and start > self.log_start):
+                yield epoch, start
+            before = epoch
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +382,8 @@ class Epoch:
         elected: whoever elects leaders speaks of this epoch.
         by_request: controllers told brokers of it by request, as with ZooKeeper.
         safe: whoever elects says that the leader has all that was committed, though it was not in the ISR before.
-        forced: the election went outside the ISR though no setting allowed it.
+        forced: the election went outside the ISR though no setting allowed it, or because somebody asked for that.
+        asked: where somebody asked for it.
     """
 
     epoch: int
@@ -398,6 +408,7 @@ class Epoch:
     by_request: bool = False
     safe: bool = False
     forced: bool = False
+    asked: list[Ref] = field(default_factory=list)
 
     @property
     def first_isr(self) -> frozenset[int] | None:

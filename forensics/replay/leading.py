@@ -186,18 +186,28 @@ class Leading:
             epoch.start = 0  # the epoch a partition is created with
             return
         found: list[tuple[bool, int, Ref]] = []
+        later: list[int] = []
+        cleaned = any(disk.cleaner_point is not None for disk in self.disks.values())
         for broker, disk in self.disks.items():
+            begun = set(disk.begun())
             for position, (number, start, ref) in enumerate(disk.entries):
                 # Retention rewrites the first entry to the log start (LeaderEpochFileCache.truncateFromStart).
                 if number == epoch.epoch and (position > 0 or disk.log_start == 0):
-                    found.append((broker != epoch.leader, start, ref))
+                    # A follower notes the first record that it was given, and the cleaner may have taken those before.
+                    if broker == epoch.leader or not cleaned or (number, start) in begun:
+                        found.append((broker != epoch.leader, start, ref))
+                    else:
+                        later.append(start)
             for number, start in disk.lineage.entries:
-                seen = (start > disk.log_start or start == 0) and all(start != end for _, end in disk.holes)
-                if number == epoch.epoch and seen:
+                if number == epoch.epoch and (number, start) in begun:
                     found.append((broker != epoch.leader, start, disk.refs[number]))
+                elif number == epoch.epoch and start > disk.log_start:
+                    later.append(start)
         if found:
             _, epoch.start, ref = min(found, key=lambda item: (item[0], item[1]))
             epoch.refs.append(ref)
+        elif later and min(later) >= epoch.start_low:
+            epoch.start_high = min(later)
         elif self.history.protocol == "hw" and tenure is not None and epoch.leader is not None:
             self._start_from_fork(epoch, epoch.leader)
 

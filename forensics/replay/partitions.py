@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
@@ -69,6 +69,7 @@ CLUSTER = (
     Kind.PARTITION_CHANGED,
     Kind.METADATA_CACHED,
     Kind.RECOVERING,
+    Kind.ELECTION_REQUESTED,
 )
 """What is said of a partition's leader and ISR by others than its replicas."""
 
@@ -147,7 +148,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     return result
 
 
-def _forced(history: History, told: Iterable[Event], case: Case) -> None:
+def _forced(history: History, told: Sequence[Event], case: Case) -> None:
     """Elections from outside the ISR that no setting allowed: none in the metadata log, none of the controller's."""
     for event in told:
         epoch = history.epochs.get(event.leader_epoch) if event.leader_epoch is not None else None
@@ -158,6 +159,14 @@ def _forced(history: History, told: Iterable[Event], case: Case) -> None:
         # Where its settings are at hand they say its roles, and what they do not say has its default: false (KIP-106).
         if controller is not None and "controller" in controller.settings.get("process.roles", ""):
             epoch.forced = controller.settings.get(ALLOWS, "false").strip().lower() == "false"
+    # A controller of a ZooKeeper cluster elects as it is asked before it does anything else (KIP-460).
+    for asked in told:
+        if asked.kind == Kind.ELECTION_REQUESTED:
+            later = [e for e in told if e.kind == Kind.ELECTION and e.broker == asked.broker and e.row > asked.row]
+            epoch = history.epochs.get(later[0].leader_epoch) if later and later[0].leader_epoch is not None else None
+            if epoch is not None:
+                epoch.forced = True
+                epoch.asked.append(Ref(row=asked.row, note="an election from outside the ISR was asked for"))
 
 
 def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:
@@ -385,8 +394,10 @@ def _processes(case: Case) -> dict[int, list[Event]]:
 
 def _first_told(rows: pl.DataFrame) -> pl.DataFrame:
     """Of what many brokers say again and again about one epoch and ISR, the first time each says it."""
-    return rows.unique(
+    each = pl.when(pl.col("kind") == Kind.ELECTION_REQUESTED.value).then("row")
+    rows = rows.with_columns(each.alias("_each")).unique(
         subset=[
+            "_each",
             "topic",
             "partition",
             "incarnation",
@@ -400,6 +411,7 @@ def _first_told(rows: pl.DataFrame) -> pl.DataFrame:
         keep="first",
         maintain_order=True,
     )
+    return rows.drop("_each")
 
 
 _VALUES = [pl.col("time").cast(pl.Int64) if name == "time" else pl.col(name) for name in COLUMNS]

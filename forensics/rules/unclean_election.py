@@ -26,8 +26,9 @@ All. In ZooKeeper mode 1.1 to 3.9 print no line that says so; there it is derive
 
 ## What to do
 Set unclean.leader.election.enable=false where data matters more than availability, and read the
-finding on lost data. Where the metadata log and the controller's settings show that it was false, a
-command forced the election (KIP-460), and the finding says so: no setting prevents that.
+finding on lost data. Where the controller's log tells that somebody asked for it, or the metadata log
+and the controller's settings show that it was false, a command forced the election (KIP-460), and the
+finding says so: no setting prevents that.
 """
 
 from __future__ import annotations
@@ -181,11 +182,13 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     facts.append(leader_fact(epoch))
     facts += [Fact("the election is called unclean", refs=(ref,)) for ref in epoch.unclean[:1]]
     inferences: tuple[str, ...] = ()
-    if not epoch.unclean:
+    if not epoch.unclean and not epoch.asked:
         inferences = ("no line calls the election unclean; the new leader was not in the last ISR",)
     steps: tuple[str, ...] = ("check unclean.leader.election.enable of the topic and of the brokers",)
+    facts += [Fact("a command asked for it", refs=(ref,)) for ref in epoch.asked[:1]]
     if epoch.forced:
-        inferences += ("unclean.leader.election.enable was false for it, so a command forced the election",)
+        if not epoch.asked:
+            inferences += ("unclean.leader.election.enable was false for it, so a command forced the election",)
         steps = (
             "ask who forced it: kafka-leader-election.sh --election-type UNCLEAN, or electLeaders of an admin client",
         )
@@ -193,7 +196,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=Confidence.PROVEN if epoch.unclean else Confidence.INFERRED,
+        confidence=Confidence.PROVEN if epoch.unclean or epoch.asked else Confidence.INFERRED,
         **place(history),
         replicas=(epoch.leader,) if epoch.leader is not None else (),
         epochs=(epoch.epoch,),

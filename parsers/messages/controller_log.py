@@ -10,6 +10,7 @@ from parsers.messages.patterns import (
     LEADER_AND_ISR_JSON,
     LEADER_ISR_CONTROLLER_EPOCH,
     LIST,
+    LISTED,
     NAME,
     ORDERS,
     TP,
@@ -459,6 +460,36 @@ MESSAGES: tuple[Message, ...] = (
                                 "isr=List(2, 1), leaderRecoveryState=RECOVERING, partitionEpoch=4)",
                             },
                         ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="C-29b",
+        kind=Kind.ELECTION_REQUESTED,
+        literal="Starting replica leader election (UNCLEAN) for partitions ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.4",
+                until="3.9",
+                regex=rf"^{CONTROLLER}Starting replica leader election \(UNCLEAN\) for partitions ",
+                source_ref="2.8.2 KafkaController:909, 3.6.2 KafkaController:914",
+                each=(Each(LISTED),),
+                own_row=False,
+                examples=(
+                    Example(
+                        "[Controller id=9] Starting replica leader election (UNCLEAN) for partitions orders-0 "
+                        "triggered by AdminClientTriggered",
+                        ({"witness": 9, **ORDERS},),
+                        "real",
+                    ),
+                    Example(
+                        "[Controller id=9] Starting replica leader election (UNCLEAN) for partitions "
+                        "orders-0,pay.eu-1-12 triggered by AdminClientTriggered",
+                        ({"witness": 9, **ORDERS}, {"witness": 9, "topic": "pay.eu-1", "partition": 12}),
                     ),
                 ),
             ),

@@ -145,7 +145,7 @@ MESSAGES: tuple[Message, ...] = (
         Kind.ELECTION,
         (
             "Starting preferred replica leader election for partitions ",
-            "Starting replica leader election (",
+            "Starting replica leader election (PREFERRED) for partitions ",
         ),
         "INFO",
         True,
@@ -160,12 +160,10 @@ MESSAGES: tuple[Message, ...] = (
         Wording(
             "2.4",
             "3.9",
-            rf"^{CONTROLLER}Starting replica leader election \(",
+            rf"^{CONTROLLER}Starting replica leader election \(PREFERRED\) for partitions ",
             "3.6.2 KafkaController:914",
-            (
-                "[Controller id=9] Starting replica leader election (UNCLEAN) for partitions orders-0 "
-                "triggered by AdminClientTriggered"
-            ),
+            "[Controller id=9] Starting replica leader election (PREFERRED) for partitions  triggered by ZkTriggered",
+            "real",
         ),
     ),
     routine(

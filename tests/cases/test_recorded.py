@@ -10,7 +10,9 @@ copies hold more and less; ``putback1-2.8.2``, an old directory put back after a
 replicas wiped in turn that fetch all again; ``reassload-3.0.2``, healthy, reassigned under load with a kill;
 ``recreate-2.4.1``, two topics that are deleted and made again, with a loss in the first life of one and the second of
 the other; ``fenced-4.1.1``, a leader elected from the eligible leader replicas; ``kip101-1.1.1``, followers of 1.1
-that truncate to their high watermark, as they do with an inter-broker protocol before 0.11.
+that truncate to their high watermark, as they do with an inter-broker protocol before 0.11; ``forceun-2.8.2``, an
+unclean election that somebody asked for; ``compun-3.9.1``, an unclean election where the cleaner took what stood on
+both sides of the new leader's start.
 """
 
 from __future__ import annotations
@@ -76,12 +78,15 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
     "reassload-3.0.2": (set(), ()),
     "fenced-4.1.1": ({("uncommitted-truncation", ((21, 26),))}, ()),
     "kip101-1.1.1": ({(rule, ((35, 56),)) for rule in (LOSS, CUT, "replica-divergence")}, ()),
+    "forceun-2.8.2": ({(LOSS, ((14, 23),)), (CUT, ((14, 23),)), ("unclean-election", ())}, ()),
+    "compun-3.9.1": ({(LOSS, ((80, 131),)), (CUT, ((80, 131),)), ("unclean-election", ())}, ()),
 }
 CAUSES = {
     "putback1-2.8.2": {"wiped-disk", "stale-directory"},
     "wipeturn-2.3.1": {"wiped-disk"},
     "fenced-4.1.1": {"acks1-failover"},
     "kip101-1.1.1": {"hw-truncation"},
+    "forceun-2.8.2": {"forced-election"},
 }
 
 

@@ -1,0 +1,65 @@
+"""Logs in which the cleaner took what stood on both sides of where a leader began.
+
+A follower that fetches after that notes the first record it is given, so its epoch file and the leader's differ.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.replay.history import Disk
+from forensics.replay.lineage import UNKNOWN, Lineage
+from tests.incident import Incident
+
+OLD = [(first, first, 0) for first in (0, 13, 44)]
+NEW = [(first, first, 1) for first in (75, 82, 99)]
+
+
+def compacted(folder: Path) -> Incident:
+    """Leader 2 of epoch 1 began at 60; of [45, 75) nothing is left, and broker 3 got epoch 1 from 71 on."""
+    incident = Incident(folder)
+    incident.begins(60)
+    incident.succeeds(20, 1, 2, 60, 3, 1)
+    for broker, start in ((1, 60), (2, 60), (3, 71)):
+        incident[broker].segment([*OLD, *NEW])
+        incident[broker].epochs((0, 0), (1, start)).checkpoint(100).checkpoint(100, "cleaner")
+    return incident
+
+
+def test_what_is_not_there_contradicts_no_epoch_file(tmp_path: Path) -> None:
+    incident = compacted(tmp_path)
+    assert [finding.summary for finding in incident.scan().findings] == []
+    assert incident.history().disks[2].lineage == Lineage(((0, 0), (UNKNOWN, 45), (1, 75)))
+
+
+def test_an_epoch_file_that_a_record_contradicts_is_told(tmp_path: Path) -> None:
+    incident = compacted(tmp_path)
+    incident[2].epochs((0, 0), (1, 44))
+    (finding,) = incident.findings("epoch-divergence")
+    assert "offset 44 is of leader epoch 0 in the segments and of epoch 1" in finding.summary
+
+
+@pytest.mark.parametrize(("whose", "start"), [((), 60), ((2,), None), ((1, 2), None)])
+def test_a_followers_note_of_an_epoch_is_no_more_than_a_bound(
+    whose: tuple[int, ...], start: int | None, tmp_path: Path
+) -> None:
+    """Broker 1 noted 60 too, but the cleaner may have been there first as well."""
+    incident = compacted(tmp_path)
+    (incident[2].folder / "logs" / "state-change.log").unlink()
+    for broker in whose:
+        for file in incident[broker].data.rglob("*"):
+            if file.is_file():
+                file.unlink()
+    epoch = incident.history().epochs[1]
+    assert epoch.start == start
+    if start is None:
+        assert epoch.start_high == (60 if 1 not in whose else 71)
+
+
+def test_where_an_epoch_begins_is_sure_only_behind_the_record_before_it() -> None:
+    log = Lineage(((0, 0), (1, 10), (UNKNOWN, 20), (2, 30)))
+    assert list(Disk(lineage=log).begun()) == [(0, 0), (1, 10)]
+    undated = Disk(lineage=Lineage(((3, 5), (4, 9))))
+    assert list(undated.begun()) == [(3, 5), (4, 9)]
