@@ -330,7 +330,9 @@ class Journal:
             self.planned = event.row
 
     def _epochs_cut(self, event: Event) -> None:
-        if self.truncated != event.offset and self.present:
+        # As it loads its logs, these are of the directory at hand; one that waits for its deletion bears the same name.
+        loading = self.role is None and not self.up
+        if self.truncated != event.offset and self.present and not loading:
             self._gap(event.row, f"its leader epochs from offset {event.offset} on were removed")
 
     def _rebuild(self, event: Event) -> None:
