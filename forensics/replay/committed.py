@@ -233,12 +233,13 @@ def _first_without(history: History, statement: Statement, offset: int) -> Epoch
 
 
 def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int, tuple[Range, ...]]:
-    """Replicas whose log still gives the offsets the same epochs."""
+    """Replicas whose log still gives the offsets the same epochs; a first segment keeps records that were deleted."""
     found: dict[int, tuple[Range, ...]] = {}
     for broker, replica in sorted(history.replicas.items()):
         if replica.end is None:
             continue
-        kept = same(lineage, replica.lineage, intersect(ranges, [(replica.log_start, replica.end)]))
+        bases = history.disks[broker].bases if broker in history.disks else ()
+        kept = same(lineage, replica.lineage, intersect(ranges, [(min([replica.log_start, *bases]), replica.end)]))
         kept = subtract(kept, history.disks[broker].holes if broker in history.disks else ())
         if kept:
             found[broker] = tuple(kept)

@@ -103,6 +103,9 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for topic, partition, broker, name in _beside(sources).iter_rows():
         at(topic, partition, broker).beside.append((int(name[:20]), name))
     _checkpoints(case, sources, stale, at)
+    for topic, partition, broker, start in _last_starts(case).iter_rows():
+        if broker in found.get((topic, partition), {}):
+            at(topic, partition, broker).started = start
     apart = _apart(case, _ordered(segments)).select(*PLACE, "_end", "base_offset", "_torn")
     for topic, partition, broker, first, end, torn in apart.iter_rows():
         at(topic, partition, broker).holes.append((first, end))
@@ -176,6 +179,21 @@ def _told_in(case: Case, kinds: Sequence[Kind]) -> pl.DataFrame:
     return case.observations.filter(wanted).join(roots, on="source", how="left", maintain_order="left")
 
 
+def _last_starts(case: Case) -> pl.DataFrame:
+    """Each replica's log start offset by the last line that tells of it."""
+    kind, told = pl.col("kind"), pl.col("log_start").is_not_null()
+    anew = kind.is_in([Kind.LOG_CREATED.value, Kind.LOG_DELETED.value])
+    states = anew | (told & kind.is_in([Kind.LOG_START.value, Kind.LOG_LOADED.value]))
+    mine = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
+    return (
+        case.observations.filter(states & mine & pl.all_horizontal(pl.col(PLACE).is_not_null()))
+        .sort(*PLACE, "row")
+        .group_by(PLACE, maintain_order=True)
+        .agg(pl.when(anew).then(0).otherwise("log_start").last().alias("start"))
+        .select(*PLACE, "start")
+    )
+
+
 def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> None:  # type: ignore[no-untyped-def]
     rows = (
         _told_in(case, (*_CHECKPOINTS, Kind.EPOCH_ENTRY))
@@ -215,6 +233,7 @@ class _Files:
         self.log_start: tuple[int, Ref] | None = None
         self.recovery: tuple[int, Ref] | None = None
         self.cleaned: tuple[int, Ref] | None = None
+        self.started = 0
         self.entries: list[tuple[int, int, Ref]] = []
         self.last: Ref | None = None
         self.damage: list[Damage] = []
@@ -238,6 +257,10 @@ class _Files:
         self.lineage.append((epoch, start))
         self.refs.setdefault(epoch, Ref(source=ref.source, byte=ref.byte, note=f"first batch of leader epoch {epoch}"))
 
+    def _begins(self) -> int:
+        kept = max(self.log_start[0] if self.log_start else 0, self.first or 0)
+        return max(kept, self.started) if self.end is not None and self.started <= self.end else kept
+
     def disk(self) -> Disk:
         """The finished thing."""
         stated = Lineage(tuple(self.lineage))
@@ -245,7 +268,7 @@ class _Files:
             lineage=rising(stated.without(merge([*self.holes, *self.altered]))),
             stated=stated,
             end=self.end,
-            log_start=max(self.log_start[0] if self.log_start else 0, self.first or 0),
+            log_start=self._begins(),
             checkpoint=self.checkpoint,
             log_start_checkpoint=self.log_start,
             recovery_point=self.recovery,

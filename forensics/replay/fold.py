@@ -280,6 +280,9 @@ class _Fold(Leading):
             log = log.cut(end).begin(UNKNOWN, end)
         elif epoch.lineage.entries and at is not None:
             grew = not removed and self._grew(broker, tenure)
+            on = self._went_on(broker, tenure, epoch)
+            if on is not None and on < at:
+                log = log.splice(epoch.lineage, on)  # what its leader wrote in between it has already
             untold = grew and cut_untold(self.history, tenure, log, epoch.lineage)
             if at > 0 and (untold or not self.facts.get(broker, NO_FACTS).server_log):
                 log = agreed(log, epoch.lineage, at)  # what it was cut to is not told
@@ -289,6 +292,21 @@ class _Fold(Leading):
         for number, start, _ in tenure.entries:
             log = log.cut(start).begin(number, start)
         self.logs[broker] = log
+
+    def _went_on(self, broker: int, tenure: Tenure, epoch: Epoch) -> int | None:
+        """Where the epoch began that followed on the one in which a follower had the same leader, if that went on in
+        one process: a fetch that waits at the leader is answered in its next epoch before the follower is told of that.
+        """
+        before = self.previous.get(broker)
+        if before is None or before.role is not Role.FOLLOWER or before.run != tenure.run or before.steps:
+            return None
+        epochs = [e for n, e in sorted(self.history.epochs.items()) if before.epoch <= n <= epoch.epoch]
+        if len(epochs) < 2 or epoch.leader is None or any(e.leader != epoch.leader for e in epochs):
+            return None
+        led = [t for t in self.tenures.get(epoch.leader, ()) if before.epoch <= t.epoch <= epoch.epoch]
+        if any(t.run != led[0].run or t.role is not Role.LEADER or t.steps for t in led):
+            return None
+        return epochs[1].start
 
     def _reconciled(self, broker: int, tenure: Tenure, epoch: Epoch) -> bool:
         """Whether a follower fetched from its leader, and so was reconciled with it by leader epoch before: it says so,

@@ -69,9 +69,15 @@ def forks(
     for (topic, partition, one, two), group in table.group_by(
         ["topic", "partition", "broker_left", "broker_right"], maintain_order=True
     ):
+        replicas = found[str(topic), int(partition)]
+        # Whose records are deleted up to there still has some of them in its first segment (DeleteRecords).
+        start = max(replicas[int(one)].log_start, replicas[int(two)].log_start)
+        group = group.filter((pl.col("last_offset") >= start) & (pl.col("last_right") >= start))
+        if group.is_empty():
+            continue
         first = group.row(0, named=True)
         ranges = merge(
-            (max(a, c), min(b, d) + 1)
+            (max(a, c, start), min(b, d) + 1)
             for a, b, c, d in group.select("base_offset", "last_offset", "base_right", "last_right").iter_rows()
         )
         result.setdefault((str(topic), int(partition)), []).append(

@@ -231,6 +231,8 @@ def _shorter(
             for t in spans
             if other != broker and t.epoch == one.epoch and t.leader == broker and facts.get(other, NO_FACTS).fenced
             if t.end_low > max(t.start_low, t.start_end or 0, two.start_end)
+            # A fetch that waits at its leader is answered in the next epoch, before the follower is told of that.
+            if not (one.run == two.run and any(later.epoch == two.epoch for later in spans))
         }
         why = f"in epoch {one.epoch}, and epoch {two.epoch} began at {two.start_end}"
         found = {other: (one.epoch, f"it had fetched up to {end} {why}") for other, end in beyond.items()}

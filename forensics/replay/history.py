@@ -88,7 +88,8 @@ class Disk:
         lineage: leader epochs of its batches (message format v2) as far as they can be believed, else empty.
         stated: the same as the batches state them.
         end: log end offset read from its segments, or None where there are none.
-        log_start: first offset.
+        log_start: first offset, by its files, and by the last line that tells of it: the checkpoint is written once a
+            minute.
         checkpoint: high watermark in ``replication-offset-checkpoint``.
         log_start_checkpoint, recovery_point, cleaner_point: from the files of these names.
         entries: ``leader-epoch-checkpoint``: (epoch, start offset, evidence).
@@ -213,7 +214,7 @@ class BrokerFacts:
         initial_offset: meaning of the offset in ``Added fetcher``: "end", "hw" or None.
         alone_commits: a leader alone in the ISR commits what it appends; from 3.7 on only if min.insync.replicas allows
             (KIP-966, Partition.maybeIncrementLeaderHW).
-        fenced: fetches carry the leader epoch (KIP-320, 2.1), so that none is answered in another.
+        fenced: fetches carry the leader epoch (KIP-320, 2.1), so that none but one that waits is answered in another.
         server_log: what its log layer did is in the evidence.
         state_log: which roles it was told is in the evidence.
         always_cuts: it truncates whenever it takes up a leader, and prints it (ReplicaManager.makeFollowers to 0.10.2).
@@ -526,10 +527,12 @@ class History:
     def alike(self, one: int, other: int, ranges: Iterable[Range]) -> list[Range]:
         """At which of some offsets the segments of two replicas hold the same batches; none where one has none."""
         pair = (min(one, other), max(one, other))
-        ends = [disk.end for broker in pair if (disk := self.disks.get(broker)) is not None and disk.end is not None]
+        own = [disk for broker in pair if (disk := self.disks.get(broker)) is not None]
+        ends = [disk.end for disk in own if disk.end is not None]
         if pair not in self.compared or len(ends) < 2:
             return []
-        return subtract(intersect(ranges, [(0, min(ends))]), self.parted(one, other))
+        compared = [(max(disk.log_start for disk in own), min(ends))]  # what is deleted is not
+        return subtract(intersect(ranges, compared), self.parted(one, other))
 
     def parted(self, one: int, other: int) -> list[Range]:
         """The offsets at which the segments of two replicas hold different records."""

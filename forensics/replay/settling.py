@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from forensics.replay.bearing import left_unseen, misled
 from forensics.replay.committed import reached
-from forensics.replay.history import Confidence, Cut, History, Role, Shrunk
+from forensics.replay.history import Confidence, Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.leading import REMOVES
 from forensics.replay.spared import spared
 from forensics.replay.steps import Pending
@@ -46,7 +46,7 @@ class Settling:
             elif one.shrunk is not None:
                 shrunk = one.shrunk
                 until = shrunk.epoch if self._ended(shrunk, one.row) else shrunk.epoch - 1
-                held = self._held(shrunk.replica, until, one.row)
+                held = self._held(shrunk.replica, until, one.row, emptied=shrunk.target == 0)
                 if held > shrunk.end:
                     shrunk = replace(shrunk, end=held, end_exact=False, confidence=Confidence.INFERRED)
                 if shrunk.end > shrunk.target and not misled(self.history, shrunk, one.row):
@@ -70,7 +70,9 @@ class Settling:
         later = [tenure for tenure in spans if tenure.refs and (tenure.refs[0].row or 0) >= (row or 0)]
         return bool(later) and all(tenure.epoch != shrunk.epoch for tenure in later)
 
-    def _held(self, broker: int, until: int, row: int | None, *, since_load: bool = False) -> int:
+    def _held(
+        self, broker: int, until: int, row: int | None, *, since_load: bool = False, emptied: bool = False
+    ) -> int:
         """The least log end offset of a replica once an epoch was over: a high watermark reached with it in the ISR
         covers its log, unless something cut it afterwards.
 
@@ -79,6 +81,7 @@ class Settling:
             until: last epoch whose high watermarks count.
             row: row of the replica's own line at which the question is asked; its own later words do not count.
             since_load: what it held before its log was read back does not count: a load tells what there was.
+            emptied: it came back without any record.
         """
         least = 0
         contested = self.history.contested
@@ -99,6 +102,8 @@ class Settling:
                     continue
                 if epoch.leader is None or not self.told(epoch.leader) or left_unseen(self.history, epoch, broker):
                     continue
+                if statement.replica != epoch.leader and self._out_later(broker, epoch, statement, emptied=emptied):
+                    continue
             shortened = any(
                 number <= epoch <= until
                 and lowest < statement.high_watermark
@@ -109,6 +114,20 @@ class Settling:
             if not shortened:
                 least = max(least, statement.high_watermark)
         return least
+
+    def _out_later(self, broker: int, epoch: Epoch, statement: Statement, *, emptied: bool) -> bool:
+        """Whether a follower may have heard of a high watermark that was reached in the leader's next epoch, in whose
+        ISR the replica was not: a fetch that waits is answered in that epoch, before the follower is told of it.
+
+        That a replica had a log at all is told by what others had heard, unless they got records of the next epoch.
+        """
+        later = next((e for n, e in sorted(self.history.epochs.items()) if n > epoch.epoch), None)
+        if later is None or later.leader != epoch.leader or all(broker in isr for isr, _ in later.isr):
+            return False
+        spans = self.history.tenures.get(statement.replica, ())
+        ends = [t.start_end for t in spans if t.epoch == later.epoch and t.start_end is not None]
+        ahead = later.start is None or any(end > later.start for end in ends)
+        return ahead or not emptied
 
     def _shortest(self, broker: int) -> list[tuple[int, bool, int, bool]]:
         """How short a replica's log was made in each of its tenures: epoch, whether a load says so, lowest offset, and

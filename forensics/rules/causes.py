@@ -37,8 +37,9 @@ CAUSES: tuple[Cause, ...] = (
         "a replica from outside the ISR was elected",
         "KIP-106",
         "all; enabled by default up to 0.10.2",
-        "unclean.leader.election.enable=false, and min.insync.replicas of 2 or more with acks=all; with eligible "
-        "leader replicas (KIP-966, from 4.0 on) the last known leader may be elected all the same",
+        "unclean.leader.election.enable=false (where it was false already, a command forced the election), and "
+        "min.insync.replicas of 2 or more with acks=all; with eligible leader replicas (KIP-966, from 4.0 on) the last "
+        "known leader may be elected all the same",
     ),
     Cause(
         "forced-election",

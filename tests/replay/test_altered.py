@@ -124,3 +124,25 @@ def test_an_epoch_file_that_is_damaged_or_empty_leaves_the_question_open(
     missing = [wish for wish in incident.missing("epoch-divergence") if "broker 2's leader-epoch-checkpoint" in wish]
     assert incident.verdict("epoch-divergence") == ("unknown" if said else "clean")
     assert [said in wish for wish in missing if said] == ([True] if said else [])
+
+
+@pytest.mark.parametrize(("deleted", "differing"), [(0, [((60, 80),)]), (70, [((70, 80),)]), (80, [])])
+def test_what_is_deleted_by_request_is_no_divergence(
+    deleted: int, differing: list[tuple[tuple[int, int], ...]], tmp_path: Path
+) -> None:
+    """The records stay in the first segment; the checkpoint that says where the log starts is written once a minute."""
+    incident = Incident(tmp_path)
+    incident.begins(60)
+    incident.succeeds(20, 2, 2, 60, 3)
+    for broker in (1, 2, 3):
+        epoch, salt = (1, b"other") if broker == 1 else (2, b"")
+        incident[broker].segment([(0, 59, 0)])
+        incident[broker].segment([(60, 69, epoch), (70, 79, epoch)], base=60, salt=salt)
+        incident[broker].segment([(80, 99, 2)], base=80)
+        incident[broker].epochs((0, 0), (2, 60)).checkpoint(100)
+        if deleted and broker > 1:
+            incident[broker].says(
+                30,
+                f"INFO [Log partition=orders-0, dir=/data] Incrementing log start offset to {deleted} (kafka.log.Log)",
+            )
+    assert [finding.offsets for finding in incident.findings("replica-divergence")] == differing
