@@ -131,8 +131,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     contested = history.contested
     for statement in history.statements:
         gone, unknown = differences(statement.lineage, served, 0, statement.high_watermark)
-        if unknown and not handed_on(history, statement):
-            unclear.extend(unknown)
+        unclear.extend(unknown)
         if history.backwards:
             unclear.extend(gone)  # which of the two logs the partition went on with is not told by epochs
             continue
@@ -273,20 +272,6 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     if after.safe or from_eligible(history, after):
         return True
     return True if kept_company(history, after) else None
-
-
-def handed_on(history: History, statement: Statement) -> bool:
-    """Whether every leader since a high watermark had what was committed in the epochs before its own, so that who
-    wrote the records makes no difference.
-    """
-    current = history.current
-    if current is None or statement.epoch < 0 or history.backwards or history.contested:
-        return False
-    led = [e for n, e in sorted(history.epochs.items()) if e.served and e.leader != -1]
-    after = [e for e in led if statement.epoch <= e.epoch <= current.epoch]
-    if not after or after[0].epoch != statement.epoch or after[-1].epoch != current.epoch or after[-1] is not led[-1]:
-        return False
-    return all(carried_over(history, one, two) for one, two in itertools.pairwise(after))
 
 
 def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) -> bool:

@@ -332,10 +332,13 @@ def _epochs(batches: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame
     """The batch with which each leader epoch begins in each log, and where the one before it ends (``before``): the
     cleaner takes records on both sides of where a leader began, and of what stood there no epoch is known.
     """
-    ends = (pl.col("last_offset") + 1).shift(1).over(place).alias("before")
+    end, byte = pl.col("last_offset") + 1, pl.col("byte") + pl.col("size")
+    # Bytes between two headers of a file are those of others that were left out, which leave no gap, or damaged.
+    same = pl.col("source") == pl.col("source").shift(1).over(place)
+    left_out = same & (pl.col("byte") != byte.shift(1).over(place))
     return (
         batches.sort(*place, "base_offset", "source", "byte")
-        .with_columns(ends)
+        .with_columns(pl.when(~left_out.fill_null(False)).then(end.shift(1).over(place)).alias("before"))
         .filter(pl.col("leader_epoch").is_not_null() & (pl.col("leader_epoch") >= 0))
         .filter((pl.col("leader_epoch") != pl.col("leader_epoch").shift(1).over(place)).fill_null(True))
         .select(*place, "leader_epoch", "base_offset", "before", "source", "byte")
