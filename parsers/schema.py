@@ -122,6 +122,9 @@ class Kind(StrEnum):
 ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 """What tells a broker of a new role, in its own lines."""
 
+FROM_REMOTE = "from remote tier"
+"""Detail of a log that begins anew where its leader's segments begin: what is below is in remote storage (KIP-405)."""
+
 MOVED = "moved between directories"
 """Detail of a log that was loaded in another directory of its broker while in use."""
 

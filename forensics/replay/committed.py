@@ -305,6 +305,7 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
     """
     spans = history.tenures.get(leader, [])
     within = {at for at, one in enumerate(spans) if one.epoch < after.epoch and not _over(spans, at, before)}
+    within = {at for at in within if not _let_in_again(history, spans, at, before)}
     for at in sorted(within):
         for step in spans[at].steps:
             unclean = step.what == "loaded" and step.reason == "unclean"
@@ -324,6 +325,22 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
         if unloaded and not _bounded(history, leader, before, after, two.start_end or 0):
             return True
     return False
+
+
+def _let_in_again(history: History, spans: Sequence[Tenure], at: int, before: Epoch) -> bool:
+    """Whether a replica that came back to a leader entered the ISR after that, and so has all that is committed since.
+
+    A KRaft controller registers no new process of a broker before it has fenced the old one
+    (ClusterControlManager.registerBroker), and who is fenced leaves every ISR that has another member.
+    """
+    one, two = spans[at], spans[at + 1] if at + 1 < len(spans) else None
+    if not history.kraft or two is None or two.run == one.run or two.role is not Role.FOLLOWER:
+        return False
+    epoch = history.epochs.get(two.epoch)
+    if epoch is None or epoch.leader in (None, -1) or epoch.epoch > before.epoch:
+        return False
+    inside = [one.replica in isr for isr, _ in epoch.isr]
+    return any(not out and back for out, back in itertools.pairwise(inside)) and inside[-1]
 
 
 def _over(spans: Sequence[Tenure], at: int, epoch: Epoch) -> bool:

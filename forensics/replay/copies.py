@@ -127,7 +127,7 @@ def _earlier(disk: Disk) -> str:
         return f"{beside[0]} lies there without its segment"
     began = min((start for _, start, _ in disk.entries), default=first)
     moved = disk.log_start_checkpoint[0] if disk.log_start_checkpoint is not None else 0
-    if began < first > moved:
+    if began < first > max(moved, disk.local_start):
         return f"its leader-epoch-checkpoint begins at offset {began}, the segments at {first}"
     return ""
 

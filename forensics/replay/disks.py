@@ -103,9 +103,9 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for topic, partition, broker, name in _beside(sources).iter_rows():
         at(topic, partition, broker).beside.append((int(name[:20]), name))
     _checkpoints(case, sources, stale, at)
-    for topic, partition, broker, start in _last_starts(case).iter_rows():
+    for topic, partition, broker, start, local in _last_starts(case).iter_rows():
         if broker in found.get((topic, partition), {}):
-            at(topic, partition, broker).started = start
+            at(topic, partition, broker).started, at(topic, partition, broker).local = start, local
     apart = _apart(case, _ordered(segments)).select(*PLACE, "_end", "base_offset", "_torn")
     for topic, partition, broker, first, end, torn in apart.iter_rows():
         at(topic, partition, broker).holes.append((first, end))
@@ -180,8 +180,11 @@ def _told_in(case: Case, kinds: Sequence[Kind]) -> pl.DataFrame:
 
 
 def _last_starts(case: Case) -> pl.DataFrame:
-    """Each replica's log start offset by the last line that tells of it."""
-    kind, told = pl.col("kind"), pl.col("log_start").is_not_null()
+    """Each replica's log start offset by the last line that tells of it, and where its segments begin if what is below
+    is in remote storage.
+    """
+    kind, told = pl.col("kind"), pl.coalesce("log_start", "offset").is_not_null()
+    local = pl.when((kind == Kind.LOG_START.value) & pl.col("log_start").is_null()).then("offset")
     anew = kind.is_in([Kind.LOG_CREATED.value, Kind.LOG_DELETED.value])
     states = anew | (told & kind.is_in([Kind.LOG_START.value, Kind.LOG_LOADED.value]))
     mine = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
@@ -189,8 +192,11 @@ def _last_starts(case: Case) -> pl.DataFrame:
         case.observations.filter(states & mine & pl.all_horizontal(pl.col(PLACE).is_not_null()))
         .sort(*PLACE, "row")
         .group_by(PLACE, maintain_order=True)
-        .agg(pl.when(anew).then(0).otherwise("log_start").last().alias("start"))
-        .select(*PLACE, "start")
+        .agg(
+            pl.when(anew).then(0).otherwise("log_start").drop_nulls().last().fill_null(0).alias("start"),
+            pl.when(anew).then(0).otherwise(local).drop_nulls().last().fill_null(0).alias("local"),
+        )
+        .select(*PLACE, "start", "local")
     )
 
 
@@ -233,7 +239,7 @@ class _Files:
         self.log_start: tuple[int, Ref] | None = None
         self.recovery: tuple[int, Ref] | None = None
         self.cleaned: tuple[int, Ref] | None = None
-        self.started = 0
+        self.started = self.local = 0
         self.entries: list[tuple[int, int, Ref]] = []
         self.last: Ref | None = None
         self.damage: list[Damage] = []
@@ -269,6 +275,7 @@ class _Files:
             stated=stated,
             end=self.end,
             log_start=self._begins(),
+            local_start=self.local,
             checkpoint=self.checkpoint,
             log_start_checkpoint=self.log_start,
             recovery_point=self.recovery,

@@ -48,6 +48,7 @@ from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, mad
 from forensics.replay.tenures import Reader
 from forensics.replay.unheard import unbegun, uncovered
 from forensics.replay.writers import unwritten
+from parsers.schema import FROM_REMOTE
 
 
 def fold(
@@ -367,7 +368,9 @@ class _Fold(Leading):
                 self.pending.append(Pending(None, shrunk, row))
                 log = Lineage().begin(UNKNOWN, 0) if replaced(step) else log.cut(step.target)
             elif step.what == "full":
-                log = Lineage().begin(UNKNOWN, step.target)
+                # Of what is in remote storage it takes its leader's epochs over.
+                remote = step.reason == FROM_REMOTE and epoch is not None and bool(epoch.lineage.entries)
+                log = epoch.lineage if remote and epoch is not None else Lineage().begin(UNKNOWN, step.target)
             elif step.what == "gap":
                 log = Lineage().begin(UNKNOWN, 0)
             elif step.what == "deleted":

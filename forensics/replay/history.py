@@ -90,6 +90,8 @@ class Disk:
         end: log end offset read from its segments, or None where there are none.
         log_start: first offset, by its files, and by the last line that tells of it: the checkpoint is written once a
             minute.
+        local_start: where its segments begin as its last line on that says, if what is below is in remote storage
+            (KIP-405).
         checkpoint: high watermark in ``replication-offset-checkpoint``.
         log_start_checkpoint, recovery_point, cleaner_point: from the files of these names.
         entries: ``leader-epoch-checkpoint``: (epoch, start offset, evidence).
@@ -112,6 +114,7 @@ class Disk:
     stated: Lineage = field(default_factory=Lineage)
     end: int | None = None
     log_start: int = 0
+    local_start: int = 0
     checkpoint: Pointer | None = None
     log_start_checkpoint: Pointer | None = None
     recovery_point: Pointer | None = None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from forensics.replay.events import PROGRESS, SNAPSHOT, Event
 from forensics.replay.history import BrokerFacts, Role
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import AMBIGUOUS, BY_REQUEST, MOVED, Kind
+from parsers.schema import AMBIGUOUS, BY_REQUEST, FROM_REMOTE, MOVED, Kind
 
 JOURNAL = (
     Kind.TRANSITION,
@@ -310,6 +310,8 @@ class Journal:
             self._gap(event.row, f"its log was cut to {event.offset} as a follower's")
         if self.always_cuts and self.reconciled and not self.reset and self.role is Role.FOLLOWER:
             self._gap(event.row, f"its log was cut to {event.offset} as for another leader")
+        if event.kind == Kind.TRUNCATE_FULL and event.detail == FROM_REMOTE:
+            self.rebuilt = None  # which tells of it first
         end = self._ended()
         if end is not None and event.kind == Kind.TRUNCATE and event.offset is not None and event.offset > end:
             self._gap(self.next, f"its log ended at {end}, and was cut to {event.offset}")

@@ -10,7 +10,7 @@ from forensics.replay.history import ACKNOWLEDGED, Overtaken, Ref, Regression, R
 from forensics.replay.isr import broker_set
 from forensics.replay.steps import Sample, Step, Tenure, told_before
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import AMBIGUOUS, MOVED, Kind
+from parsers.schema import AMBIGUOUS, FROM_REMOTE, MOVED, Kind
 
 BEGAN_WITH = "ISR before the first change that its leader made"
 """What a line shows that tells of an ISR which a leader began with, where the line of its role does not."""
@@ -340,7 +340,8 @@ class Reader:
     def _full(self, event: Event) -> None:
         told = self.now.steps[-1:] and (self.now.steps[-1].what, self.now.steps[-1].target) == ("full", event.offset)
         if event.offset is not None and not (told and self.end == event.offset):
-            self._step("full", event.offset, "log start", event, f"all removed, the log starts anew at {event.offset}")
+            why = FROM_REMOTE if event.detail == FROM_REMOTE else "log start"
+            self._step("full", event.offset, why, event, f"all removed, the log starts anew at {event.offset}")
 
     def _plan(self, event: Event) -> None:
         if event.leo is not None and event.leo >= 0:

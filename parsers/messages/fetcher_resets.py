@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import FETCHER, FETCHER_OLD, NAME, ORDERS, TP
-from parsers.schema import Kind
+from parsers.schema import FROM_REMOTE, Kind
 
 _RESET_OLD = Each(
     r"for partition \[?(?P<topic>[a-zA-Z0-9._-]+)[,-](?P<partition>[0-9]+)\]? reset its fetch offset from "
@@ -219,6 +219,35 @@ MESSAGES: tuple[Message, ...] = (
                         "for partition orders-0 from 50 to the current leader's start offset 60 because the local "
                         "replica's end offset is smaller than the current leader's start offsets.",
                         ({"witness": 3, "leader": 2, **ORDERS, "offset": 60, "leo": 60, "log_start": 60},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="F-33a",
+        kind=Kind.TRUNCATE_FULL,
+        literal="Updated the epoch cache from remote tier till offset: ",
+        level="INFO",
+        stock=True,
+        variants=(
+            # At DEBUG before 3.8. What is below stays in remote storage (KIP-405).
+            Variant(
+                since="3.6",
+                until=None,
+                regex=(
+                    r"^(?:\[[^\]]+\]:? )?Updated the epoch cache from remote tier till offset: "
+                    r"(?P<offset>(?P<leo>[0-9]+)) with size: [0-9]+ for Topic: (?P<topic>[^ ;]+); Partition: "
+                    r"(?P<partition>[0-9]+);"
+                ),
+                source_ref="3.6.2 ReplicaFetcherTierStateMachine:239, 3.8.0 TierStateMachine:255",
+                fixed={"detail": FROM_REMOTE},
+                examples=(
+                    Example(
+                        "Updated the epoch cache from remote tier till offset: 120 with size: 1 for Topic: orders; "
+                        "Partition: 0; Leader: Some(1); Replicas: 1,2,3; ISR: ; LeaderRecoveryState: RECOVERED",
+                        ({**ORDERS, "offset": 120, "leo": 120, "detail": FROM_REMOTE},),
+                        "real",
                     ),
                 ),
             ),

@@ -167,20 +167,6 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
     routine(
-        "F-33a",
-        Kind.EPOCH_ASSIGNED,
-        "Updated the epoch cache from remote tier till offset: ",
-        "DEBUG",
-        False,
-        Wording(
-            "3.6",
-            None,
-            r"^(?:\[[^\]]+\]:? )?Updated the epoch cache from remote tier till offset: ",
-            "3.6.2 ReplicaFetcherTierStateMachine:239, 3.8.0 TierStateMachine:255",
-            "Updated the epoch cache from remote tier till offset: 40 with size: 2 for orders-0",
-        ),
-    ),
-    routine(
         "FM-6",
         Kind.FETCHER_ADDED,
         "Beginning/resuming copy of partition ",

@@ -14,7 +14,8 @@ that truncate to their high watermark, as they do with an inter-broker protocol 
 unclean election that somebody asked for; ``compun-3.9.1``, an unclean election where the cleaner took what stood on
 both sides of the new leader's start; ``compacted-2.7.2``, healthy, with the same at each of four changes of leader;
 ``compacted-2.3.1``, a follower that gets records and the high watermark of its leader's next epoch before it is told of
-that; ``delun-2.3.1``, records deleted by request, of which a broker still has others.
+that; ``delun-2.3.1``, records deleted by request, of which a broker still has others; ``crashloop-3.9.1``,
+healthy, brokers that are killed again and again as they start; ``tiered-3.9.1``, healthy, with remote storage.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
     "fenced-4.1.1": ({("uncommitted-truncation", ((21, 26),))}, ()),
     "kip101-1.1.1": ({(rule, ((35, 56),)) for rule in (LOSS, CUT, "replica-divergence")}, ()),
     "forceun-2.8.2": ({(LOSS, ((14, 23),)), (CUT, ((14, 23),)), ("unclean-election", ())}, ()),
+    "crashloop-3.9.1": (set(), ()),
+    "tiered-3.9.1": (set(), ()),
     "compacted-2.7.2": (set(), ()),
     "compacted-2.3.1": (set(), ()),
     "delun-2.3.1": ({(LOSS, ((25, 37),)), (CUT, ((29, 37),)), ("unclean-election", ())}, ()),
