@@ -41,7 +41,7 @@ from forensics.replay.history import (
 from forensics.replay.journal import gaps_in
 from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES, Leading, unknown_from
 from forensics.replay.leftovers import left_statements
-from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.put_back import put_back
 from forensics.replay.settling import Settling
 from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first, replaced
@@ -282,7 +282,7 @@ class _Fold(Leading):
         elif epoch.lineage.entries and at is not None:
             grew = not removed and self._grew(broker, tenure)
             on = self._went_on(broker, tenure, epoch)
-            if on is not None and on < at:
+            if on is not None and on < at and not any(differences(log, epoch.lineage, 0, on)):
                 log = log.splice(epoch.lineage, on)  # what its leader wrote in between it has already
             untold = grew and cut_untold(self.history, tenure, log, epoch.lineage)
             if at > 0 and (untold or not self.facts.get(broker, NO_FACTS).server_log):
@@ -307,7 +307,8 @@ class _Fold(Leading):
         led = [t for t in self.tenures.get(epoch.leader, ()) if before.epoch <= t.epoch <= epoch.epoch]
         if any(t.run != led[0].run or t.role is not Role.LEADER or t.steps for t in led):
             return None
-        return epochs[1].start
+        own = before.start_end is not None and epochs[1].start is not None and before.start_end > epochs[1].start
+        return None if own else epochs[1].start
 
     def _reconciled(self, broker: int, tenure: Tenure, epoch: Epoch) -> bool:
         """Whether a follower fetched from its leader, and so was reconciled with it by leader epoch before: it says so,
