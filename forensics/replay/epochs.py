@@ -119,7 +119,7 @@ def unnamed(
             two > one + 1
             and (led or not heard)
             and not skips
-            and not (_went_on(tenures.get(leader, ()), one, two) and at_once(epochs[one], epochs[two]))
+            and not (went_on(tenures.get(leader, ()), one, two) and at_once(epochs[one], epochs[two]))
         ):
             found |= {number: Epoch(number, served=True, named=False) for number in range(one + 1, two)}
     return dict(sorted(found.items()))
@@ -133,7 +133,7 @@ def at_once(before: Epoch, after: Epoch) -> bool:
     return before.leader == after.leader and after.epoch - before.epoch <= taken
 
 
-def _went_on(spans: Sequence[Tenure], one: int, two: int) -> bool:
+def went_on(spans: Sequence[Tenure], one: int, two: int) -> bool:
     """Whether one process led in both epochs."""
     led = {tenure.epoch: tenure.run for tenure in spans if tenure.role is Role.LEADER}
     return one in led and led[one] == led.get(two)

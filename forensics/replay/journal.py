@@ -386,6 +386,8 @@ class Journal:
 
     def _up(self, event: Event) -> None:
         self.up = not self.present
+        if self.up:  # what it loaded is a directory that waits for its deletion
+            self.rebuilt = self.recovering = self.snapshot = None
 
     def _stop(self, event: Event) -> None:
         self.stopping = True

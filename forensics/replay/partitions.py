@@ -38,6 +38,7 @@ OWN = (
     Kind.LOG_DELETED,
     Kind.DIR_FAILED,
     Kind.HW_LOADED,
+    Kind.TRUNCATE_BELOW_HW,
     Kind.TRUNCATE,
     Kind.TRUNCATE_NOOP,
     Kind.TRUNCATE_FULL,

@@ -83,6 +83,8 @@ class Settling:
             since_load: what it held before its log was read back does not count: a load tells what there was.
             emptied: it came back without any record.
         """
+        if self.history.backwards:
+            return 0  # no order of epochs says what came before
         least = 0
         contested = self.history.contested
         for statement in self.history.statements:

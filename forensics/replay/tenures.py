@@ -188,6 +188,8 @@ class Reader:
             # Moved to another directory of the same broker while in use: the same records, and the old log is renamed.
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo} when moved"))
             self.moved = True
+        elif event.leo == 0 and steps and steps[-1].what == "deleted":
+            pass  # to 2.5 one that waits for its deletion is told so, whatever it has (Log.loadSegments)
         elif event.leo == 0 and event.run == self.now.run:
             self._created(event)  # to 2.5 a new, empty log is told as a load, after the role that called for it
         elif self.at_rest and steps and steps[-1].what == "loaded":
@@ -373,7 +375,11 @@ class Reader:
                 self.growing = True
         if event.leo is not None:
             ref = Ref(row=event.row, note=f"the leader's log ends at {event.leo}")
-            self.planned = Step("cut", event.leo, None, 0, LEADERS_END, event.time, (ref,))
+            done = self.now.steps[-1] if self.now.steps else None
+            if done is not None and done.what == "cut" and done.target == event.leo == event.offset:
+                done.reason, done.refs = LEADERS_END, (*done.refs, ref)  # 0.8 says so after the cut
+            else:
+                self.planned = Step("cut", event.leo, None, 0, LEADERS_END, event.time, (ref,))
 
     def _fetcher(self, event: Event) -> None:
         now = self.now
@@ -433,6 +439,11 @@ class Reader:
         now = self.now
         if now.hw is None and (now.start_hw is None or hw > now.start_hw.value):
             now.start_hw = Sample(hw, Ref(row=event.row, note=f"high watermark {hw}"), event.time)
+
+    def _below_hw(self, event: Event) -> None:
+        """A follower warns that it cuts below the high watermark it has (2.0 to 2.3, and since 4.2)."""
+        if event.hw is not None and event.run == self.now.run and not self.at_rest:
+            self._hw_at_start(event.hw, event)
 
     def _hw_missing(self, event: Event) -> None:
         """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
@@ -562,6 +573,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.FOLLOWER_FETCHED: Reader._at_least,
     Kind.ROLLED: Reader._rolled,
     Kind.HW: Reader._hw,
+    Kind.TRUNCATE_BELOW_HW: Reader._below_hw,
     Kind.PRODUCED: Reader._produced,
     Kind.HW_MISSING: Reader._hw_missing,
     Kind.HW_REGRESSED: Reader._hw_regressed,

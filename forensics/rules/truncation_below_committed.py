@@ -27,8 +27,8 @@ to 0.10.2).
 ## Versions
 All. Before 0.11, and with an inter-broker protocol or message format before it, every follower cuts
 to its own high watermark; this is routine on restart and a warning where the records were fetched
-again. The broker's own warning ``below high watermark`` is reliable in 2.0 to 2.3 alone and cannot
-fire since 2.4 (KAFKA-19474).
+again. The broker's own warning ``below high watermark`` is reliable in 2.0 to 2.3 and since 4.2; it
+cannot fire in between (KAFKA-19474).
 
 ## What to do
 If critical: keep the copy the finding names, before anything is restarted, reassigned or deleted.

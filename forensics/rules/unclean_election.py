@@ -33,6 +33,8 @@ finding says so: no setting prevents that.
 
 from __future__ import annotations
 
+import itertools
+
 from forensics.case import Case
 from forensics.replay.elections import (
     from_isr,
@@ -44,6 +46,7 @@ from forensics.replay.elections import (
     unbroken,
     was_last_member,
 )
+from forensics.replay.epochs import at_once, went_on
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
 from forensics.replay.writers import unwritten
@@ -158,6 +161,11 @@ def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[str
         return []
     told = {number for number, _ in history.states.values() if number is not None} | {*numbers}
     named = {*history.epochs, *range(min(numbers), max(numbers))}
+    for one, two in itertools.pairwise(sorted(history.epochs)):
+        before, after = history.epochs[one], history.epochs[two]
+        one_request = after.leader == -1 or went_on(history.tenures.get(before.leader or 0, ()), one, two)
+        if one_request and at_once(before, after):
+            named -= {*range(one + 1, two)}
     silent = sorted(named - told - {n for n, e in history.epochs.items() if e.leader is not None})
     if not silent:
         return []

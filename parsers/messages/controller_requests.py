@@ -17,6 +17,7 @@ from parsers.messages.patterns import (
 )
 from parsers.schema import Kind
 
+_NUMBERED = "(?:with correlationId [0-9]+ )?"
 _UNNAMED = Each(rf"(?P<tp>{NAME})={PARTITION_STATE}")
 _NAMED = Each(NAMED_STATE)
 _SENT = Each(rf"[sS]ent LeaderAndIsr request {LEADER_ISR_CONTROLLER_EPOCH}")
@@ -32,11 +33,12 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="1.0",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [sS]ending "
-                    rf"(?P<detail>become-[a-z]+) LeaderAndIsr request {LEADER_ISR_CONTROLLER_EPOCH} to broker "
+                    rf"(?P<detail>become-[a-z]+) LeaderAndIsr request {LEADER_ISR_CONTROLLER_EPOCH} "
+                    rf"{_NUMBERED}to broker "
                     rf"(?P<replica>[0-9]+) for partition {EITHER}"
                 ),
                 source_ref="0.10.2.2 ControllerChannelManager:353",
@@ -117,11 +119,12 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="1.0",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [sS]ending "
-                    rf"UpdateMetadata request {LEADER_ISR_CONTROLLER_EPOCH} to brokers .* for partition {TP}"
+                    rf"UpdateMetadata request {LEADER_ISR_CONTROLLER_EPOCH} {_NUMBERED}to brokers? .* for "
+                    rf"partition {EITHER}"
                 ),
                 source_ref="0.10.2.2 ControllerChannelManager",
                 fixed={"detail": "sent"},

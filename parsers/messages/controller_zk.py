@@ -23,7 +23,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="1.0",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [cC]hanged partition "
@@ -104,7 +104,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.9",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [cC]hanged partition "
@@ -136,7 +136,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.9",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [cC]hanged partition "
@@ -170,7 +170,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="1.0",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [iI]nitiated state "
@@ -236,7 +236,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="1.0",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [eE]lected leader "
@@ -266,7 +266,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.9",
                 regex=(
                     rf"^(?:Controller |\[Controller id=)(?P<witness>[0-9]+) epoch[ =][0-9]+\]? [cC]hanged state of "

@@ -8,7 +8,8 @@ from parsers.schema import Kind
 
 _NEW = rf"New: \{{epoch:{number('leader_epoch')}, offset:{number('offset')}\}}, "
 _CURRENT = rf"Current: \{{epoch:{number('previous_epoch')}, offset:?-?[0-9]+\}}"
-_ENTRY = rf"EpochEntry\(epoch={number('leader_epoch')}, startOffset={number('offset')}\)"
+_ENTRY = rf"EpochEntry[(\[]epoch={number('leader_epoch')}, startOffset={number('offset')}[)\]]"
+"""With square brackets since 4.2, where it is a record."""
 
 MESSAGES: tuple[Message, ...] = (
     Message(
@@ -56,6 +57,12 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[LeaderEpochCache orders-0] Appended new epoch entry EpochEntry(epoch=0, startOffset=0). "
+                        "Cache now contains 1 entries.",
+                        ({**ORDERS, "leader_epoch": 0, "offset": 0},),
+                        "real",
+                    ),
+                    Example(
+                        "[LeaderEpochCache orders-0] Appended new epoch entry EpochEntry[epoch=0, startOffset=0]. "
                         "Cache now contains 1 entries.",
                         ({**ORDERS, "leader_epoch": 0, "offset": 0},),
                         "real",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import FETCHER, FETCHER_OLD, NAME, ORDERS, TP, known
+from parsers.messages.patterns import EITHER, FETCHER, FETCHER_OLD, NAME, ORDERS, TP, known
 from parsers.schema import Kind
 
 _FETCH_DATA = Each(
@@ -21,11 +21,11 @@ MESSAGES: tuple[Message, ...] = (
         stock=False,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.11",
                 regex=(
                     rf"^{FETCHER_OLD}Follower (?P<witness>[0-9]+) has replica log end offset (?P<leo>[0-9]+) for "
-                    rf"partition {TP}\. Received [0-9]+ messages and leader hw {known('leader_hw')}"
+                    rf"partition {EITHER}\. Received [0-9]+ messages and leader hw {known('leader_hw')}"
                 ),
                 source_ref="0.10.2.2 ReplicaFetcherThread:126",
                 examples=(
@@ -33,6 +33,12 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaFetcherThread-0-1], Follower 3 has replica log end offset 0 for partition orders-0. "
                         "Received 36 messages and leader hw 0",
                         ({"leader": 1, "witness": 3, "leo": 0, **ORDERS, "leader_hw": 0},),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcherThread-0-1], Follower 3 has replica log end offset 50 for partition "
+                        "[orders,0]. Received 960 messages and leader hw 50",
+                        ({"leader": 1, "witness": 3, "leo": 50, **ORDERS, "leader_hw": 50},),
                         "real",
                     ),
                 ),
@@ -70,11 +76,11 @@ MESSAGES: tuple[Message, ...] = (
         stock=False,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.11",
                 regex=(
                     rf"^{FETCHER_OLD}Follower (?P<witness>[0-9]+) has replica log end offset (?P<leo>[0-9]+) after "
-                    rf"appending [0-9]+ bytes of messages for partition {TP}"
+                    rf"appending [0-9]+ bytes of messages for partition {EITHER}"
                 ),
                 source_ref="0.10.2.2 ReplicaFetcherThread:130",
                 examples=(
@@ -82,6 +88,12 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaFetcherThread-0-1], Follower 3 has replica log end offset 1 after appending 36 "
                         "bytes of messages for partition orders-0",
                         ({"leader": 1, "witness": 3, "leo": 1, **ORDERS},),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcherThread-0-1], Follower 3 has replica log end offset 80 after appending 960 "
+                        "bytes of messages for partition [orders,0]",
+                        ({"leader": 1, "witness": 3, "leo": 80, **ORDERS},),
                         "real",
                     ),
                 ),

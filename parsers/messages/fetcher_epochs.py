@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import FETCHER, FETCHER_OLD, NAME, ORDERS, TP
+from parsers.messages.patterns import FETCHER, FETCHER_OLD, LOG_PREFIX, NAME, ORDERS, TP
 from parsers.schema import Kind
 
 _ASKED = Each(rf"(?P<tp>{NAME}) -> (?P<leader_epoch>-?[0-9]+)")
@@ -280,7 +280,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # From 2.4 the check comes after the high watermark was lowered: it can no longer hold (KAFKA-19474).
+    # From 2.4 to 4.1 the check comes after the high watermark was lowered: it cannot hold (KAFKA-19474).
     Message(
         id="F-19",
         kind=Kind.TRUNCATE_BELOW_HW,
@@ -299,6 +299,23 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Truncating orders-0 to offset 40 "
                         "below high watermark 50",
                         ({"witness": 3, "leader": 2, **ORDERS, "offset": 40, "hw": 50},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="4.2",
+                until=None,
+                regex=(
+                    rf"^{LOG_PREFIX}Truncating {NAME} to offset (?P<offset>[0-9]+) below high watermark "
+                    r"(?P<hw>[0-9]+)"
+                ),
+                source_ref="4.2.0 UnifiedLog",
+                examples=(
+                    Example(
+                        "[UnifiedLog partition=orders-0, dir=/srv/kafka/broker-1/data] Truncating orders-0 to offset "
+                        "10 below high watermark 15",
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-1/data", "offset": 10, "hw": 15},),
+                        "real",
                     ),
                 ),
             ),

@@ -8,7 +8,7 @@ from parsers.schema import Kind
 
 _ADDED_OLD = Each(
     rf"\[{EITHER}, initOffset (?P<offset>-?[0-9]+) to broker "
-    rf"BrokerEndPoint\((?P<leader>[0-9]+),"
+    r"(?:BrokerEndPoint\(|id:)(?P<leader>[0-9]+),"
 )
 _ADDED_WITH_EPOCH = Each(rf"{TP} -> \(offset=(?P<offset>-?[0-9]+), leaderEpoch=(?P<leader_epoch>-?[0-9]+)\)")
 _ADDED = Each(
@@ -28,7 +28,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="2.0",
                 regex=(rf"^{FETCHER_MANAGER}Added fetcher for partitions "),
                 source_ref="0.10.2.2 AbstractFetcherManager:94",
@@ -46,6 +46,12 @@ MESSAGES: tuple[Message, ...] = (
                         "real",
                     ),
                     Example("[ReplicaFetcherManager on broker 3] Added fetcher for partitions List()", (), "real"),
+                    Example(
+                        "[ReplicaFetcherManager on broker 1] Added fetcher for partitions List([[orders,0], "
+                        "initOffset 50 to broker id:2,host:127.0.0.1,port:31002] )",
+                        ({"witness": 1, **ORDERS, "offset": 50, "leader": 2},),
+                        "real",
+                    ),
                 ),
             ),
         ),
@@ -142,7 +148,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until=None,
                 regex=(rf"^{FETCHER_MANAGER}Removed fetcher for partitions "),
                 source_ref="2.4.1 AbstractFetcherManager:188",

@@ -25,7 +25,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.11",
                 regex=(
                     rf"^{FETCHER_OLD}Current offset (?P<offset>[0-9]+) for partition \[(?P<bracketed>[^\]]+)\] "
@@ -109,7 +109,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.11",
                 regex=(
                     rf"^{FETCHER_OLD}Replica (?P<witness>[0-9]+) for partition (?:\[[^\]]+\]|{NAME}) reset its fetch "

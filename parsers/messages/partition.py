@@ -19,7 +19,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.11",
                 regex=rf"^{PARTITION_OLD}No checkpointed highwatermark is found for partition ",
                 source_ref="0.10.2.2 Partition:113",

@@ -130,7 +130,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.11",
                 regex=(
                     rf"^{PARTITION_OLD}Expanding ISR (?:for partition [^ ]+ )?from (?P<isr_before>{_IDS}) to "

@@ -69,6 +69,11 @@ LEADER_ISR_CONTROLLER_EPOCH = (
 )
 """LeaderIsrAndControllerEpoch.toString: ``ZkVersion`` since 2.8, ``LeaderRecoveryState`` since 3.2."""
 
+LEADER_AND_ISR_INFO = (
+    rf"\(LeaderAndIsrInfo:{LEADER_ISR_CONTROLLER_EPOCH},ReplicationFactor:[0-9]+\),AllReplicas:[0-9,]*\)"
+)
+"""PartitionStateInfo.toString: in LeaderAndIsr requests up to 0.9, in what brokers cached up to 0.11."""
+
 STATE = (
     rf"controllerEpoch=-?[0-9]+, leader={number('leader')}, leaderEpoch={number('leader_epoch')}, "
     rf"isr=(?P<isr>\[{NUMBERS}\]|[0-9,]*), (?:zkVersion|partitionEpoch)={number('partition_epoch')}"
@@ -82,6 +87,13 @@ NAMED_STATE = (
     rf"[A-Za-z]*PartitionState\(topicName='(?P<topic>[^']*)', partitionIndex=(?P<partition>[0-9]+), {STATE}[^)]*\)"
 )
 """``LeaderAndIsrPartitionState(topicName='orders', partitionIndex=0, ..)`` since 2.4: the partition is inside."""
+
+REGISTRATION = (
+    rf"PartitionRegistration\(replicas=\[{NUMBERS}\], directories=\[[^\]]*\], isr=\[(?P<isr>{NUMBERS})\], .*?"
+    rf"leader={number('leader')}, leaderRecoveryState=[A-Z]+, leaderEpoch={number('leader_epoch')}, "
+    rf"partitionEpoch={number('partition_epoch')}\)"
+)
+"""PartitionRegistration.toString, in lines of brokers since 4.2: the partition stands elsewhere in the line."""
 
 ANY_STATE = rf"[A-Za-z]*PartitionState\((?:topicName='[^']*', partitionIndex=[0-9]+, )?{STATE}[^)]*\)"
 """Either of them, in a line that prints the partition as well."""

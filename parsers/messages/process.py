@@ -56,9 +56,12 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.8",
                 until="3.9",
-                regex=(r"^Connecting to zookeeper on "),
+                regex=(r"^(?:\[Kafka Server [0-9]+\], )?Connecting to zookeeper on "),
                 source_ref="0.10.2.2 KafkaServer, 2.8.2 KafkaServer",
-                examples=(Example("Connecting to zookeeper on 127.0.0.1:19000", ({},), "real"),),
+                examples=(
+                    Example("Connecting to zookeeper on 127.0.0.1:19000", ({},), "real"),
+                    Example("[Kafka Server 1], Connecting to zookeeper on 127.0.0.1:31000", ({},), "real"),
+                ),
             ),
             Variant(
                 since="3.4",
@@ -173,7 +176,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="3.9",
                 regex=(
-                    r"^Registered broker (?P<replica>[0-9]+) at path /brokers/ids/[0-9]+ with addresses: (?:.*czxid "
+                    r"^Registered broker (?P<replica>[0-9]+) at path /brokers/ids/[0-9]+ with address(?:es)?:? "
+                    r"(?:.*czxid "
                     r"\(broker epoch\): (?P<offset>[0-9]+))?"
                 ),
                 source_ref="0.10.2.2 ZkUtils:396, 2.4.1 KafkaZkClient:94",
@@ -182,6 +186,11 @@ MESSAGES: tuple[Message, ...] = (
                         "Registered broker 3 at path /brokers/ids/3 with addresses: "
                         "EndPoint(127.0.0.1,19003,ListenerName(PLAINTEXT),PLAINTEXT)",
                         ({"replica": 3},),
+                        "real",
+                    ),
+                    Example(
+                        "Registered broker 1 at path /brokers/ids/1 with address 127.0.0.1:31001.",
+                        ({"replica": 1},),
                         "real",
                     ),
                     Example(

@@ -57,11 +57,26 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     rf"^{RAFT}Completed transition to FollowerState\(.*?epoch=(?P<leader_epoch>[0-9]+), "
-                    r"(?:leader|leaderId)=(?P<leader>[0-9]+),"
+                    r"(?:leader|leaderId)=(?:[^ ]+ \(id: )?(?P<leader>[0-9]+)[, ]"
                 ),
                 source_ref="3.6.2 QuorumState:485",
                 fixed={"topic": "__cluster_metadata", "partition": 0},
                 examples=(
+                    Example(
+                        "[RaftManager id=1] Completed transition to FollowerState(fetchTimeoutMs=2000, epoch=1, "
+                        "leader=127.0.0.1:31100 (id: 100 rack: null) voters=[100], highWatermark=Optional.empty, "
+                        "fetchingSnapshot=Optional.empty) from null",
+                        (
+                            {
+                                "topic": "__cluster_metadata",
+                                "partition": 0,
+                                "witness": 1,
+                                "leader_epoch": 1,
+                                "leader": 100,
+                            },
+                        ),
+                        "real",
+                    ),
                     Example(
                         "[RaftManager id=2] Completed transition to FollowerState(fetchTimeoutMs=2000, epoch=1, "
                         "leader=100, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Example, Message, Variant
-from parsers.messages.patterns import NAME, ORDERS, TP, known, metadata
+from parsers.messages.patterns import EITHER, NAME, ORDERS, TP, known, metadata
 from parsers.schema import AMBIGUOUS, Kind
 
 _REPLICA = (
@@ -44,10 +44,10 @@ MESSAGES: tuple[Message, ...] = (
         stock=False,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="2.3",
                 regex=(
-                    rf"^Setting log end offset for replica (?P<replica>[0-9]+) for partition {TP} to "
+                    rf"^Setting log end offset for replica (?P<replica>[0-9]+) for partition {EITHER} to "
                     rf"\[{metadata('leo')}\]"
                 ),
                 source_ref="0.10.2.2 Replica:91",
@@ -62,6 +62,11 @@ MESSAGES: tuple[Message, ...] = (
                         ({**ORDERS, "replica": 1},),
                         "real",
                     ),
+                    Example(
+                        "Setting log end offset for replica 2 for partition [orders,0] to [50 [0 : 1590]]",
+                        ({**ORDERS, "replica": 2, "leo": 50},),
+                        "real",
+                    ),
                 ),
             ),
         ),
@@ -74,10 +79,11 @@ MESSAGES: tuple[Message, ...] = (
         stock=False,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="2.3",
                 regex=(
-                    rf"^Setting high watermark for replica (?P<replica>[0-9]+) partition {TP} to "
+                    rf"^Setting high watermark for replica (?P<replica>[0-9]+) partition {EITHER} "
+                    r"(?:on broker [0-9]+ )?to "
                     rf"\[{metadata('hw')}\]"
                 ),
                 source_ref="0.10.2.2 Replica:104",
@@ -90,6 +96,11 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Setting high watermark for replica 3 partition orders-0 to [90 [-1 : -1]]",
                         ({**ORDERS, "replica": 3, "hw": 90},),
+                    ),
+                    Example(
+                        "Setting high watermark for replica 3 partition [orders,0] on broker 3 to [80 [-1 : -1]]",
+                        ({**ORDERS, "replica": 3, "hw": 80},),
+                        "real",
                     ),
                 ),
             ),

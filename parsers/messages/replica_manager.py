@@ -6,6 +6,10 @@ from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import EITHER, LISTED, NAME, ORDERS, PARTITION, REPLICA_MANAGER, TP
 from parsers.schema import BY_REQUEST, Kind
 
+_READ_OLD = Each(
+    r"[\[( ]\[(?P<bracketed>[a-zA-Z0-9._-]+,[0-9]+)\] -> Fetch Data: \[FetchDataInfo\((?:-1|(?P<leo>[0-9]+)).*? HW: "
+    r"\[(?:-1|(?P<leader_hw>[0-9]+))\]"
+)
 _READ = Each(
     rf"\((?P<tp>{NAME}-[0-9]+),Fetch Data: \[FetchDataInfo\((?:\(offset=)?(?:-1|(?P<leo>[0-9]+)).*? HW: "
     r"\[(?:-1|(?P<leader_hw>[0-9]+))\]"
@@ -60,7 +64,7 @@ MESSAGES: tuple[Message, ...] = (
                     rf"offsets): "
                 ),
                 source_ref="0.10.2.2 ReplicaManager:914, 1.1.1 ReplicaManager",
-                each=(_READ,),
+                each=(_READ, _READ_OLD),
                 own_row=False,
                 examples=(
                     Example(

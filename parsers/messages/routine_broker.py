@@ -18,7 +18,7 @@ MESSAGES: tuple[Message, ...] = (
         "TRACE",
         False,
         Wording(
-            "0.10",
+            "0.8",
             "0.11",
             rf"^{PARTITION_OLD}[0-9]+ acks satisfied ",
             "0.10.2.2 Partition:323",

@@ -109,7 +109,7 @@ MESSAGES: tuple[Message, ...] = (
         "INFO",
         True,
         Wording(
-            "0.9",
+            "0.8",
             "3.9",
             r"^\[(?:BrokerChangeListener on Controller [0-9]+|Controller (?:id=)?[0-9]+)\]:? Newly added brokers: ",
             "0.10.2.2 ReplicaStateMachine, 3.6.2 KafkaController:1626",

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Example, Message, Variant
-from parsers.messages.patterns import ANY_BROKER, BROKER, NAMED_STATE, ORDERS, TOPIC_ID, TP, number
+from parsers.messages.patterns import (
+    ANY_BROKER,
+    BROKER,
+    EITHER,
+    NAMED_STATE,
+    ORDERS,
+    REGISTRATION,
+    TOPIC_ID,
+    TP,
+    number,
+)
 from parsers.schema import Kind
 
 _IDS = r"[0-9, ]*"
@@ -266,15 +276,83 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            Variant(
+                since="4.2",
+                until=None,
+                regex=(
+                    rf"^{BROKER}Skipped the become-leader state change for {TP} with topic id {TOPIC_ID}, partition "
+                    rf"registration {REGISTRATION} and isNew=[a-z]+ since it is already the leader with leader epoch "
+                    r"-?[0-9]+\. Current high watermark (?P<hw>[0-9]+),"
+                ),
+                source_ref="4.2.0 Partition",
+                fixed={"detail": "leader: already leader"},
+                examples=(
+                    Example(
+                        "[Broker id=1] Skipped the become-leader state change for orders-0 with topic id "
+                        "Some(bKbuCpbpSD-WON07SuZrfA), partition registration PartitionRegistration(replicas=[1, 2], "
+                        "directories=[1Su2clOHuIT1d5lAlZgvMA, eF_1u6PVO47L2IvOClpGAg], isr=[1, 2], "
+                        "removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], leader=1, "
+                        "leaderRecoveryState=RECOVERED, leaderEpoch=2, partitionEpoch=4) and isNew=false since it is "
+                        "already the leader with leader epoch 2. Current high watermark 70, ISR [1,2], adding "
+                        "replicas [] and removing replicas [].",
+                        (
+                            {
+                                "detail": "leader: already leader",
+                                "witness": 1,
+                                "topic_id": "bKbuCpbpSD-WON07SuZrfA",
+                                **ORDERS,
+                                "leader": 1,
+                                "leader_epoch": 2,
+                                "isr": "1,2",
+                                "partition_epoch": 4,
+                                "hw": 70,
+                            },
+                        ),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="4.2",
+                until=None,
+                regex=(
+                    rf"^{BROKER}Skipped the become-follower state change for {TP} with topic id {TOPIC_ID}, partition "
+                    rf"registration {REGISTRATION} and isNew=[a-z]+ since it is already a follower with leader epoch "
+                ),
+                source_ref="4.2.0 Partition",
+                fixed={"detail": "follower: already follower"},
+                examples=(
+                    Example(
+                        "[Broker id=3] Skipped the become-follower state change for orders-0 with topic id "
+                        "Some(bKbuCpbpSD-WON07SuZrfA), partition registration PartitionRegistration(replicas=[2, 3], "
+                        "directories=[eF_1u6PVO47L2IvOClpGAg, k8jlhXRGEK-Xr760FDTh8Q], isr=[2, 3], "
+                        "removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], leader=2, "
+                        "leaderRecoveryState=RECOVERED, leaderEpoch=0, partitionEpoch=2) and isNew=false since it is "
+                        "already a follower with leader epoch 0.",
+                        (
+                            {
+                                "detail": "follower: already follower",
+                                "witness": 3,
+                                "topic_id": "bKbuCpbpSD-WON07SuZrfA",
+                                **ORDERS,
+                                "leader": 2,
+                                "leader_epoch": 0,
+                                "isr": "2,3",
+                                "partition_epoch": 2,
+                            },
+                        ),
+                        "real",
+                    ),
+                ),
+            ),
             # The request is older than what the replica knows: its state is not the replica's.
             Variant(
                 since="3.3",
                 until=None,
                 regex=(
                     rf"^{BROKER}Skipped the become-(?:leader|follower) state change for {TP} with topic id "
-                    rf"{TOPIC_ID} and "
-                    r"partition state .* since the (?P<detail>(?:leader|follower) is already at a newer partition "
-                    r"epoch) "
+                    rf"{TOPIC_ID}(?: and|,) partition (?:state|registration) .* since the "
+                    r"(?P<detail>(?:leader|follower) is already at a newer partition epoch) "
                     rf"{number('partition_epoch')}\."
                 ),
                 source_ref="3.3.2 Partition:572, Partition:682",
@@ -300,13 +378,13 @@ MESSAGES: tuple[Message, ...] = (
             ),
             # The fetcher goes on: no reconciliation. Same leader up to 1.1, and an epoch at most one higher in 2.0.
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.2",
                 regex=(
                     rf"^{ANY_BROKER}[sS]kipped the become-follower state change after marking its partition as "
                     rf"follower "
                     r"with "
-                    rf"correlation id -?[0-9]+ from controller -?[0-9]+ epoch -?[0-9]+ for partition {TP} .*since "
+                    rf"correlation id -?[0-9]+ from controller -?[0-9]+ epoch -?[0-9]+ for partition {EITHER} .*since "
                     rf"the new "
                     rf"leader {number('leader')} is the same as the old leader"
                 ),
@@ -332,12 +410,12 @@ MESSAGES: tuple[Message, ...] = (
                 ),
             ),
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.2",
                 regex=(
                     rf"^{ANY_BROKER}[sS]kipped the become-leader state change after marking its partition as leader "
                     r"with "
-                    rf"correlation id -?[0-9]+ from controller -?[0-9]+ epoch -?[0-9]+ for partition {TP} "
+                    rf"correlation id -?[0-9]+ from controller -?[0-9]+ epoch -?[0-9]+ for partition {EITHER} "
                 ),
                 source_ref="2.4.1 ReplicaManager:1375",
                 fixed={"detail": "leader: already leader"},

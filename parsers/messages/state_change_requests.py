@@ -9,7 +9,7 @@ from parsers.messages.patterns import (
     BROKER,
     BROKER_OLD,
     EITHER,
-    LEADER_ISR_CONTROLLER_EPOCH,
+    LEADER_AND_ISR_INFO,
     NAMED_STATE,
     ORDERS,
     PARTITION_STATE,
@@ -29,7 +29,25 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
+                until="0.9",
+                regex=(
+                    rf"^{BROKER_OLD}received LeaderAndIsr request {LEADER_AND_ISR_INFO} {_REQUEST} for partition "
+                    r"\[(?P<bracketed>[^\]]+)\]"
+                ),
+                source_ref="0.9.0.1 ReplicaManager",
+                examples=(
+                    Example(
+                        "Broker 3 received LeaderAndIsr request (LeaderAndIsrInfo:(Leader:1,ISR:1,2,3,LeaderEpoch:0,"
+                        "ControllerEpoch:1),ReplicationFactor:3),AllReplicas:1,2,3) correlation id 1 from controller "
+                        "9 epoch 1 for partition [orders,0]",
+                        ({"witness": 3, "leader": 1, "isr": "1,2,3", "leader_epoch": 0, **ORDERS},),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.10",
                 until="0.11",
                 regex=(
                     rf"^{BROKER_OLD}received LeaderAndIsr request {PARTITION_STATE} {_REQUEST} for partition "
@@ -111,6 +129,24 @@ MESSAGES: tuple[Message, ...] = (
                         "leader "
                         "epoch 1",
                         ({"witness": 3, **ORDERS, "leader_epoch": 1, "previous_epoch": 1},),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="0.9",
+                regex=(
+                    rf"^{BROKER_OLD}ignoring LeaderAndIsr request from controller .* for partition "
+                    rf"\[(?P<bracketed>[^\]]+)\] since its associated leader epoch {number('leader_epoch')} is old\. "
+                    rf"Current leader epoch is {number('previous_epoch')}"
+                ),
+                source_ref="0.9.0.1 ReplicaManager",
+                examples=(
+                    Example(
+                        "Broker 3 ignoring LeaderAndIsr request from controller 9 with correlation id 6 epoch 1 for "
+                        "partition [orders,0] since its associated leader epoch 2 is old. Current leader epoch is 2",
+                        ({"witness": 3, **ORDERS, "leader_epoch": 2, "previous_epoch": 2},),
                         "real",
                     ),
                 ),
@@ -201,13 +237,9 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.11",
-                regex=(
-                    r"^Broker (?P<witness>[0-9]+) cached leader info \(LeaderAndIsrInfo:"
-                    rf"{LEADER_ISR_CONTROLLER_EPOCH},ReplicationFactor:[0-9]+\),AllReplicas:[0-9,]*\) for partition "
-                    rf"{TP} "
-                ),
+                regex=(rf"^{BROKER_OLD}cached leader info {LEADER_AND_ISR_INFO} for partition {EITHER} "),
                 source_ref="0.10.2.2 MetadataCache:193",
                 examples=(
                     Example(
@@ -217,6 +249,13 @@ MESSAGES: tuple[Message, ...] = (
                         "orders-0 in response to UpdateMetadata request sent by controller 9 epoch 1 with "
                         "correlation id 8",
                         ({"witness": 3, "leader": 3, "isr": "3", "leader_epoch": 2, **ORDERS},),
+                        "real",
+                    ),
+                    Example(
+                        "Broker 2 cached leader info (LeaderAndIsrInfo:(Leader:-1,ISR:,LeaderEpoch:3,"
+                        "ControllerEpoch:1),ReplicationFactor:3),AllReplicas:1,2,3) for partition [orders,0] in "
+                        "response to UpdateMetadata request sent by controller 9 epoch 1 with correlation id 3",
+                        ({"witness": 2, "leader": -1, "isr": "", "leader_epoch": 3, **ORDERS},),
                         "real",
                     ),
                 ),

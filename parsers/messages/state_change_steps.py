@@ -17,11 +17,11 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.9",
                 regex=(
                     rf"^{ANY_BROKER}[hH]andling {_STEP_REQUEST} starting the become-leader transition for partition "
-                    rf"{TP}"
+                    rf"{EITHER}"
                 ),
                 source_ref="0.10.2.2 ReplicaManager:737, 2.4.1 ReplicaManager:1353",
                 fixed={"detail": "leader: start"},
@@ -35,11 +35,11 @@ MESSAGES: tuple[Message, ...] = (
                 ),
             ),
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.9",
                 regex=(
                     rf"^{ANY_BROKER}[hH]andling {_STEP_REQUEST} starting the become-follower transition for "
-                    rf"partition {TP}"
+                    rf"partition {EITHER}"
                     rf"(?: with leader {number('leader')})?"
                 ),
                 source_ref="0.10.2.2 ReplicaManager:737, 2.4.1 ReplicaManager:1353",
@@ -78,10 +78,11 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.9",
                 regex=(
-                    rf"^{ANY_BROKER}[cC]ompleted {_STEP_REQUEST} for the become-leader transition for partition {TP}"
+                    rf"^{ANY_BROKER}[cC]ompleted {_STEP_REQUEST} for the become-leader transition for partition "
+                    rf"{EITHER}"
                 ),
                 source_ref="2.4.1 ReplicaManager:1535",
                 fixed={"detail": "leader: done"},
@@ -95,10 +96,11 @@ MESSAGES: tuple[Message, ...] = (
                 ),
             ),
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.9",
                 regex=(
-                    rf"^{ANY_BROKER}[cC]ompleted {_STEP_REQUEST} for the become-follower transition for partition {TP}"
+                    rf"^{ANY_BROKER}[cC]ompleted {_STEP_REQUEST} for the become-follower transition for partition "
+                    rf"{EITHER}"
                 ),
                 source_ref="2.4.1 ReplicaManager:1535",
                 fixed={"detail": "follower: done"},
@@ -121,12 +123,12 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.9",
                 regex=(
                     rf"^{ANY_BROKER}[sS]topped fetchers as part of become-leader request from controller -?[0-9]+ "
                     rf"epoch -?[0-9]+ with "
-                    rf"correlation id -?[0-9]+ for partition {TP}"
+                    rf"correlation id -?[0-9]+ for partition {EITHER}"
                 ),
                 source_ref="2.4.1 ReplicaManager",
                 fixed={"detail": "leader: fetchers stopped"},
@@ -140,12 +142,12 @@ MESSAGES: tuple[Message, ...] = (
                 ),
             ),
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.9",
                 regex=(
                     rf"^{ANY_BROKER}[sS]topped fetchers as part of become-follower request from controller -?[0-9]+ "
                     rf"epoch -?[0-9]+ with "
-                    rf"correlation id -?[0-9]+ for partition {TP}"
+                    rf"correlation id -?[0-9]+ for partition {EITHER}"
                 ),
                 source_ref="2.4.1 ReplicaManager",
                 fixed={"detail": "follower: fetchers stopped"},
@@ -179,10 +181,10 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="2.5",
                 regex=(
-                    rf"^{ANY_BROKER}[tT]runcated logs and checkpointed recovery boundaries for partition {TP} as "
+                    rf"^{ANY_BROKER}[tT]runcated logs and checkpointed recovery boundaries for partition {EITHER} as "
                     rf"part of "
                 ),
                 source_ref="0.10.2.2 ReplicaManager:864, 2.4.1 ReplicaManager:1496",
@@ -206,12 +208,12 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="2.5",
                 regex=(
                     rf"^{ANY_BROKER}[sS]tarted fetcher to new leader as part of become-follower request from "
                     rf"controller .* for "
-                    rf"partition {TP}"
+                    rf"partition {EITHER}"
                 ),
                 source_ref="2.4.1 ReplicaManager:1519",
                 fixed={"detail": "follower: fetcher started"},
@@ -234,10 +236,10 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="3.9",
                 regex=(
-                    rf"^{ANY_BROKER}[rR]eceived LeaderAndIsrRequest with .* for partition {TP} .*but cannot become "
+                    rf"^{ANY_BROKER}[rR]eceived LeaderAndIsrRequest with .* for partition {EITHER} .*but cannot become "
                     rf"follower since "
                     rf"the new leader {number('leader')} is unavailable"
                 ),

@@ -15,7 +15,12 @@ unclean election that somebody asked for; ``compun-3.9.1``, an unclean election 
 both sides of the new leader's start; ``compacted-2.7.2``, healthy, with the same at each of four changes of leader;
 ``compacted-2.3.1``, a follower that gets records and the high watermark of its leader's next epoch before it is told of
 that; ``delun-2.3.1``, records deleted by request, of which a broker still has others; ``crashloop-3.9.1``,
-healthy, brokers that are killed again and again as they start; ``tiered-3.9.1``, healthy, with remote storage.
+healthy, brokers that are killed again and again as they start; ``tiered-3.9.1``, healthy, with remote storage;
+``unclean-0.8.2.2`` and ``kip101-0.9.0.1``, an unclean election and a truncation to the high watermark of the oldest
+releases; ``powerloss-4.2.0``, whose brokers warn that they truncate below their high watermark; ``addparts-2.5.1`` and
+``addparts-4.2.0``, healthy, a replica is reassigned away and its broker starts again while the directory waits for its
+deletion; ``zklost-1.1.1-zk``, ZooKeeper's data was lost, topics were made again over the logs that were there, and
+nothing was lost.
 """
 
 from __future__ import annotations
@@ -87,6 +92,22 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
     "compacted-2.7.2": (set(), ()),
     "compacted-2.3.1": (set(), ()),
     "delun-2.3.1": ({(LOSS, ((25, 37),)), (CUT, ((29, 37),)), ("unclean-election", ())}, ()),
+    "unclean-0.8.2.2": (
+        {
+            (LOSS, ((30, 50),)),
+            (CUT, ((40, 50),)),
+            ("replica-divergence", ((30, 40),)),
+            ("unclean-election", ()),
+        },
+        (),
+    ),
+    "kip101-0.9.0.1": ({(rule, ((50, 80),)) for rule in (LOSS, CUT, "replica-divergence")}, ()),
+    "powerloss-4.2.0": (
+        {*((rule, ((10, 15),)) for rule in (LOSS, CUT, "leo-regression")), ("unclean-election", ())},
+        (),
+    ),
+    "addparts-2.5.1": (set(), ()),
+    "addparts-4.2.0": (set(), ()),
     "compun-3.9.1": ({(LOSS, ((80, 131),)), (CUT, ((80, 131),)), ("unclean-election", ())}, ()),
 }
 CAUSES = {
@@ -95,6 +116,8 @@ CAUSES = {
     "fenced-4.1.1": {"acks1-failover"},
     "kip101-1.1.1": {"hw-truncation"},
     "forceun-2.8.2": {"forced-election"},
+    "kip101-0.9.0.1": {"hw-truncation"},
+    "powerloss-4.2.0": {"unflushed-tail", "unclean-election"},
 }
 
 
@@ -118,6 +141,23 @@ def test_whole(name: str) -> None:
     assert {finding.cause for finding in result.findings} <= CAUSES.get(name, {"unclean-election"})
 
 
+def test_epochs_that_begin_again_at_zero_order_nothing() -> None:
+    """That the epochs fall is told; no log came back shorter, and what was committed is not known."""
+    result = scan([str(DATA / "zklost-1.1.1-zk.tar.xz")])
+    assert {finding.rule for finding in result.findings} == {"epoch-divergence", "evidence-gap"}
+    assert {LOSS, "leo-regression"} <= open_questions(result)
+
+
+def test_brokers_that_warn_tell_their_high_watermark(tmp_path: Path) -> None:
+    """Since 4.2 the warning is printed again, by the log; nothing else is left that tells broker 1's of then."""
+    folder = unpacked("powerloss-4.2.0", tmp_path)
+    for log in folder.glob("broker-*/logs/*.log"):
+        kept = [line for line in log.read_text().splitlines(keepends=True) if "Non-monotonic update" not in line]
+        log.write_text("".join(re.sub("(initial|and) high watermark 15", r"\1 high watermark 10", one) for one in kept))
+    (partition,) = scan([str(folder)]).partitions
+    assert 15 in {one.high_watermark for one in partition.history.statements if one.replica == 1}
+
+
 def test_the_copy_of_a_leader_that_is_down_is_the_one_to_keep() -> None:
     (loss,) = (f for f in scan([str(DATA / "heldcopy-0.10.2.2.tar.xz")]).findings if f.rule == LOSS)
     assert loss.replicas == (1,)
@@ -132,7 +172,6 @@ def test_the_copy_of_a_leader_that_is_down_is_the_one_to_keep() -> None:
         ("retained-2.4.1", "broker-1/logs/server.log"),
         ("retained-2.4.1", "broker-1/data/orders-0/00000000000000000207.log"),
         ("retained-2.4.1", "broker-2/data/orders-0/00000000000000000207.log"),
-        ("moved-2.8.2", "broker-9/logs/state-change.log"),
         ("flaps-0.10.2.2", "broker-9/logs/controller.log"),
         ("ibpup-2.4.1", "broker-2/logs/state-change.log"),
     ],
@@ -146,6 +185,15 @@ def test_a_file_that_was_not_collected_makes_no_finding_of_a_healthy_cluster(
     # That something is missing may be said.
     assert {f.rule for f in result.findings} <= {"evidence-gap", "segment-damage"}
     assert open_questions(result)
+
+
+def test_replicas_taken_out_of_the_isr_at_once_need_no_controller_to_tell_of_it(tmp_path: Path) -> None:
+    """The leader goes on from epoch 1 to 3, two replicas less in its ISR: one request, of which nothing else tells."""
+    folder = unpacked("moved-2.8.2", tmp_path)
+    (folder / "broker-9/logs/state-change.log").unlink()
+    result = scan([str(folder)])
+    assert not result.findings
+    assert not open_questions(result)
 
 
 def test_of_two_copies_the_one_with_all_the_lost_records_is_to_be_kept() -> None:
