@@ -126,7 +126,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=False,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.11",
                 regex=(
                     rf"^{FETCHER_OLD}Follower (?P<witness>[0-9]+) set replica high watermark for partition "
@@ -220,7 +220,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=False,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.10",
                 regex=(rf"^{FETCHER_OLD}Issuing to broker [0-9]+ of fetch request "),
                 source_ref="0.10.2.2 AbstractFetcherThread:117",
@@ -315,15 +315,23 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.10",
-                regex=(rf"^{FETCHER_OLD}Error in fetch kafka"),
+                regex=(rf"^{FETCHER_OLD}Error in fetch (?:kafka|Name: FetchRequest)"),
                 source_ref="0.10.2.2 AbstractFetcherThread",
                 own_row=False,
                 examples=(
                     Example(
                         "[ReplicaFetcherThread-0-2], Error in fetch "
                         "kafka.server.ReplicaFetcherThread$FetchRequest@62123375",
+                        (),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcherThread-0-3], Error in fetch Name: FetchRequest; Version: 0; CorrelationId: "
+                        "651; ClientId: ReplicaFetcherThread-0-3; ReplicaId: 1; MaxWait: 500 ms; MinBytes: 1 bytes; "
+                        "RequestInfo: [orders,0] -> PartitionFetchInfo(1740,1048576). Possible cause: "
+                        "java.nio.channels.ClosedChannelException",
                         (),
                         "real",
                     ),

@@ -187,7 +187,7 @@ MESSAGES: tuple[Message, ...] = (
                 ),
             ),
             Variant(
-                since="0.9",
+                since="0.8",
                 until="1.0",
                 regex=(
                     r"^\[ReplicaFetcher[^\]]*\][,:]? (?:Found invalid messages during fetch|Error while processing "

@@ -206,7 +206,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=False,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.11",
                 regex=(
                     rf"^{PARTITION_OLD}ISR updated to \[(?P<isr>.*)\] and zkVersion updated to "

@@ -70,7 +70,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=False,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.10",
                 regex=rf"^{PARTITION_OLD}High watermark for partition \[[^\]]+\] updated to {metadata('hw')}",
                 source_ref="0.10.2.2 Partition:369",
@@ -152,7 +152,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=False,
         variants=(
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.10",
                 regex=(
                     rf"^{PARTITION_OLD}Skipping update high watermark since Old hw {metadata('hw')} is larger than "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import EITHER, LISTED, NAME, ORDERS, PARTITION, REPLICA_MANAGER, TP
+from parsers.messages.patterns import EITHER, LISTED, NAME, ORDERS, PARTITION, REPLICA_MANAGER, TP, known
 from parsers.schema import BY_REQUEST, Kind
 
 _READ_OLD = Each(
@@ -81,6 +81,37 @@ MESSAGES: tuple[Message, ...] = (
                         "[40], followerLogStartOffset: [0], fetchTimeMs: [1795239045993], readSize: [1048576], "
                         "error: [NONE]))",
                         ({"witness": 2, "replica": 1, **ORDERS, "leo": 40, "leader_hw": 40},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # In 0.9 and 0.10 kafka.cluster.Partition says it (P-10).
+    Message(
+        id="RM-2a",
+        kind=Kind.REMOTE_LEO,
+        literal="Recorded follower ",
+        level="DEBUG",
+        stock=False,
+        variants=(
+            Variant(
+                since="0.8",
+                until="0.8",
+                regex=(
+                    rf"^{REPLICA_MANAGER}Recorded follower (?P<replica>[0-9]+) position {known('leo')} for partition "
+                    rf"{EITHER}\."
+                ),
+                source_ref="0.8.2.2 ReplicaManager",
+                examples=(
+                    Example(
+                        "[Replica Manager on Broker 1]: Recorded follower 2 position 30 for partition [orders,0].",
+                        ({"witness": 1, "replica": 2, "leo": 30, **ORDERS},),
+                        "real",
+                    ),
+                    Example(
+                        "[Replica Manager on Broker 2]: Recorded follower 1 position -1 for partition [orders,0].",
+                        ({"witness": 2, "replica": 1, **ORDERS},),
+                        "real",
                     ),
                 ),
             ),

@@ -20,7 +20,7 @@ MESSAGES: tuple[Message, ...] = (
         Wording(
             "0.8",
             "0.11",
-            rf"^{PARTITION_OLD}[0-9]+ acks satisfied ",
+            rf"^{PARTITION_OLD}[0-9]+(?:/-?[0-9]+)? acks satisfied ",
             "0.10.2.2 Partition:323",
             "Partition [orders,0] on broker 3: 1 acks satisfied for orders-0 with acks = -1",
             "real",
@@ -241,7 +241,7 @@ MESSAGES: tuple[Message, ...] = (
         "INFO",
         True,
         Wording(
-            "0.9",
+            "0.8",
             None,
             r"^\[[^\]]+\][:,]? [Ss]hut down completely",
             "0.10.2.2 ReplicaManager, 3.6.2 ReplicaManager:2383",

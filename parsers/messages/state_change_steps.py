@@ -319,7 +319,7 @@ MESSAGES: tuple[Message, ...] = (
                 ),
             ),
             Variant(
-                since="0.9",
+                since="0.8",
                 until="0.11",
                 regex=(
                     rf"^{BROKER_OLD}handling (?P<detail>stop replica \(delete=(?:true|false)\)) for partition "
@@ -339,7 +339,7 @@ MESSAGES: tuple[Message, ...] = (
                 ),
             ),
             Variant(
-                since="0.9",
+                since="0.8",
                 until="2.5",
                 regex=(r"^(?:Broker |\[Broker id=)[0-9]+\]? [fF]inished handling stop replica "),
                 source_ref="2.4.1 ReplicaManager",
