@@ -8,6 +8,7 @@ from dataclasses import replace
 from forensics.replay.history import Damage, Epoch, History, Ref, Shrunk, Statement
 from forensics.replay.leading import NO_DISK, REMOVES
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
+from forensics.replay.removals import accounted
 from forensics.replay.steps import Tenure
 
 
@@ -151,7 +152,7 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     leader's own lines tell nothing; or the next epoch is one that nobody names, with whatever ISR.
     """
     after = sorted(number for number, one in history.epochs.items() if number > epoch.epoch and one.named)
-    if after and after[0] > epoch.epoch + 1:
+    if after and after[0] > epoch.epoch + 1 and not accounted(epoch, history.epochs[after[0]], history.removed):
         return True
     if any(broker not in isr for isr in epoch.told - {isr for isr, _ in epoch.isr}):
         return True

@@ -10,6 +10,7 @@ from forensics.replay.elections import was_last_member
 from forensics.replay.events import Event
 from forensics.replay.history import Disk, Epoch, Ref, Role
 from forensics.replay.isr import broker_set
+from forensics.replay.removals import accounted
 from forensics.replay.steps import Tenure
 from forensics.replay.tenures import BEGAN_WITH
 from parsers.schema import ELECTED_SAFELY, Kind
@@ -95,7 +96,12 @@ def _after_emptied(epochs: Mapping[int, Epoch], epoch: Epoch, *, warned: bool) -
 
 
 def unnamed(
-    epochs: Mapping[int, Epoch], tenures: Mapping[int, Sequence[Tenure]], *, heard: bool, skips: bool
+    epochs: Mapping[int, Epoch],
+    tenures: Mapping[int, Sequence[Tenure]],
+    *,
+    heard: bool,
+    skips: bool,
+    removed: Mapping[int, frozenset[int]] | None = None,
 ) -> dict[int, Epoch]:
     """Every epoch with those that must have been between them, with a leader, and that nobody names: who led in them,
     and what was committed, is not known.
@@ -109,6 +115,7 @@ def unnamed(
         heard: every replica's roles are told by itself.
         skips: brokers may have left epochs out though all of their lines are there: they follow the metadata log, and
             take several changes as one (TopicDelta).
+        removed: by epoch without a leader, the replicas that a controller had just taken out of the ISR.
     """
     found = dict(epochs)
     for one, two in itertools.pairwise(sorted(epochs)):
@@ -120,6 +127,7 @@ def unnamed(
             and (led or not heard)
             and not skips
             and not (went_on(tenures.get(leader, ()), one, two) and at_once(epochs[one], epochs[two]))
+            and not accounted(epochs[one], epochs[two], removed or {})
         ):
             found |= {number: Epoch(number, served=True, named=False) for number in range(one + 1, two)}
     return dict(sorted(found.items()))

@@ -158,7 +158,9 @@ def _collect(
         history.epochs = leadership.collect(tenures, cluster_events, disks, told)
     skips = history.kraft and not history.gaps
     named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
-    history.epochs = leadership.unnamed(history.epochs, tenures, heard=named <= told, skips=skips)
+    history.epochs = leadership.unnamed(
+        history.epochs, tenures, heard=named <= told, skips=skips, removed=history.removed
+    )
     history.regressions = [r for r in history.regressions if r.replica not in missed]
 
 

@@ -512,6 +512,7 @@ class History:
     lets_in_early: bool = False  # the release of a broker is known, and there it may
     uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
     backwards: list[Backwards] = field(default_factory=list)  # signs that the order of epochs is not that of leaders
+    removed: dict[int, frozenset[int]] = field(default_factory=dict)  # by epoch without a leader, who had just gone
     states: dict[int, tuple[int | None, frozenset[int] | None]] = field(
         default_factory=dict
     )  # leader epoch and ISR as far as anybody tells them, by partition epoch (zkVersion)

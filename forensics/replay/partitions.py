@@ -23,6 +23,7 @@ from forensics.replay.fold import fold
 from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, Disk, History, Ref
 from forensics.replay.journal import JOURNAL
+from forensics.replay.removals import removals
 from parsers.formats.metadata_log import AGAINST_SETTINGS, ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -102,6 +103,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     processes = _processes(case)
     cluster_events = _events(cluster)
     ids = _topic_ids(rows)
+    removed = removals(rows)
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)}
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     lives = Counter((topic, partition) for topic, partition, _ in keys)
@@ -123,6 +125,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             cluster=_cluster(case),
             incarnation=incarnation,
             lives=lives[topic, partition],
+            removed=removed.get((topic, partition, incarnation), {}),
             backwards=twice.get((topic, partition, incarnation), []),
             compared=compared.get((topic, partition), frozenset()) if live else frozenset(),
         )

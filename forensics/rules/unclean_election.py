@@ -49,6 +49,7 @@ from forensics.replay.elections import (
 from forensics.replay.epochs import at_once, went_on
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
+from forensics.replay.removals import accounted
 from forensics.replay.writers import unwritten
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import leader_fact, unclean_cause, unheard_roles, went_back
@@ -163,8 +164,9 @@ def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[str
     named = {*history.epochs, *range(min(numbers), max(numbers))}
     for one, two in itertools.pairwise(sorted(history.epochs)):
         before, after = history.epochs[one], history.epochs[two]
-        one_request = after.leader == -1 or went_on(history.tenures.get(before.leader or 0, ()), one, two)
-        if one_request and at_once(before, after):
+        leads = history.tenures.get(before.leader, ()) if before.leader is not None else ()
+        lived_on = went_on(leads, one, two) and at_once(before, after)
+        if lived_on or accounted(before, after, history.removed):
             named -= {*range(one + 1, two)}
     silent = sorted(named - told - {n for n, e in history.epochs.items() if e.leader is not None})
     if not silent:

@@ -19,8 +19,8 @@ healthy, brokers that are killed again and again as they start; ``tiered-3.9.1``
 ``unclean-0.8.2.2`` and ``kip101-0.9.0.1``, an unclean election and a truncation to the high watermark of the oldest
 releases; ``powerloss-4.2.0``, whose brokers warn that they truncate below their high watermark; ``addparts-2.5.1`` and
 ``addparts-4.2.0``, healthy, a replica is reassigned away and its broker starts again while the directory waits for its
-deletion; ``zklost-1.1.1-zk``, ZooKeeper's data was lost, topics were made again over the logs that were there, and
-nothing was lost.
+deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``zklost-1.1.1-zk``, ZooKeeper's data was
+lost, topics were made again over the logs that were there, and nothing was lost.
 """
 
 from __future__ import annotations
@@ -108,6 +108,10 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
     ),
     "addparts-2.5.1": (set(), ()),
     "addparts-4.2.0": (set(), ()),
+    "dcloss-2.3.1": (
+        {("leo-regression", one) for one in (((13, 15),), ((14, 15),), ((16, 20),))},
+        (LOSS, "leo-regression"),
+    ),
     "compun-3.9.1": ({(LOSS, ((80, 131),)), (CUT, ((80, 131),)), ("unclean-election", ())}, ()),
 }
 CAUSES = {
@@ -117,6 +121,7 @@ CAUSES = {
     "kip101-1.1.1": {"hw-truncation"},
     "forceun-2.8.2": {"forced-election"},
     "kip101-0.9.0.1": {"hw-truncation"},
+    "dcloss-2.3.1": {"unflushed-tail"},
     "powerloss-4.2.0": {"unflushed-tail", "unclean-election"},
 }
 
