@@ -105,6 +105,10 @@ class Leading:
             for number, epoch in self.history.epochs.items()
         )
         known = (unknown_from if leaderless else passed_over)(self.history, before, tenure)
+        last = before.steps[-1] if before.steps else None
+        if last is not None and last.what == "loaded" and (tenure.start_end or 0) > last.target:
+            # A role finds what its process loaded: it got the rest in one that no line tells of.
+            known = last.target if known is None else min(known, last.target)
         return log if known is None else log.cut(known).begin(UNKNOWN, known)
 
     def begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:

@@ -24,6 +24,7 @@ from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, Disk, History, Ref
 from forensics.replay.journal import JOURNAL
 from forensics.replay.removals import removals
+from forensics.replay.tenures import STOPPED_FOR_GOOD
 from parsers.formats.metadata_log import AGAINST_SETTINGS, ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -60,9 +61,6 @@ _PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
 """A property of a log: to 1.0 all are printed, later those that are not the broker's default."""
 
 _AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
-
-STOPPED_FOR_GOOD = "stop replica (delete=true)"
-"""What state-change.log says (up to 2.3) where server.log tells of the deletion."""
 
 CLUSTER = (
     Kind.ELECTION,
@@ -244,6 +242,7 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("_mark").forward_fill().shift(1).over(place).fill_null(False).alias("_after_deletion"),
         pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"),
     )
+    rows = _of_next_id(rows)
     other_id = (pl.col("_id") != pl.col("_id_before")).fill_null(False)
     # A role is taken up only at a rising epoch (Partition.makeLeader), so epochs that fall are another topic's.
     taken = pl.when(pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])).then("leader_epoch")
@@ -268,6 +267,22 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     else:
         rows = rows.with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
     return rows.drop("_mark", "_id", "_after_deletion", "_id_before", "_begins")
+
+
+def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:
+    """Roles without a topic id between two ids, where lines are missing that tell how one topic followed the other:
+    after a deletion they are of the later topic, else of the one whose id is told nearer in time.
+    """
+    place = ["topic", "partition", "broker"]
+    role = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value]) & pl.col("_id").is_null()
+    told = pl.when(pl.col("_id").is_not_null()).then("time")
+    before, after = told.forward_fill().over(place), told.backward_fill().over(place)
+    nearer = (after - pl.col("time") < pl.col("time") - before).fill_null(False)
+    later = pl.col("_id").backward_fill().over(place)
+    between = (later != pl.col("_id_before")).fill_null(False)
+    return rows.with_columns(
+        pl.when(role & between & (nearer | pl.col("_after_deletion"))).then(later).otherwise("_id").alias("_id")
+    ).with_columns(pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"))
 
 
 def _by_id(rows: pl.DataFrame) -> pl.DataFrame:

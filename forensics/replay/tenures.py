@@ -18,6 +18,8 @@ _FALLS_BACK = "The initial fetch offset"
 """Detail of a decision to truncate where the leader answered that it knows none of the follower's epochs."""
 LEADERS_END = "leader's end offset"
 """Reason of a truncation: its leader's log ended before its own."""
+STOPPED_FOR_GOOD = "stop replica (delete=true)"
+"""What state-change.log says (up to 2.5) where server.log tells of the deletion."""
 _CHECKPOINTED = 10_000_000
 """Microseconds after which a living replica's high watermark is in the checkpoint file, twice the default interval
 (replica.high.watermark.checkpoint.interval.ms)."""
@@ -54,6 +56,7 @@ class Reader:
         self.since: int | None = None  # when this replica last came into being or to life
         self.lived = 0  # how long it had lived when its last process ended, microseconds
         self.moved = False  # between two directories; the log it leaves is about to be renamed
+        self.doomed = False  # told to delete the replica
         self.planned: Step | None = None
         self.moved_by: tuple[object, ...] = ()  # how far the replica had come when its log was last cut
         self.starts_empty = False
@@ -188,7 +191,7 @@ class Reader:
             # Moved to another directory of the same broker while in use: the same records, and the old log is renamed.
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo} when moved"))
             self.moved = True
-        elif event.leo == 0 and steps and steps[-1].what == "deleted":
+        elif event.leo == 0 and (self.doomed or (steps and steps[-1].what == "deleted")):
             pass  # to 2.5 one that waits for its deletion is told so, whatever it has (Log.loadSegments)
         elif event.leo == 0 and event.run == self.now.run:
             self._created(event)  # to 2.5 a new, empty log is told as a load, after the role that called for it
@@ -275,6 +278,9 @@ class Reader:
             return
         self._step("deleted", 0, "deleted", event, "replica deleted")
         self.at_rest = True
+
+    def _told_to_stop(self, event: Event) -> None:
+        self.doomed = event.detail == STOPPED_FOR_GOOD
 
     def _truncate(self, event: Event) -> None:
         target = event.offset
@@ -559,6 +565,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.DIR_FAILED: Reader._directory_failed,
     Kind.LOG_CREATED: Reader._created,
     Kind.LOG_DELETED: Reader._deleted,
+    Kind.TRANSITION: Reader._told_to_stop,
     Kind.HW_LOADED: Reader._loaded_hw,
     Kind.TRUNCATE: Reader._truncate,
     Kind.TRUNCATE_NOOP: Reader._noop,

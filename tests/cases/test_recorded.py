@@ -19,7 +19,8 @@ healthy, brokers that are killed again and again as they start; ``tiered-3.9.1``
 ``unclean-0.8.2.2`` and ``kip101-0.9.0.1``, an unclean election and a truncation to the high watermark of the oldest
 releases; ``powerloss-4.2.0``, whose brokers warn that they truncate below their high watermark; ``addparts-2.5.1`` and
 ``addparts-4.2.0``, healthy, a replica is reassigned away and its broker starts again while the directory waits for its
-deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``zklost-1.1.1-zk``, ZooKeeper's data was
+deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``delwhiledown-3.3.2``, healthy, a
+topic deleted and made again while a broker is down; ``zklost-1.1.1-zk``, ZooKeeper's data was
 lost, topics were made again over the logs that were there, and nothing was lost.
 """
 
@@ -263,6 +264,7 @@ def without(folder: Path, begin: str, end: str, broker: str = "broker-*") -> Non
         ("moved-2.8.2", "20:37:17,910", "20:37:45,277", "broker 2's .*a log was made anew"),
         ("flaps-0.10.2.2", "20:50:16,522", "20:51:19,517", "broker 1's .*it heard of leader epoch 5"),
         ("flaps-0.10.2.2", "20:50:56,949", "20:51:17,570", "broker 1's .*nothing names that epoch"),
+        ("addparts-2.5.1", "09:53:33,328", "09:53:45,904", "broker 1's .*it had been in leader epoch 1"),
     ],
 )
 def test_lines_of_a_time_that_are_missing_make_no_finding_of_a_healthy_cluster(
@@ -290,6 +292,22 @@ def test_a_replica_whose_roles_are_missing_tells_no_older_log(
     """
     folder = unpacked("flaps-0.10.2.2", tmp_path)
     without(folder, begin, end, broker)
+    assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
+
+
+@pytest.mark.parametrize("broker", ["broker-1", "broker-*"])
+def test_a_role_between_two_topics_of_a_name_is_of_the_one_it_is_nearer_to(broker: str, tmp_path: Path) -> None:
+    """The line that it follows broker 2 bears no topic id; deletion and creation are in the span without lines."""
+    folder = unpacked("delwhiledown-3.3.2", tmp_path)
+    without(folder, "10:51:13,468", "10:52:00,980", broker)
+    assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
+
+
+@pytest.mark.parametrize("begin", ["09:54:09,149", "09:54:09,171"])
+def test_a_replica_that_was_to_be_deleted_is_no_wiped_disk(begin: str, tmp_path: Path) -> None:
+    """That the directory was renamed is in the span without lines; that the replica was to go is not."""
+    folder = unpacked("addparts-2.5.1", tmp_path)
+    without(folder, begin, "09:54:15,699")
     assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
 
 
