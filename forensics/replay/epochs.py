@@ -39,11 +39,14 @@ def collect(
         return epochs.setdefault(number, Epoch(number))
 
     unclean: dict[int, tuple[Event, Ref]] = {}
+    elected: dict[tuple[int, int | None], Event] = {}
     warned: set[int] = set()
     for event in sorted(cluster, key=lambda e: e.kind not in ELECTS):  # who elects is asked before who repeats it
         if event.leader_epoch is not None and event.leader_epoch >= 0:
             epoch = at(event.leader_epoch)
             _told(epoch, event)
+            if event.kind in ELECTS:
+                elected[event.broker, event.leader] = event
             said, ref = unclean.get(event.broker, (event, None))
             if ref is not None and event.kind in ELECTS and said.leader in (None, event.leader):
                 epoch.unclean.append(ref)
@@ -51,8 +54,17 @@ def collect(
                     warned.add(epoch.epoch)
                 del unclean[event.broker]
         elif event.kind == Kind.UNCLEAN_ELECTION:
-            # Up to 1.0 the warning comes before the election and names no epoch.
-            unclean[event.broker] = event, Ref(row=event.row, note="no broker of the ISR was alive")
+            ref, last = (
+                Ref(row=event.row, note="no broker of the ISR was alive"),
+                elected.get((event.broker, event.leader)),
+            )
+            if event.previous_epoch is not None:
+                at(event.previous_epoch + 1).unclean.append(ref)
+            elif last is not None and last.leader_epoch is not None and _at_once_with(last, event):
+                at(last.leader_epoch).unclean.append(ref)  # the metadata log told of it first
+            else:
+                # Up to 1.0 the warning comes before the election and names no epoch.
+                unclean[event.broker] = event, ref
     for broker in sorted(tenures):
         for tenure in tenures[broker]:
             if tenure.epoch >= 0 and tenure.role is not Role.LEADER:
@@ -75,6 +87,11 @@ def collect(
     for epoch in epochs.values():
         _after_emptied(epochs, epoch, warned=epoch.epoch in warned)
     return dict(sorted(epochs.items()))
+
+
+def _at_once_with(one: Event, two: Event) -> bool:
+    """Whether a controller tells of two things within a second: of one election, in its log and in the metadata log."""
+    return one.time is not None and two.time is not None and abs(two.time - one.time) <= 1_000_000
 
 
 def _after_emptied(epochs: Mapping[int, Epoch], epoch: Epoch, *, warned: bool) -> None:

@@ -176,7 +176,7 @@ class Journal:
 
     def _settled(self) -> None:
         """Another role begins: what belongs to the one before must have been said."""
-        if self.to_fetch is not None:
+        if self.to_fetch is not None and not self.stopping:  # who is shutting down starts none
             self._gap(self.to_fetch, f"no fetcher was started in leader epoch {self.epoch}")
         self._gap(self.to_lead, f"it never said where it began to lead in epoch {self.epoch}")
         if self.present:  # a log that is being made says so after the role that calls for it

@@ -474,6 +474,7 @@ MESSAGES: tuple[Message, ...] = (
                 regex=(
                     rf"^(?:\[[^\]]*\] )?Setting new leader for topicId (?P<topic_id>{NAME}), partition "
                     rf"(?P<partition>[0-9]+) to {number('leader')} using an unclean election"
+                    rf"(?:\. Previous partition: PartitionRegistration\(.*?leaderEpoch={number('previous_epoch')},)?"
                 ),
                 source_ref="3.6.2 PartitionChangeBuilder:242",
                 examples=(
@@ -481,6 +482,22 @@ MESSAGES: tuple[Message, ...] = (
                         "Setting new leader for topicId jr7ToJr8QGqdwL9PS_3LOg, partition 0 to 2 using an unclean "
                         "election",
                         ({"topic_id": "jr7ToJr8QGqdwL9PS_3LOg", "partition": 0, "leader": 2},),
+                        "real",
+                    ),
+                    Example(
+                        "Setting new leader for topicId 1USqz6E3QqSRpPMPNwovhw, partition 1 to 3 using an unclean "
+                        "election. Previous partition: PartitionRegistration(replicas=[3, 1], "
+                        "directories=[oIT5Dc4EugrC6Q17qVwbwQ, QtFKEaMT_mTZGy6sBt6UKg], isr=[], removingReplicas=[], "
+                        "addingReplicas=[], elr=[], lastKnownElr=[3], leader=-1, leaderRecoveryState=RECOVERED, "
+                        "leaderEpoch=1, partitionEpoch=2), change record: PartitionChangeRecord(partitionId=1)",
+                        (
+                            {
+                                "topic_id": "1USqz6E3QqSRpPMPNwovhw",
+                                "partition": 1,
+                                "leader": 3,
+                                "previous_epoch": 1,
+                            },
+                        ),
                         "real",
                     ),
                 ),

@@ -19,7 +19,9 @@ healthy, brokers that are killed again and again as they start; ``tiered-3.9.1``
 ``unclean-0.8.2.2`` and ``kip101-0.9.0.1``, an unclean election and a truncation to the high watermark of the oldest
 releases; ``powerloss-4.2.0``, whose brokers warn that they truncate below their high watermark; ``addparts-2.5.1`` and
 ``addparts-4.2.0``, healthy, a replica is reassigned away and its broker starts again while the directory waits for its
-deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``delwhiledown-3.3.2``, healthy, a
+deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``chaos2-3.5.2``, a broker
+that is told of two leader epochs while it shuts down; ``chaos3-4.2.0``, elections by
+the last known leader and from the eligible leader replicas in turn; ``delwhiledown-3.3.2``, healthy, a
 topic deleted and made again while a broker is down; ``zklost-1.1.1-zk``, ZooKeeper's data was
 lost, topics were made again over the logs that were there, and nothing was lost.
 """
@@ -230,6 +232,20 @@ def test_a_life_of_a_topic_begins_once() -> None:
 def test_old_controllers_call_an_election_unclean() -> None:
     found = [f for f in scan([str(DATA / "backforth-1.0.2.tar.xz")]).findings if f.rule == "unclean-election"]
     assert [finding.confidence.value for finding in found] == ["proven"] * 2
+
+
+def test_what_a_controller_says_of_one_election_is_not_said_of_the_next() -> None:
+    """It names no epoch, and the metadata log tells of the election first. Epoch 4 of pay-1 is a clean one, of an
+    eligible leader replica, though the partition was still recovering from the one before.
+    """
+    found = [f for f in scan([str(DATA / "chaos3-4.2.0.tar.xz")]).findings if f.rule == "unclean-election"]
+    pay = {(f.partition, f.epochs) for f in found if f.topic == "pay"}
+    assert pay == {(0, (3,)), (0, (7,)), (1, (2,)), (1, (6,))}
+
+
+def test_a_broker_that_shuts_down_starts_no_fetcher() -> None:
+    orders = [one for one in scan([str(DATA / "chaos2-3.5.2.tar.xz")]).partitions if one.history.topic == "orders"]
+    assert [one.history.gaps for one in orders] == [{}, {}]
 
 
 def test_who_printed_all_is_not_asked_for_more(tmp_path: Path) -> None:
