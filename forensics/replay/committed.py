@@ -126,10 +126,10 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     served = served_log(history)
     if served is None:
         return [], []
-    by_epoch: dict[int, tuple[list[Range], list[Statement]]] = {}
+    by_epoch: dict[int, list[tuple[list[Range], list[Statement]]]] = {}
     unclear: list[Range] = []
     contested = history.contested
-    for statement in history.statements:
+    for statement in sorted(history.statements, key=_strength):
         gone, unknown = differences(statement.lineage, served, 0, statement.high_watermark)
         unclear.extend(unknown)
         if history.backwards:
@@ -145,12 +145,11 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
             if epoch is not None and epoch.epoch in contested:
                 unclear.append(piece)  # which of its two leaders the partition went on with is not told by epochs
             elif epoch is not None:
-                ranges, statements = by_epoch.setdefault(epoch.epoch, ([], []))
+                ranges, statements = _of_one_log(by_epoch.setdefault(epoch.epoch, []), statement)
                 ranges.append(piece)
                 statements.append(statement)
     found = []
-    for number, (ranges, statements) in sorted(by_epoch.items()):
-        statements.sort(key=_strength)
+    for number, (ranges, statements) in ((n, one) for n, logs in sorted(by_epoch.items()) for one in logs):
         lineage = statements[0].lineage
         whole = merge(ranges)
         found.append(
@@ -162,6 +161,19 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
         found.append(Loss(left.ranges, after, (left.statement,), given, left.statement.lineage))
     proven = [piece for loss in found for piece in loss.ranges]
     return found, subtract(unclear, proven)
+
+
+def _of_one_log(
+    logs: list[tuple[list[Range], list[Statement]]], statement: Statement
+) -> tuple[list[Range], list[Statement]]:
+    """What is gone of the log that a statement is about: a leader may lack records of two, of which neither went on."""
+    for ranges, statements in logs:
+        first = statements[0]  # the strongest
+        end = min(first.high_watermark, statement.high_watermark)
+        if not differences(first.lineage, statement.lineage, 0, end)[0]:
+            return ranges, statements
+    logs.append(([], []))
+    return logs[-1]
 
 
 def _strength(statement: Statement) -> tuple[int, bool, int, int]:

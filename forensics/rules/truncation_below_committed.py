@@ -40,7 +40,7 @@ from forensics.case import Case
 from forensics.replay.committed import committed, doubts, losses, refetched
 from forensics.replay.history import Confidence, Cut, History, Statement
 from forensics.replay.leftovers import left_behind
-from forensics.replay.lineage import Range, intersect, size, subtract
+from forensics.replay.lineage import Range, differences, intersect, size, subtract
 from forensics.replay.unheard import bereft
 from forensics.rules.finding import (
     Finding,
@@ -68,7 +68,6 @@ ID = "truncation-below-committed"
 
 def judge(history: History, case: Case) -> Judgement:
     """Judge every cut of the partition."""
-    gone = [piece for loss in losses(history)[0] for piece in loss.ranges]
     findings = []
     unclear: list[str] = []
     for cut in history.cuts:
@@ -76,12 +75,22 @@ def judge(history: History, case: Case) -> Judgement:
         row = cut.refs[0].row
         proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=before, row=row)
         if proof.ranges:
-            findings.append(_finding(history, cut, proof.ranges, proof.statements[0], gone))
+            findings.append(_finding(history, cut, proof.ranges, proof.statements[0], _gone(history, cut)))
         elif (doubt := doubt_of(history, cut)) is not None:
             unclear.append(doubt)
     missing = (*dict.fromkeys([*unclear, *unmeasured(history), *_vanished(history)]), *missing_logs(history, case))
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), missing)
+
+
+def _gone(history: History, cut: Cut) -> list[Range]:
+    """What is lost of the log that was cut: others may have been lost at the same offsets."""
+    return [
+        piece
+        for loss in losses(history)[0]
+        for first, end in loss.ranges
+        for piece in subtract([(first, end)], differences(loss.lineage, cut.lineage, first, end)[0])
+    ]
 
 
 def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: Statement, gone: list[Range]) -> Finding:

@@ -19,7 +19,8 @@ healthy, brokers that are killed again and again as they start; ``tiered-3.9.1``
 ``unclean-0.8.2.2`` and ``kip101-0.9.0.1``, an unclean election and a truncation to the high watermark of the oldest
 releases; ``powerloss-4.2.0``, whose brokers warn that they truncate below their high watermark; ``addparts-2.5.1`` and
 ``addparts-4.2.0``, healthy, a replica is reassigned away and its broker starts again while the directory waits for its
-deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``chaos2-3.5.2``, a broker
+deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``chaos7-0.10.2.2``, three
+unclean elections in turn, so that two logs are lost to one leader; ``chaos2-3.5.2``, a broker
 that is told of two leader epochs while it shuts down; ``chaos3-4.2.0``, elections by
 the last known leader and from the eligible leader replicas in turn; ``delwhiledown-3.3.2``, healthy, a
 topic deleted and made again while a broker is down; ``zklost-1.1.1-zk``, ZooKeeper's data was
@@ -246,6 +247,21 @@ def test_what_a_controller_says_of_one_election_is_not_said_of_the_next() -> Non
 def test_a_broker_that_shuts_down_starts_no_fetcher() -> None:
     orders = [one for one in scan([str(DATA / "chaos2-3.5.2.tar.xz")]).partitions if one.history.topic == "orders"]
     assert [one.history.gaps for one in orders] == [{}, {}]
+
+
+def test_a_leader_may_lack_records_of_two_logs() -> None:
+    """Of [69, 126) leader 1 has the first part of epoch 5 itself; what broker 3 wrote there in epoch 9 is lost."""
+    found = [
+        f for f in scan([str(DATA / "chaos7-0.10.2.2.tar.xz")]).findings if f.topic == "orders" and not f.partition
+    ]
+    lost = {(f.offsets, f.epochs[0], (f.keep or "").partition(",")[0]) for f in found if f.rule == LOSS}
+    assert lost == {
+        (((27, 36),), 5, "broker 2's copy of orders-0"),
+        (((69, 126),), 9, "broker 3's copy of orders-0"),
+        (((116, 195),), 5, "broker 2's copy of orders-0"),
+    }
+    (cut,) = (f for f in found if f.rule == CUT and f.replicas == (3,))
+    assert cut.summary.endswith("whether the partition kept them is not known")
 
 
 def test_who_printed_all_is_not_asked_for_more(tmp_path: Path) -> None:
