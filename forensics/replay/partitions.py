@@ -51,6 +51,7 @@ OWN = (
     Kind.ISR_SHRINK,
     Kind.ISR_EXPAND,
     Kind.ISR_COMMIT,
+    Kind.ISR_REJECTED,
     Kind.ROLE_UNCHANGED,
     Kind.HW_MISSING,
     Kind.HW_REGRESSED,

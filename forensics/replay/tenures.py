@@ -21,8 +21,7 @@ LEADERS_END = "leader's end offset"
 STOPPED_FOR_GOOD = "stop replica (delete=true)"
 """What state-change.log says (up to 2.5) where server.log tells of the deletion."""
 _CHECKPOINTED = 10_000_000
-"""Microseconds after which a living replica's high watermark is in the checkpoint file, twice the default interval
-(replica.high.watermark.checkpoint.interval.ms)."""
+"""Microseconds, twice the default of replica.high.watermark.checkpoint.interval.ms."""
 
 
 _COUNTED = re.compile(r"(-?[0-9]+) \[")
@@ -63,6 +62,7 @@ class Reader:
         self.regressions: list[Regression] = []
         self.overtaken: list[Overtaken] = []
         self.shrinking: Event | None = None
+        self.proposed: Event | None = None  # of the ISR: it may still be refused
         self.recovering = False  # the log is being recovered: its broker did not stop cleanly
         self.shut = -1  # last process that said it was shutting down
         self.unclean = -1  # last process said to have come back from an unclean stop
@@ -447,9 +447,8 @@ class Reader:
             now.start_hw = Sample(hw, Ref(row=event.row, note=f"high watermark {hw}"), event.time)
 
     def _below_hw(self, event: Event) -> None:
-        """A follower warns that it cuts below the high watermark it has (2.0 to 2.3, and since 4.2)."""
         if event.hw is not None and event.run == self.now.run and not self.at_rest:
-            self._hw_at_start(event.hw, event)
+            self._hw_at_start(event.hw, event)  # a follower warns that it cuts below what it has
 
     def _hw_missing(self, event: Event) -> None:
         """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
@@ -541,6 +540,7 @@ class Reader:
             self.low = max(self.low, event.leo)
         self._hw(event)
         self.shrinking = event if event.kind == Kind.ISR_SHRINK else None
+        self.proposed = event if event.kind in (Kind.ISR_SHRINK, Kind.ISR_EXPAND) else None
         isr, was = broker_set(event.isr), broker_set(event.isr_before)
         if was and not now.isr:
             now.isr.append((was, Ref(row=event.row, note=BEGAN_WITH)))
@@ -551,12 +551,19 @@ class Reader:
                 ref = Ref(row=event.row, note=f"alone in the ISR with log end offset {now.end_low} at least")
                 now.alone = Sample(now.end_low, ref, event.time)
 
+    def _isr_rejected(self, event: Event) -> None:
+        """Who leads no more, and was not told yet, tries to change the ISR again and again."""
+        if self.proposed is not None and self.now.isr and self.now.isr[-1][1].row == self.proposed.row:
+            self.now.isr.pop()
+        self.proposed = None
+
 
 _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.LEADER_AND_ISR: Reader._role,
     Kind.BECOME_LEADER: Reader._role,
     Kind.BECOME_FOLLOWER: Reader._role,
     Kind.ROLE_UNCHANGED: Reader._isr,
+    Kind.ISR_REJECTED: Reader._isr_rejected,
     Kind.LOG_LOADED: Reader._loaded,
     Kind.RECOVERY: Reader._recovery,
     Kind.UNCLEAN_RESTART: Reader._unclean,

@@ -19,7 +19,8 @@ healthy, brokers that are killed again and again as they start; ``tiered-3.9.1``
 ``unclean-0.8.2.2`` and ``kip101-0.9.0.1``, an unclean election and a truncation to the high watermark of the oldest
 releases; ``powerloss-4.2.0``, whose brokers warn that they truncate below their high watermark; ``addparts-2.5.1`` and
 ``addparts-4.2.0``, healthy, a replica is reassigned away and its broker starts again while the directory waits for its
-deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``chaos7-0.10.2.2``, three
+deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``chaos14-1.1.1``, healthy,
+a leader that stops slowly and would shrink the ISR of its successor; ``chaos7-0.10.2.2``, three
 unclean elections in turn, so that two logs are lost to one leader; ``chaos2-3.5.2``, a broker
 that is told of two leader epochs while it shuts down; ``chaos3-4.2.0``, elections by
 the last known leader and from the eligible leader replicas in turn; ``delwhiledown-3.3.2``, healthy, a
@@ -262,6 +263,11 @@ def test_a_leader_may_lack_records_of_two_logs() -> None:
     }
     (cut,) = (f for f in found if f.rule == CUT and f.replicas == (3,))
     assert cut.summary.endswith("whether the partition kept them is not known")
+
+
+def test_an_isr_that_zookeeper_refused_is_none() -> None:
+    found = scan([str(DATA / "chaos14-1.1.1.tar.xz")]).findings
+    assert {finding.topic for finding in found} == {"__consumer_offsets"}  # its directories were not collected
 
 
 def test_who_printed_all_is_not_asked_for_more(tmp_path: Path) -> None:
