@@ -297,7 +297,7 @@ def broker_ids(text: str) -> str:
     >>> broker_ids("isrWithBrokerEpoch=List(BrokerState(brokerId=1, brokerEpoch=-1), BrokerState(brokerId=3, ..))")
     '1,3'
     """
-    named = re.findall(r"(?:brokerId=|ReplicaId: )([0-9]+)", text)
+    named = re.findall(r"(?:brokerId=|ReplicaId: |replicaId=)([0-9]+)", text)
     return ",".join(named or re.findall(r"[0-9]+", text))
 
 

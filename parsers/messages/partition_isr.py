@@ -172,7 +172,7 @@ MESSAGES: tuple[Message, ...] = (
         level="INFO",
         stock=True,
         variants=(
-            # Up to 2.3 (at TRACE) the list holds whole replicas: "ReplicaId: 3; Topic: orders; ..".
+            # Up to 2.3 (at TRACE) whole replicas: "ReplicaId: 3; ..", since 2.0 "Replica(replicaId=3, .."
             Variant(
                 since="1.0",
                 until="2.7",
@@ -192,6 +192,15 @@ MESSAGES: tuple[Message, ...] = (
                         "40 [0 : 2820],ReplicaId: 1; Topic: orders; Partition: 0; isLocal: false; "
                         "lastCaughtUpTimeMs: 1795239045993] and zkVersion updated to [5]",
                         ({**ORDERS, "witness": 2, "isr": "2,1", "partition_epoch": 5},),
+                        "real",
+                    ),
+                    Example(
+                        "[Partition orders-0 broker=3] ISR updated to [Replica(replicaId=3, topic=orders, "
+                        "partition=0, isLocal=true, lastCaughtUpTimeMs=0, highWatermark=(offset=78 "
+                        "segment=[0:3038]), lastStableOffset=(offset=78 segment=[0:3038])),Replica(replicaId=2, "
+                        "topic=orders, partition=0, isLocal=false, lastCaughtUpTimeMs=1795433509873)] and zkVersion "
+                        "updated to [3]",
+                        ({**ORDERS, "witness": 3, "isr": "3,2", "partition_epoch": 3},),
                         "real",
                     ),
                 ),

@@ -41,7 +41,8 @@ def value_of(group: str, text: str) -> dict[str, int | str]:
     if group == "last":
         return {"leo": int(text) + 1}
     if group in ("isr", "isr_before"):
-        return {group: ",".join(re.findall(r"(?:brokerId=|ReplicaId: )([0-9]+)", text) or re.findall("[0-9]+", text))}
+        named = re.findall(r"(?:brokerId=|ReplicaId: |replicaId=)([0-9]+)", text)
+        return {group: ",".join(named or re.findall("[0-9]+", text))}
     return {group: int(text) if OBSERVATIONS[group].is_integer() else text}
 
 
