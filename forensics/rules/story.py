@@ -187,7 +187,7 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     """
     leader = epoch.leader
     for shrunk in history.shrunk:
-        if shrunk.replica == leader and since <= shrunk.epoch <= epoch.epoch and shrunk.target <= offset < shrunk.end:
+        if shrunk.replica == leader and since <= shrunk.epoch < epoch.epoch and shrunk.target <= offset < shrunk.end:
             return SHRUNK_BY[shrunk.cause]
     for cut in history.cuts:
         if cut.replica == leader and since < cut.epoch <= epoch.epoch and cut.target <= offset < cut.end:

@@ -19,7 +19,8 @@ healthy, brokers that are killed again and again as they start; ``tiered-3.9.1``
 ``unclean-0.8.2.2`` and ``kip101-0.9.0.1``, an unclean election and a truncation to the high watermark of the oldest
 releases; ``powerloss-4.2.0``, whose brokers warn that they truncate below their high watermark; ``addparts-2.5.1`` and
 ``addparts-4.2.0``, healthy, a replica is reassigned away and its broker starts again while the directory waits for its
-deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``chaos14-1.1.1``, healthy,
+deletion; ``dcloss-2.3.1``, a power cut of all brokers and the controller; ``twice-3.8.1-replication``, a
+replica that led by an unclean election and is wiped later; ``chaos14-1.1.1``, healthy,
 a leader that stops slowly and would shrink the ISR of its successor; ``chaos7-0.10.2.2``, three
 unclean elections in turn, so that two logs are lost to one leader; ``chaos2-3.5.2``, a broker
 that is told of two leader epochs while it shuts down; ``chaos3-4.2.0``, elections by
@@ -268,6 +269,11 @@ def test_a_leader_may_lack_records_of_two_logs() -> None:
 def test_an_isr_that_zookeeper_refused_is_none() -> None:
     found = scan([str(DATA / "chaos14-1.1.1.tar.xz")]).findings
     assert {finding.topic for finding in found} == {"__consumer_offsets"}  # its directories were not collected
+
+
+def test_what_befell_a_log_later_is_no_cause_of_what_its_leader_lacked() -> None:
+    found = [f for f in scan([str(DATA / "twice-3.8.1-replication.tar.xz")]).findings if f.topic == "orders"]
+    assert {(f.offsets, f.cause) for f in found if f.rule in (LOSS, CUT)} == {(((11, 17),), "unclean-election")}
 
 
 def test_who_printed_all_is_not_asked_for_more(tmp_path: Path) -> None:
