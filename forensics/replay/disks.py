@@ -105,7 +105,8 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     _checkpoints(case, sources, stale, at)
     for topic, partition, broker, start, local in _last_starts(case).iter_rows():
         if broker in found.get((topic, partition), {}):
-            at(topic, partition, broker).started, at(topic, partition, broker).local = start, local
+            files = at(topic, partition, broker)
+            files.started, files.local = start, local
     apart = _apart(case, _ordered(segments)).select(*PLACE, "_end", "base_offset", "_torn")
     for topic, partition, broker, first, end, torn in apart.iter_rows():
         at(topic, partition, broker).holes.append((first, end))

@@ -15,6 +15,9 @@ from forensics.replay.steps import Tenure
 from forensics.replay.tenures import BEGAN_WITH
 from parsers.schema import ELECTED_SAFELY, Kind
 
+_AT_ONCE = 1_000_000
+"""Microseconds between two lines of one controller on one election."""
+
 
 def collect(
     tenures: Mapping[int, list[Tenure]],
@@ -54,14 +57,9 @@ def collect(
                     warned.add(epoch.epoch)
                 del unclean[event.broker]
         elif event.kind == Kind.UNCLEAN_ELECTION:
-            ref, last = (
-                Ref(row=event.row, note="no broker of the ISR was alive"),
-                elected.get((event.broker, event.leader)),
-            )
-            if event.previous_epoch is not None:
-                at(event.previous_epoch + 1).unclean.append(ref)
-            elif last is not None and last.leader_epoch is not None and _at_once_with(last, event):
-                at(last.leader_epoch).unclean.append(ref)  # the metadata log told of it first
+            ref, number = Ref(row=event.row, note="no broker of the ISR was alive"), _elected_in(event, elected)
+            if number is not None:
+                at(number).unclean.append(ref)
             else:
                 # Up to 1.0 the warning comes before the election and names no epoch.
                 unclean[event.broker] = event, ref
@@ -89,9 +87,20 @@ def collect(
     return dict(sorted(epochs.items()))
 
 
-def _at_once_with(one: Event, two: Event) -> bool:
-    """Whether a controller tells of two things within a second: of one election, in its log and in the metadata log."""
-    return one.time is not None and two.time is not None and abs(two.time - one.time) <= 1_000_000
+def _elected_in(event: Event, elected: Mapping[tuple[int, int | None], Event]) -> int | None:
+    """The epoch of an unclean election whose line names none: it names the one before (since 4.1), or the metadata log
+    told of the election first, within a second.
+
+    Args:
+        event: the line.
+        elected: the last election told of by each broker, by the leader.
+    """
+    if event.previous_epoch is not None:
+        return event.previous_epoch + 1
+    last = elected.get((event.broker, event.leader))
+    if last is None or last.time is None or event.time is None or abs(event.time - last.time) > _AT_ONCE:
+        return None
+    return last.leader_epoch
 
 
 def _after_emptied(epochs: Mapping[int, Epoch], epoch: Epoch, *, warned: bool) -> None:
@@ -137,15 +146,9 @@ def unnamed(
     found = dict(epochs)
     for one, two in itertools.pairwise(sorted(epochs)):
         told = epochs[one].leader
-        leader = -1 if told is None else told
-        led = leader >= 0 and epochs[two].leader == -1
-        if (
-            two > one + 1
-            and (led or not heard)
-            and not skips
-            and not (went_on(tenures.get(leader, ()), one, two) and at_once(epochs[one], epochs[two]))
-            and not accounted(epochs[one], epochs[two], removed or {})
-        ):
+        led = told is not None and told >= 0 and epochs[two].leader == -1
+        between = two > one + 1 and not in_one_request(epochs[one], epochs[two], tenures, removed or {})
+        if between and (led or not heard) and not skips:
             found |= {number: Epoch(number, served=True, named=False) for number in range(one + 1, two)}
     return dict(sorted(found.items()))
 
@@ -158,7 +161,23 @@ def at_once(before: Epoch, after: Epoch) -> bool:
     return before.leader == after.leader and after.epoch - before.epoch <= taken
 
 
-def went_on(spans: Sequence[Tenure], one: int, two: int) -> bool:
+def in_one_request(
+    before: Epoch, after: Epoch, tenures: Mapping[int, Sequence[Tenure]], removed: Mapping[int, frozenset[int]]
+) -> bool:
+    """Whether a controller is known to have sent the epochs between two with the later one: nobody led in them.
+
+    Args:
+        before: the epoch before.
+        after: the epoch after.
+        tenures: each replica's.
+        removed: by epoch without a leader, the replicas that a controller had just taken out of the ISR.
+    """
+    led = tenures.get(before.leader, ()) if before.leader is not None else ()
+    lived_on = at_once(before, after) and _went_on(led, before.epoch, after.epoch)
+    return lived_on or accounted(before, after, removed)
+
+
+def _went_on(spans: Sequence[Tenure], one: int, two: int) -> bool:
     """Whether one process led in both epochs."""
     led = {tenure.epoch: tenure.run for tenure in spans if tenure.role is Role.LEADER}
     return one in led and led[one] == led.get(two)

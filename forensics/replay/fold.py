@@ -283,7 +283,7 @@ class _Fold(Leading):
             log = log.cut(end).begin(UNKNOWN, end)
         elif epoch.lineage.entries and at is not None:
             grew = not removed and self._grew(broker, tenure)
-            on = self._went_on(broker, tenure, epoch)
+            on = self._answered_from(broker, tenure, epoch)
             if on is not None and on < at and not any(differences(log, epoch.lineage, 0, on)):
                 log = log.splice(epoch.lineage, on)  # what its leader wrote in between it has already
             untold = grew and cut_untold(self.history, tenure, log, epoch.lineage)
@@ -296,7 +296,7 @@ class _Fold(Leading):
             log = log.cut(start).begin(number, start)
         self.logs[broker] = log
 
-    def _went_on(self, broker: int, tenure: Tenure, epoch: Epoch) -> int | None:
+    def _answered_from(self, broker: int, tenure: Tenure, epoch: Epoch) -> int | None:
         """Where the epoch began that followed on the one in which a follower had the same leader, if that went on in
         one process: a fetch that waits at the leader is answered in its next epoch before the follower is told of that.
         """
@@ -372,8 +372,8 @@ class _Fold(Leading):
                 log = Lineage().begin(UNKNOWN, 0) if replaced(step) else log.cut(step.target)
             elif step.what == "full":
                 # Of what is in remote storage it takes its leader's epochs over.
-                remote = step.reason == FROM_REMOTE and epoch is not None and bool(epoch.lineage.entries)
-                log = epoch.lineage if remote and epoch is not None else Lineage().begin(UNKNOWN, step.target)
+                over = epoch.lineage if epoch is not None and step.reason == FROM_REMOTE else Lineage()
+                log = over if over.entries else Lineage().begin(UNKNOWN, step.target)
             elif step.what == "gap":
                 log = Lineage().begin(UNKNOWN, 0)
             elif step.what == "deleted":

@@ -46,10 +46,9 @@ from forensics.replay.elections import (
     unbroken,
     was_last_member,
 )
-from forensics.replay.epochs import at_once, went_on
+from forensics.replay.epochs import in_one_request
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
-from forensics.replay.removals import accounted
 from forensics.replay.writers import unwritten
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import leader_fact, unclean_cause, unheard_roles, went_back
@@ -163,10 +162,7 @@ def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[str
     told = {number for number, _ in history.states.values() if number is not None} | {*numbers}
     named = {*history.epochs, *range(min(numbers), max(numbers))}
     for one, two in itertools.pairwise(sorted(history.epochs)):
-        before, after = history.epochs[one], history.epochs[two]
-        leads = history.tenures.get(before.leader, ()) if before.leader is not None else ()
-        lived_on = went_on(leads, one, two) and at_once(before, after)
-        if lived_on or accounted(before, after, history.removed):
+        if in_one_request(history.epochs[one], history.epochs[two], history.tenures, history.removed):
             named -= {*range(one + 1, two)}
     silent = sorted(named - told - {n for n, e in history.epochs.items() if e.leader is not None})
     if not silent:
