@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 
-from forensics.replay.lineage import size
+from forensics.replay.lineage import Range, merge, size, subtract
 from forensics.reports import remarks
 from forensics.reports.html.wording import Namer, clock, namer, number, offsets, plain, plural, sentence
 from forensics.result import Partition, Result
@@ -41,7 +42,9 @@ class Card:
     """One partition with findings, worst first in each field.
 
     Attributes:
-        others: partitions to which the same happened: the same rules, cause, copy to keep and steps.
+        causes: of all that the card speaks for, without those that are not known.
+        keep: each copy to keep, with the offsets for which where they are not all in one.
+        others: partitions to which the same happened: the same rules, causes, copies to keep and steps.
         more: how many of those are not written out.
     """
 
@@ -56,9 +59,9 @@ class Card:
     records: str
     first: int | None
     last: int | None
-    cause: Cause | None
+    causes: tuple[Cause, ...]
     confidence: str
-    keep: str
+    keep: tuple[tuple[str, str], ...]
     steps: tuple[str, ...]
     never: tuple[str, ...]
     others: tuple[Card, ...] = ()
@@ -67,8 +70,8 @@ class Card:
     @property
     def kind(self) -> tuple[object, ...]:
         """What it has in common with others of its kind: everything but its name and its numbers."""
-        words = (self.keep, *self.steps, *self.never)
-        return (self.titles, self.cause, self.confidence, tuple(text.replace(self.bare, "*") for text in words))
+        words = (*(text for _, text in self.keep), *self.steps, *self.never)
+        return (self.titles, self.causes, self.confidence, tuple(text.replace(self.bare, "*") for text in words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,13 +277,10 @@ def _tiles(bad: list[Partition], lost: list[Partition], result: Result) -> tuple
     rule = LOST if lost else FORKED
     findings = [f for p in bad if rule in p.judgements for f in p.judgements[rule].findings]
     gone = sum(size(f.offsets) for f in findings)
-    ranks = {f.confidence.value for f in findings}
-    # Only the part of them that no more than one kind of confidence covers may carry its name.
-    confidence = ranks.pop() if len(ranks) == 1 else "in part inferred"
     return (
         Tile(number(gone), "committed offsets gone" if lost else "committed offsets differ"),
         Tile(number(len(bad)), f"of {total} affected"),
-        Tile(confidence, "confidence"),
+        Tile(_confidence(findings), "confidence"),
     )
 
 
@@ -293,16 +293,15 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
         )
         if f.severity.rank <= Severity.WARNING.rank or f.rule in (LOST, FORKED)
     ]
-    head = findings[0]
+    head, told = findings[0], _told(findings)
     spans = [f.span for f in findings]
-    cause = BY_ID.get(next((f.cause for f in findings if f.cause and f.cause != "unknown"), head.cause or ""))
-    records = ""
-    if head.records is not None:
-        low, high = head.records
-        if high is None:
-            records = f"{plural(low, 'record')} or more"
-        else:
-            records = plural(low, "record") if low == high else f"{number(low)} to {plural(high, 'record')}"
+    of_head = [f for f in told if f.rule == head.rule]
+    every = sorted({r for f in of_head for r in f.offsets}) if head.rule == LOST else _merged(of_head)
+    # Two logs may have lost the same offsets, but two pairs that differ there differ at one place.
+    count = sum(size(f.offsets) for f in of_head) if head.rule == LOST else size(every)
+    causes = [BY_ID[f.cause] for f in told if f.cause and f.cause != "unknown"]
+    if not causes:
+        causes = [BY_ID[cause] for cause in [next((f.cause for f in findings if f.cause), None)] if cause]
     return Card(
         name=called(partition.history),
         bare=partition.history.name,
@@ -310,17 +309,64 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
         tone="bad" if head.rule in (LOST, FORKED) or head.severity.rank <= Severity.ERROR.rank else "warn",
         titles=tuple(dict.fromkeys(_TITLES[f.rule].capitalize() for f in findings)),
         summary=sentence(plain(head.summary)),
-        offsets=offsets(head.offsets),
-        count=size(head.offsets),
-        records=records,
+        offsets=offsets(every),
+        count=count,
+        records=_records(of_head),
         first=min((first for first, _ in spans if first is not None), default=None),
         last=max((last for _, last in spans if last is not None), default=None),
-        cause=cause,
-        confidence=head.confidence.value,
-        keep=plain(next((f.keep for f in findings if f.keep), "")),
-        steps=tuple(plain(step) for step in head.next_steps),
-        never=tuple(plain(word) for word in head.do_not),
+        causes=tuple(dict.fromkeys(causes)),
+        confidence=_confidence(of_head),
+        keep=_keep(told) or _keep(findings)[:1],
+        steps=_each_first(f.next_steps for f in told),
+        never=_each_first(f.do_not for f in told),
     )
+
+
+def _told(findings: Sequence[Finding]) -> list[Finding]:
+    """Of a partition's findings those that the card speaks for: a second loss may have its only copy elsewhere.
+
+    Every loss, and every fork of which no loss tells all offsets; where there is neither, the worst of the others.
+    """
+    lost = [f for f in findings if f.rule == LOST]
+    forked = [f for f in findings if f.rule == FORKED and (not lost or subtract(f.offsets, _merged(lost)))]
+    return [*lost, *forked] or [findings[0]]
+
+
+def _merged(findings: Sequence[Finding]) -> list[Range]:
+    return merge(chain.from_iterable(f.offsets for f in findings))
+
+
+def _confidence(findings: Sequence[Finding]) -> str:
+    """Only what no more than one kind of confidence covers may carry its name."""
+    ranks = {f.confidence.value for f in findings}
+    return ranks.pop() if len(ranks) == 1 else "in part inferred"
+
+
+def _records(findings: Sequence[Finding]) -> str:
+    """How many records, of all together; nothing where it does not apply to each."""
+    counts = [f.records for f in findings if f.records is not None]
+    if len(counts) < len(findings):
+        return ""
+    low, tops = sum(least for least, _ in counts), [most for _, most in counts if most is not None]
+    if len(tops) < len(counts):
+        return f"{plural(low, 'record')} or more"
+    return plural(low, "record") if low == sum(tops) else f"{number(low)} to {plural(sum(tops), 'record')}"
+
+
+def _keep(findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
+    """Each copy to keep once, with the offsets that are in it where there is more than one."""
+    copies: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.keep:
+            copies.setdefault(plain(finding.keep), []).append(finding)
+    several = len(copies) > 1
+    return tuple((offsets(_merged(of)) if several else "", text) for text, of in copies.items())
+
+
+def _each_first(advice: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """What stands first in any of them, then what stands second, each once: all copies are made before one is read."""
+    rounds = chain.from_iterable(zip_longest(*advice))
+    return tuple(dict.fromkeys(plain(word) for word in rounds if word is not None))
 
 
 def _grouped(cards: Sequence[Card]) -> list[Card]:

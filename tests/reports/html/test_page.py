@@ -21,10 +21,12 @@ import pytest
 from forensics.case import Case, Reading, quotes
 from forensics.engines import local
 from forensics.errors import NothingUnderstood
+from forensics.replay.lineage import size
 from forensics.reports import json_report
 from forensics.reports.html import overview, render, story, wording
-from forensics.reports.html.answer import FORKED, LOST
+from forensics.reports.html.answer import FORKED, LOST, _card
 from forensics.reports.html.page import LARGEST
+from forensics.reports.html.wording import namer, offsets
 from forensics.reports.redaction import redact
 from forensics.result import Result
 from forensics.rules import RULES
@@ -79,6 +81,38 @@ def test_a_loss_names_the_copy_to_keep_and_the_proof(results: Callable[[str], Re
             assert f"finding-{finding.fingerprint}" in page
             assert all(fact.text in page for fact in finding.facts)
             assert all(evidence.text in page for evidence in finding.evidence)
+
+
+def test_every_loss_of_a_partition_names_its_own_copy(results: Callable[[str], Result]) -> None:
+    """The second loss has its only copy on another broker: who wipes that broker after reading the page loses it."""
+    result = results(LOSS_AND_FORK)
+    partition = next(p for p in result.partitions if p.judgements["committed-data-lost"].findings)
+    judgement = partition.judgements["committed-data-lost"]
+    first = judgement.findings[0]
+    assert first.keep is not None
+    last = first.offsets[-1][1]
+    second = replace(
+        first,
+        offsets=((last + 10, last + 15),),
+        cause="unflushed-tail",
+        keep="broker 9's copy, the only one",
+        next_steps=("stop broker 9 and copy its directory", *first.next_steps[1:]),
+        do_not=("do not wipe broker 9",),
+    )
+    both = replace(judgement, findings=(first, second))
+    card = _card(replace(partition, judgements={**partition.judgements, "committed-data-lost": both}), 0, namer([None]))
+    assert card.keep == (
+        (offsets(first.offsets), first.keep),
+        (offsets(second.offsets), "broker 9's copy, the only one"),
+    )
+    assert card.steps == (first.next_steps[0], second.next_steps[0], *first.next_steps[1:])
+    assert card.never == (*first.do_not, "do not wipe broker 9")
+    assert [cause.id for cause in card.causes] == [first.cause, "unflushed-tail"]
+    assert card.offsets == offsets([*first.offsets, *second.offsets])
+    assert card.count == size(first.offsets) + 5
+    alone = _card(partition, 0, namer([None]))
+    assert alone.keep == (("", first.keep),)
+    assert alone.kind != card.kind
 
 
 def test_what_is_missing_is_asked_for(results: Callable[[str], Result]) -> None:
