@@ -222,6 +222,9 @@ def _followed(epoch: Epoch, tenure: Tenure) -> None:
         epoch.time = tenure.time
     if tenure.leader is not None:
         _leader(epoch, tenure.leader, tenure.refs[0])
+        begun = tenure.start_end
+        if tenure.leader == epoch.leader and begun is not None and any(s.target > begun for s in tenure.steps):
+            epoch.served = True  # its follower fetched
         if tenure.isr and not epoch.isr:
             epoch.isr = list(tenure.isr)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from forensics.replay.committed import reached
 from forensics.replay.history import BrokerFacts, Confidence, Disk, Epoch, Fork, History, Ref, Role
@@ -41,14 +41,20 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
     """
     broker, known = before.replica, None
     part = tenure.run - before.run > max(1, sum(step.what == "loaded" for step in before.steps))
-    for number, epoch in sorted(history.epochs.items()):
-        if not 0 <= before.epoch < number <= tenure.epoch or not epoch.served or epoch.leader == -1:
+    for epoch in _since(history, before.epoch, tenure.epoch):
+        number = epoch.epoch
+        if epoch.leader == -1 or (epoch.leader == broker and number == tenure.epoch):
             continue
-        if epoch.leader == broker and number == tenure.epoch:
+        untold = epoch.leader == broker and epoch.named and not epoch.served and _unsaid(history, before, tenure, epoch)
+        if not epoch.served and not untold:
             continue
-        if not epoch.named:
-            # Lines of all brokers are missing, so it may have served in it.
-            return before.end_low if before.role is Role.LEADER else before.start_low
+        if untold or not epoch.named:
+            # Lines of its own, or of all brokers, are missing, so it may have served in it; and what it came back with
+            # it may have got since then, or since another began to write. Of a single epoch that nothing names a leader
+            # that came back may have been dead in it.
+            alone = before.role is Role.LEADER and number in history.epochs and not untold
+            low = before.end_low if alone else before.start_low
+            return low if known is None else min(low, known)
         if known is None:
             known = epoch.start if epoch.start is not None else epoch.start_low
         if epoch.leader == broker:
@@ -57,8 +63,51 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
         members = [isr for isr, _ in epoch.isr]
         # It was in the epoch to which it came back before, if it was taken out of the ISR in between.
         out = number < tenure.epoch or any(broker not in isr for isr in members)
-        part = part or (out and (not members or broker in members[0]))
+        # Where lines of both are missing it may have come into the ISR later, and none tells.
+        heard = epoch.isr_own or epoch.leader not in history.gaps or not _lines_missing(before, epoch)
+        part = part or (out and (not members or not heard or broker in members[0]))
     return known if part else None
+
+
+def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
+    """The epochs after one up to another, also those of which nothing tells, but for those that a controller may have
+    raised as it took one replica after another out of the ISR (KafkaController.onReplicasBecomeOffline): it sends the
+    last of these alone.
+    """
+    before = history.epochs.get(first)
+    for number in sorted(number for number in history.epochs if 0 <= first < number <= last):
+        epoch, told = history.epochs[number], before.epoch if before is not None else first
+        taken = len((before.last_isr if before is not None else None) or ())
+        if number - told - 1 > taken:
+            yield Epoch(told + 1, served=True, named=False)
+        yield epoch
+        before = epoch
+
+
+def _lines_missing(before: Tenure, epoch: Epoch) -> bool:
+    """Whether lines are missing of a process that tells of one role and not of a later epoch: it lived on after that
+    had begun, or the next process found its log closed cleanly and it never said that it was shutting down.
+    """
+    if before.shut_down is not None:
+        return epoch.time is not None and before.shut_down > epoch.time
+    loads = [step for step in before.steps if step.what == "loaded"]
+    return bool(loads) and all(step.reason == "" for step in loads)
+
+
+def _unsaid(history: History, before: Tenure, tenure: Tenure, epoch: Epoch) -> bool:
+    """Whether a replica seems to have led an epoch between two of its roles of which others alone tell, and was not
+    dead or stopping when it was elected: lines of its process are missing, or it came back with more than there was
+    when another leader began.
+    """
+    if _lines_missing(before, epoch):
+        return True
+    starts = [
+        other.start
+        for number, other in history.epochs.items()
+        if before.epoch < number < epoch.epoch and other.served and other.leader != tenure.replica
+    ]
+    known = [start for start in starts if start is not None]
+    return bool(known) and tenure.start_hw is not None and tenure.start_hw.value > min(known)
 
 
 def unknown_from(history: History, before: Tenure, tenure: Tenure) -> int | None:

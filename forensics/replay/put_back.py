@@ -18,7 +18,7 @@ def put_back(history: History) -> list[Regression]:
         for one, two in itertools.pairwise(spans):
             loads = [step for step in one.steps if step.what == "loaded" and not step.reason]
             grown = one.start_end is not None and bool(loads) and loads[0].target > one.start_end
-            if not one.shut_down or one.role is not Role.LEADER or len(one.steps) != 1:
+            if one.shut_down is None or one.role is not Role.LEADER or len(one.steps) != 1:
                 continue
             if not grown or two.start_hw is None:
                 continue

@@ -70,7 +70,7 @@ class Tenure:
         alone: log end offset it had as leader once the ISR was known to be itself alone.
         held_back: it said that its high watermark did not advance though it was alone and had more: who fetches within
             the lag holds it back, in the ISR or not.
-        shut_down: its process said that it was shutting down.
+        shut_down: when its process last said that it was shutting down, microseconds since 1970 UTC.
         is_alone: at its end the ISR was still itself alone; what it merely proposed does not count.
         log_before: its log as the tenure found it, filled by the fold.
         log: its log once reconciled with the leader of the epoch, filled by the fold.
@@ -98,7 +98,7 @@ class Tenure:
     alone: Sample | None = None
     is_alone: bool = False
     held_back: bool = False
-    shut_down: bool = False
+    shut_down: int | None = None
     log_before: Lineage = field(default_factory=Lineage)
     log: Lineage = field(default_factory=Lineage)
 

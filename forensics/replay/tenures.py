@@ -22,8 +22,6 @@ STOPPED_FOR_GOOD = "stop replica (delete=true)"
 """What state-change.log says (up to 2.5) where server.log tells of the deletion."""
 _CHECKPOINTED = 10_000_000
 """Microseconds, twice the default of replica.high.watermark.checkpoint.interval.ms."""
-
-
 _COUNTED = re.compile(r"(-?[0-9]+) \[")
 """Offsets among those that a leader to 1.1 counted, each with its segment and position."""
 
@@ -149,6 +147,7 @@ class Reader:
         now.start_end, now.start_ref = self.end, self.end_ref
         now.start_low = now.end_low = self.end if self.end is not None else self.low
         now.start_hw, self.loaded_hw = self.loaded_hw, None
+        now.shut_down = before.shut_down if before.run == event.run else None
         self.now, self.planned = now, None
         self.growing = role is Role.LEADER
 
@@ -223,7 +222,8 @@ class Reader:
         self.unclean = event.run
 
     def _shut_down(self, event: Event) -> None:
-        self.now.shut_down = self.now.shut_down or event.run == self.now.run
+        if event.run == self.now.run:
+            self.now.shut_down = event.time or 0
         self.shut = event.run
 
     def _stopped(self) -> None:

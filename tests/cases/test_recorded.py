@@ -26,7 +26,8 @@ unclean elections in turn, so that two logs are lost to one leader; ``chaos2-3.5
 that is told of two leader epochs while it shuts down; ``chaos3-4.2.0``, elections by
 the last known leader and from the eligible leader replicas in turn; ``delwhiledown-3.3.2``, healthy, a
 topic deleted and made again while a broker is down; ``zklost-1.1.1-zk``, ZooKeeper's data was
-lost, topics were made again over the logs that were there, and nothing was lost.
+lost, topics were made again over the logs that were there, and nothing was lost; ``chaos4-2.0.1``,
+two unclean elections; ``chaos12-0.10.2.2``, healthy, leaders killed and stopped in turn.
 """
 
 from __future__ import annotations
@@ -337,6 +338,26 @@ def test_a_replica_whose_roles_are_missing_tells_no_older_log(
     folder = unpacked("flaps-0.10.2.2", tmp_path)
     without(folder, begin, end, broker)
     assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
+
+
+@pytest.mark.parametrize(
+    ("name", "broker", "begin", "end", "lost"),
+    [
+        ("chaos4-2.0.1", "broker-2", "11:15:48,718", "11:16:10,538", {((84, 87),)}),
+        ("chaos7-0.10.2.2", "broker-*", "11:17:54,059", "11:19:14,658", set()),
+        ("chaos12-0.10.2.2", "broker-3", "11:24:50,632", "11:25:20,087", set()),
+        ("chaos12-0.10.2.2", "broker-*", "11:24:44,035", "11:25:04,806", set()),
+    ],
+)
+def test_what_a_replica_returned_with_need_not_be_of_the_last_epoch_that_it_tells_of(
+    name: str, broker: str, begin: str, end: str, lost: set[tuple[tuple[int, int], ...]], tmp_path: Path
+) -> None:
+    """It led a later one, as others tell or numbers leave open: the log of the earlier leader never was as long."""
+    folder = unpacked(name, tmp_path)
+    without(folder, begin, end, broker)
+    found = [f for f in scan([str(folder)]).findings if f.topic in ("orders", "pay")]
+    assert not [f.summary for f in found if f.rule == "leo-regression"]
+    assert {f.offsets for f in found if f.rule == LOSS} == lost
 
 
 @pytest.mark.parametrize("broker", ["broker-1", "broker-*"])

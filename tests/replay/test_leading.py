@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.history import Disk, Epoch, History, Ref, Role
+from forensics.replay.history import Damage, Disk, Epoch, History, Ref, Role
 from forensics.replay.leading import Leading, had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
-from forensics.replay.steps import Step, Tenure
+from forensics.replay.steps import Sample, Step, Tenure
 
 
 def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int | None = 30) -> History:
     """Broker 1 follows epoch 0 of broker 3; others tell of one epoch more."""
     told = [(frozenset(one), Ref(row=0)) for one in isr]
-    epoch = Epoch(number, leader=leader, start=start, isr=told, served=leader is not None)
-    return History("orders", 0, epochs={0: Epoch(0, leader=3, start=0, served=True), number: epoch})
+    epoch = Epoch(number, leader=leader, start=start, isr=told, served=leader is not None, isr_own=True)
+    nobody = {one: Epoch(one, leader=-1) for one in range(1, number)}
+    return History("orders", 0, epochs={0: Epoch(0, leader=3, start=0, served=True), **nobody, number: epoch})
 
 
 def role(epoch: int, *, run: int = 1, leads: bool = False, loaded: int | None = None) -> Tenure:
@@ -63,6 +64,52 @@ def test_who_came_back_had_a_part_in_the_epochs_in_whose_isr_others_put_it(
     number: int, isr: list[set[int]], known: int | None
 ) -> None:
     assert had_part(between(*isr, number=number), role(0, loaded=40), role(2, run=2)) == known
+
+
+def test_who_led_unheard_of_may_have_let_in_who_came_back() -> None:
+    """Lines of the leader are missing, and others are told of an ISR late or never."""
+    history = between({2, 3})
+    history.epochs[1].isr_own = False
+    assert had_part(history, role(0, loaded=40), role(2, run=2)) is None
+    history.gaps[2] = Damage("it changed the ISR, and no line tells that it led", Ref(row=0))
+    before = role(0, loaded=40)
+    assert had_part(history, before, role(2, run=2)) == 30
+    history.epochs[1].time = 90
+    before.shut_down = 80  # and it told of its end
+    assert had_part(history, before, role(2, run=2)) is None
+
+
+@pytest.mark.parametrize(
+    ("shut", "reason", "elected", "start", "had", "known"),
+    [
+        (None, "unclean", 90, 30, 30, None),  # killed, and elected as it died
+        (None, "", 90, 30, 30, 20),  # it was closed cleanly, and nothing tells of that
+        (80, "", 90, 30, 30, None),  # it stopped before
+        (99, "", 90, 30, 30, 20),  # it lived on
+        (None, "unclean", 90, 30, 31, 20),  # another had begun below what it came back with
+        (None, "unclean", 90, None, 31, None),
+    ],
+)
+def test_an_epoch_of_its_own_that_others_alone_tell_of(
+    shut: int | None, reason: str, elected: int, start: int | None, had: int, known: int | None
+) -> None:
+    history = between({2, 3}, start=start)
+    history.epochs[1].served = start is not None
+    history.epochs[2] = Epoch(2, leader=1, time=elected)
+    before, after = role(0), role(3, run=2)
+    before.shut_down = shut
+    before.steps.append(Step("loaded", had, None, 0, reason, None, (Ref(row=1),)))
+    after.start_hw = Sample(had, None, Ref(row=2))
+    assert had_part(history, before, after) == known
+
+
+@pytest.mark.parametrize(("members", "next_", "known"), [({1, 3}, 3, None), ({3}, 3, 20), (set(), 2, 20)])
+def test_epochs_that_nobody_tells_of(members: set[int], next_: int, known: int | None) -> None:
+    """A controller that takes replicas out of the ISR raises the epoch for each, and no further."""
+    history = between(leader=-1, number=next_)
+    history.epochs = {number: epoch for number, epoch in history.epochs.items() if number in (0, next_)}
+    history.epochs[0].isr = [(frozenset(members), Ref(row=0))]
+    assert had_part(history, role(0, loaded=40), role(next_ + 1, run=2)) == known
 
 
 @pytest.mark.parametrize(("loads", "run", "known"), [(1, 2, None), (1, 3, 30), (2, 3, None), (0, 2, None)])
