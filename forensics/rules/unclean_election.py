@@ -19,7 +19,9 @@ which the controller prints as UNCLEAN too (PartitionChangeBuilder); with KRaft 
 whoever elected it, or of the leader: an unclean one is RECOVERING. The last ISR is not known, or
 leader epochs ran backwards: a lone leader in the ISR may be the last member that was in sync. To 1.0 a
 controller that allows unclean elections empties the ISR when the last member goes and warns of data
-loss when that same replica comes back; it has all that was committed.
+loss when that same replica comes back; it has all that was committed. With eligible leader replicas the
+same replica, once it stopped uncleanly, is in neither set, and a controller elects it as the last known
+leader and calls that unclean: a warning, as nobody else was in sync after it.
 
 ## Versions
 All. In ZooKeeper mode 1.1 to 3.9 print no line that says so; there it is derived from the ISR.
@@ -198,6 +200,8 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         steps = (
             "ask who forced it: kafka-leader-election.sh --election-type UNCLEAN, or electLeaders of an admin client",
         )
+    if not epoch.by_request and not epoch.asked and was_last_member(history.epochs, epoch):
+        return _last_known(history, epoch, facts)
     members = f" (last ISR {isr_text(isr)})" if isr is not None and epoch.leader not in isr else ""
     return Finding(
         rule=ID,
@@ -211,6 +215,31 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         inferences=inferences,
         cause=unclean_cause(epoch),
         next_steps=steps,
+    )
+
+
+def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
+    """The last member of the ISR led again (ReplicationControlManager, KIP-966): nobody was in sync after it."""
+    return Finding(
+        rule=ID,
+        severity=Severity.WARNING,
+        confidence=Confidence.PROVEN if epoch.unclean else Confidence.INFERRED,
+        **place(history),
+        replicas=(epoch.leader,) if epoch.leader is not None else (),
+        epochs=(epoch.epoch,),
+        summary=(
+            f"broker {epoch.leader}, the last member of the ISR, was elected leader of epoch {epoch.epoch} after it "
+            "had stopped uncleanly"
+        ),
+        facts=tuple(facts),
+        not_because=(
+            "no replica that lagged was elected: nobody was in the ISR after it, and the controller took the last known "
+            "leader (KIP-966)",
+        ),
+        next_steps=(
+            f"read whether the log of broker {epoch.leader} came back shorter: a crash of its host may have taken what "
+            "was not flushed",
+        ),
     )
 
 
