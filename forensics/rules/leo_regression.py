@@ -38,6 +38,7 @@ from forensics.case import Case
 from forensics.replay.committed import doubts, holders, losses, lost_unseen
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
+from forensics.replay.leading import REMOVES
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import (
     SHRUNK_BY,
@@ -62,7 +63,8 @@ def judge(history: History, case: Case) -> Judgement:
         for shrunk in history.shrunk
         if shrunk.cause != "failed" or shrunk.replica not in _whole(history, shrunk)
     )
-    missing = [*_replaced(history), *_made_anew(history), *_unmeasured(history), *missing_logs(history, case)]
+    missing = [*_replaced(history), *_made_anew(history), *_unmeasured(history), *_flushed(history)]
+    missing += missing_logs(history, case)
     missing = missing or _untold(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(missing))
@@ -117,6 +119,24 @@ def _unmeasured(history: History) -> list[str]:
         and not outside_isr(history, doubt.after)
         and lost_unseen(history, doubt.after.leader, doubt.before, doubt.after)
     ]
+
+
+def _flushed(history: History) -> list[str]:
+    """Logs that were loaded below their own recovery point, with no line that tells what removed the rest."""
+    found = []
+    for broker, disk in sorted(history.disks.items()):
+        steps = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps]
+        loads = [step for step in steps if step.what == "loaded"]
+        point = disk.recovery_point[0] if disk.recovery_point is not None else 0
+        if not loads or disk.end is None or not loads[-1].target <= disk.end < point:
+            continue  # it may have been flushed since
+        if not any(step.what in REMOVES and step.target < point for step in steps):
+            found.append(
+                f"what removed the end of broker {broker}'s log of {history.name} before it was loaded with "
+                f"{loads[-1].target}, as its recovery point is {point}: its server.log and state-change.log whole, "
+                "rotated files too"
+            )
+    return found
 
 
 def _untold(history: History) -> list[str]:

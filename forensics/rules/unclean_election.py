@@ -233,12 +233,16 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
         ),
         facts=tuple(facts),
         not_because=(
-            "no replica that lagged was elected: nobody was in the ISR after it, and the controller took the last known "
-            "leader (KIP-966)",
+            (
+                "no replica that lagged was elected: nobody was in the ISR after it, and the controller took the last "
+                "known leader (KIP-966)"
+            ),
         ),
         next_steps=(
-            f"read whether the log of broker {epoch.leader} came back shorter: a crash of its host may have taken what "
-            "was not flushed",
+            (
+                f"read whether the log of broker {epoch.leader} came back shorter: a crash of its host may have taken "
+                "what was not flushed"
+            ),
         ),
     )
 

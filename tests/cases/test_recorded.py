@@ -27,7 +27,8 @@ that is told of two leader epochs while it shuts down; ``chaos3-4.2.0``, electio
 the last known leader and from the eligible leader replicas in turn; ``delwhiledown-3.3.2``, healthy, a
 topic deleted and made again while a broker is down; ``zklost-1.1.1-zk``, ZooKeeper's data was
 lost, topics were made again over the logs that were there, and nothing was lost; ``chaos4-2.0.1``,
-two unclean elections; ``chaos12-0.10.2.2``, healthy, leaders killed and stopped in turn.
+two unclean elections; ``chaos12-0.10.2.2``, healthy, leaders killed and stopped in turn; ``oldlead-3.3.2``,
+a leader that got an older copy of its directory.
 """
 
 from __future__ import annotations
@@ -359,6 +360,18 @@ def test_what_a_replica_returned_with_need_not_be_of_the_last_epoch_that_it_tell
     found = [f for f in scan([str(folder)]).findings if f.topic in ("orders", "pay")]
     assert not [f.summary for f in found if f.rule == "leo-regression"]
     assert {f.offsets for f in found if f.rule == LOSS} == lost
+
+
+def test_a_log_below_its_own_recovery_point_came_back_shorter_or_nobody_tells(tmp_path: Path) -> None:
+    """An older directory was put back, and what had been in the log stands in the span without lines."""
+    folder = unpacked("oldlead-3.3.2", tmp_path)
+    (whole,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-0")
+    assert [f.offsets for f in whole.judgements["leo-regression"].findings] == [((16, 31),)]
+    without(folder, "10:39:32,970", "10:39:49,745")
+    (found,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-0")
+    judged = found.judgements["leo-regression"]
+    assert judged.verdict == UNKNOWN
+    assert any(wish.startswith("what removed the end of broker 1's log") for wish in judged.missing)
 
 
 @pytest.mark.parametrize("broker", ["broker-1", "broker-*"])
