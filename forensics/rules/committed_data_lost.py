@@ -49,7 +49,7 @@ from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.disks import GAP
 from forensics.replay.held import records_lost, with_records
 from forensics.replay.history import Confidence, Epoch, History
-from forensics.replay.lineage import Range, size
+from forensics.replay.lineage import Range, intersect, size
 from forensics.rules.acks import acks_fact
 from forensics.rules.finding import (
     Fact,
@@ -406,7 +406,7 @@ def _epochs(loss: Loss, first: int, end: int) -> set[int]:
 
 
 def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], ...]) -> Fact:
-    forks = [f for f in history.forks if broker in (f.left, f.right)]
+    forks = [f for f in history.forks if broker in (f.left, f.right) and intersect(f.ranges, ranges)]
     refs = tuple(dict.fromkeys(f.left_ref if broker == f.left else f.right_ref for f in forks))
     others = tuple(sorted({f.right if broker == f.left else f.left for f in forks}))
     differs = f", where it differs from {brokers_text(others)}" if others else ""

@@ -30,6 +30,8 @@ promised.
 
 from __future__ import annotations
 
+import itertools
+
 from forensics.case import Case
 from forensics.replay.committed import committed, doubts
 from forensics.replay.history import Confidence, Fork, History, Ref
@@ -81,11 +83,24 @@ def judge(history: History, case: Case) -> Judgement:
         unclear += _undecided(history, fork, inside)
         if inside:
             groups.setdefault(inside, []).append(fork)
-    findings = tuple(_finding(history, ranges, forks) for ranges, forks in sorted(groups.items()))
+    findings = tuple(
+        _finding(history, ranges, alike)
+        for ranges, forks in sorted(groups.items())
+        for alike in _between_two(history, ranges, forks)
+    )
     missing = [*unclear, *_cut_short(history), *missing_data(history, case)]
     missing = missing or untold_replicas(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _between_two(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> list[list[Fork]]:
+    """The differences at some offsets as those between two sides; each by itself where there are three logs."""
+    sides = _sides(forks)
+    for one, two in itertools.combinations(sorted(sides), 2):
+        if sides[one] == sides[two] and intersect(history.parted(one, two), ranges):
+            return [[fork] for fork in forks]
+    return [forks]
 
 
 def _cut_short(history: History) -> list[str]:

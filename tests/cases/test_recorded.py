@@ -28,7 +28,7 @@ the last known leader and from the eligible leader replicas in turn; ``delwhiled
 topic deleted and made again while a broker is down; ``zklost-1.1.1-zk``, ZooKeeper's data was
 lost, topics were made again over the logs that were there, and nothing was lost; ``chaos4-2.0.1``,
 two unclean elections; ``chaos12-0.10.2.2``, healthy, leaders killed and stopped in turn; ``oldlead-3.3.2``,
-a leader that got an older copy of its directory.
+a leader that got an older copy of its directory; ``threeway-2.3.1``, two unclean elections whose old leaders stay dead.
 """
 
 from __future__ import annotations
@@ -267,6 +267,16 @@ def test_a_leader_may_lack_records_of_two_logs() -> None:
     }
     (cut,) = (f for f in found if f.rule == CUT and f.replicas == (3,))
     assert cut.summary.endswith("whether the partition kept them is not known")
+
+
+def test_three_histories_are_three_sides() -> None:
+    """Broker 1 and broker 3, who leads, both differ from broker 2 at [12, 17), and from each other at [12, 20)."""
+    found = scan([str(DATA / "threeway-2.3.1.tar.xz")]).findings
+    forks = {(f.replicas, f.offsets, f.summary.partition("; ")[2]) for f in found if f.rule == "replica-divergence"}
+    served = "broker 3 holds what the current leader serves"
+    assert forks == {((1, 2), ((12, 17),), ""), ((2, 3), ((12, 17),), served), ((1, 3), ((12, 20),), served)}
+    lost = {(f.offsets, (f.keep or "").partition(",")[0]) for f in found if f.rule == LOSS}
+    assert lost == {(((12, 20),), "broker 1's copy of orders-0"), (((12, 17),), "broker 2's copy of orders-0")}
 
 
 def test_an_isr_that_zookeeper_refused_is_none() -> None:
