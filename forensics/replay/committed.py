@@ -137,11 +137,14 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
             continue
         there = _served_all_the_same(history, statement.lineage, gone)
         unclear.extend(there)
-        for piece in statement.lineage.pieces(subtract(gone, there)):
+        otherwise = _served_otherwise(history, statement, served, unknown)
+        for piece in statement.lineage.pieces([*subtract(gone, there), *otherwise]):
             if statement.lineage.epoch_at(piece[0]) in contested:
                 unclear.append(piece)
                 continue
             epoch = _first_without(history, statement, piece[0])
+            if epoch is None and intersect([piece], otherwise):
+                epoch = _written_anew(history, statement, piece[0]) or history.current
             if epoch is not None and epoch.epoch in contested:
                 unclear.append(piece)  # which of its two leaders the partition went on with is not told by epochs
             elif epoch is not None:
@@ -227,6 +230,33 @@ def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) 
         return []
     held = holders(history, lineage, gone).items()
     return merge(piece for broker, kept in held for piece in history.alike(broker, leader, kept))
+
+
+def _served_otherwise(history: History, statement: Statement, served: Lineage, unknown: list[Range]) -> list[Range]:
+    """Of offsets at which a log's records are not dated, or those that a leader serves, where its segments hold other
+    records than a copy of that log: of the same epoch, or of one later than that in which they were committed.
+    """
+    leader = history.current.leader if history.current is not None else None
+    if not unknown or leader is None:
+        return []
+    lineage = statement.lineage
+    dated = [piece for piece in lineage.pieces(unknown) if lineage.epoch_at(piece[0]) >= 0]
+    held = holders(history, lineage, dated).items()
+    found = [piece for broker, kept in held for piece in intersect(kept, history.parted(broker, leader))]
+    parted = min((first for first, _ in history.parted(statement.replica, leader)), default=None)
+    if parted is not None and statement.epoch >= 0:
+        pieces = served.pieces(intersect(unknown, [(parted, statement.high_watermark)]))
+        found += [piece for piece in pieces if served.epoch_at(piece[0]) > statement.epoch]
+    return merge(found)
+
+
+def _written_anew(history: History, statement: Statement, offset: int) -> Epoch | None:
+    """The first epoch later than that of a statement in whose leader's log an offset was written later too."""
+    for number, epoch in sorted(history.epochs.items()):
+        led = epoch.served and epoch.leader is not None and epoch.leader >= 0
+        if number > statement.epoch >= 0 and led and epoch.lineage.epoch_at(offset) > statement.epoch:
+            return epoch
+    return None
 
 
 def _first_without(history: History, statement: Statement, offset: int) -> Epoch | None:

@@ -18,6 +18,7 @@ import polars as pl
 
 from forensics.case.coverage import coverage
 from forensics.replay.lineage import size
+from forensics.reports.advice import advisers, copies, each_first
 from forensics.reports.remarks import acknowledged, apart, changed
 from forensics.result import Partition, Result
 from forensics.rules import RULES
@@ -212,10 +213,11 @@ class _Page:
         self.said("inferred", (text for f in incident.findings for text in f.inferences))
         self.said("open", (text for f in incident.findings for text in f.uncertain))
         self.causes(incident)
-        keeper = next((f for f in incident.findings if f.keep), lead)
-        self.said("keep", [keeper.keep or ""])
-        self.steps(keeper.next_steps)
-        self.said("never", keeper.do_not)
+        told_by = advisers(incident.findings)
+        kept = copies(told_by)
+        self.said("keep", (f"{span_text(at)}: {text}" if len(kept) > 1 else text for text, at in kept))
+        self.steps(each_first(f.next_steps for f in told_by))
+        self.said("never", each_first(f.do_not for f in told_by))
 
     def fact(self, fact: Fact, evidence: Sequence[Evidence]) -> None:
         """One step of the story and what proves it."""

@@ -269,7 +269,8 @@ def _written_text(history: History, loss: Loss, written: Sequence[int]) -> str:
     next ones are named by nobody.
     """
     if not written:
-        return "unknown"
+        latest = max(statement.epoch for statement in loss.statements)
+        return f"{latest} or an earlier one" if latest > 0 else str(latest) if not latest else "unknown"
     dated = any(history.disks[broker].lineage.entries for broker in loss.holders if broker in history.disks)
     later = any(written[-1] < number < loss.epoch.epoch for number in unnamed_epochs(history))
     return ", ".join(map(str, written)) + (" or a later one" if later and not dated else "")

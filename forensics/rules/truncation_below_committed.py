@@ -36,6 +36,8 @@ If critical: keep the copy the finding names, before anything is restarted, reas
 
 from __future__ import annotations
 
+import itertools
+
 from forensics.case import Case
 from forensics.replay.committed import committed, doubts, losses, refetched
 from forensics.replay.history import Confidence, Cut, History, Statement
@@ -89,7 +91,7 @@ def _gone(history: History, cut: Cut) -> list[Range]:
         piece
         for loss in losses(history)[0]
         for first, end in loss.ranges
-        for piece in subtract([(first, end)], differences(loss.lineage, cut.lineage, first, end)[0])
+        for piece in subtract([(first, end)], itertools.chain(*differences(loss.lineage, cut.lineage, first, end)))
     ]
 
 

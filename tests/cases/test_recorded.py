@@ -28,7 +28,8 @@ the last known leader and from the eligible leader replicas in turn; ``delwhiled
 topic deleted and made again while a broker is down; ``zklost-1.1.1-zk``, ZooKeeper's data was
 lost, topics were made again over the logs that were there, and nothing was lost; ``chaos4-2.0.1``,
 two unclean elections; ``chaos12-0.10.2.2``, healthy, leaders killed and stopped in turn; ``oldlead-3.3.2``,
-a leader that got an older copy of its directory; ``threeway-2.3.1``, two unclean elections whose old leaders stay dead.
+a leader that got an older copy of its directory; ``threeway-2.3.1``, two unclean elections whose old
+leaders stay dead; ``extents-0.10.2.2``, the same of three brokers that die one after another.
 """
 
 from __future__ import annotations
@@ -267,6 +268,18 @@ def test_a_leader_may_lack_records_of_two_logs() -> None:
     }
     (cut,) = (f for f in found if f.rule == CUT and f.replicas == (3,))
     assert cut.summary.endswith("whether the partition kept them is not known")
+
+
+def test_what_a_dead_leader_had_committed_is_lost_where_another_wrote_later() -> None:
+    """Before 0.11 nothing dates the records of broker 2, but that they are of its last epoch or earlier; the leader of
+    a later one wrote others there, as the segments show.
+    """
+    found = scan([str(DATA / "extents-0.10.2.2.tar.xz")]).findings
+    (loss,) = (f for f in found if f.rule == LOSS)
+    assert loss.offsets == ((12, 26),)
+    assert "of leader epoch 1 or an earlier one are gone: leader 3 began epoch 3 at offset 12" in loss.summary
+    assert loss.keep is not None
+    assert loss.keep.startswith("broker 2's copy of orders-0")
 
 
 def test_three_histories_are_three_sides() -> None:

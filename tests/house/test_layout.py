@@ -33,6 +33,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
         "REPORTS",
         {
             "comparison": "sets replicas on disk side by side, not a result",
+            "advice": "what to keep and do of several findings, for several reports",
             "remarks": "sentences about a whole scan, for several reports",
             "redaction": "takes names out of a result before any report",
             "inspect_text": "says what files are, not a result",

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
 
-from forensics.replay.lineage import Range, merge, size, subtract
+from forensics.replay.lineage import size
 from forensics.reports import remarks
+from forensics.reports.advice import FORKED, LOST, advisers, copies, each_first, merged
 from forensics.reports.html.wording import Namer, clock, namer, number, offsets, plain, plural, sentence
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
 from forensics.rules.finding import Finding, Severity, Verdict
-
-LOST, FORKED = "committed-data-lost", "replica-divergence"
-"""The two questions an operator asks first."""
 
 CARDS, MEMBERS, SETTLES = 8, 30, 12
 """How many kinds of damage get a card, how many partitions each names, and how many missing pieces of evidence are
@@ -293,10 +290,10 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
         )
         if f.severity.rank <= Severity.WARNING.rank or f.rule in (LOST, FORKED)
     ]
-    head, told = findings[0], _told(findings)
+    head, told = findings[0], advisers(findings)
     spans = [f.span for f in findings]
     of_head = [f for f in told if f.rule == head.rule]
-    every = sorted({r for f in of_head for r in f.offsets}) if head.rule == LOST else _merged(of_head)
+    every = sorted({r for f in of_head for r in f.offsets}) if head.rule == LOST else merged(of_head)
     # Two logs may have lost the same offsets, but two pairs that differ there differ at one place.
     count = sum(size(f.offsets) for f in of_head) if head.rule == LOST else size(every)
     causes = [BY_ID[f.cause] for f in told if f.cause and f.cause != "unknown"]
@@ -316,24 +313,10 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
         last=max((last for _, last in spans if last is not None), default=None),
         causes=tuple(dict.fromkeys(causes)),
         confidence=_confidence(of_head),
-        keep=_keep(told) or _keep(findings)[:1],
-        steps=_each_first(f.next_steps for f in told),
-        never=_each_first(f.do_not for f in told),
+        keep=_keep(told),
+        steps=tuple(plain(step) for step in each_first(f.next_steps for f in told)),
+        never=tuple(plain(word) for word in each_first(f.do_not for f in told)),
     )
-
-
-def _told(findings: Sequence[Finding]) -> list[Finding]:
-    """Of a partition's findings those that the card speaks for: a second loss may have its only copy elsewhere.
-
-    Every loss, and every fork of which no loss tells all offsets; where there is neither, the worst of the others.
-    """
-    lost = [f for f in findings if f.rule == LOST]
-    forked = [f for f in findings if f.rule == FORKED and (not lost or subtract(f.offsets, _merged(lost)))]
-    return [*lost, *forked] or [findings[0]]
-
-
-def _merged(findings: Sequence[Finding]) -> list[Range]:
-    return merge(chain.from_iterable(f.offsets for f in findings))
 
 
 def _confidence(findings: Sequence[Finding]) -> str:
@@ -354,19 +337,9 @@ def _records(findings: Sequence[Finding]) -> str:
 
 
 def _keep(findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
-    """Each copy to keep once, with the offsets that are in it where there is more than one."""
-    copies: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if finding.keep:
-            copies.setdefault(plain(finding.keep), []).append(finding)
-    several = len(copies) > 1
-    return tuple((offsets(_merged(of)) if several else "", text) for text, of in copies.items())
-
-
-def _each_first(advice: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """What stands first in any of them, then what stands second, each once: all copies are made before one is read."""
-    rounds = chain.from_iterable(zip_longest(*advice))
-    return tuple(dict.fromkeys(plain(word) for word in rounds if word is not None))
+    """Each copy to keep, with the offsets that are in it where there is more than one."""
+    found = copies(findings)
+    return tuple((offsets(ranges) if len(found) > 1 else "", plain(text)) for text, ranges in found)
 
 
 def _grouped(cards: Sequence[Card]) -> list[Card]:

@@ -14,6 +14,7 @@ import jinja2
 
 from forensics import __version__
 from forensics.reports import remarks
+from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import answer, figures, lanes, moments, overview, story, tables, wording
 from forensics.result import Partition, Result
 from forensics.rules.finding import Severity, Verdict, parted
@@ -110,7 +111,7 @@ def _urgency(partition: Partition) -> tuple[int, int]:
     worst, open_ = partition.worst, partition.verdicts(Verdict.UNKNOWN)
     if worst <= Severity.WARNING.rank:
         return worst, 0
-    asked = sum(rule in open_ for rule in (answer.LOST, answer.FORKED))
+    asked = sum(rule in open_ for rule in (LOST, FORKED))
     return len(Severity) + (0 if asked else 1 if open_ else 2), -asked
 
 

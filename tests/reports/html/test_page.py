@@ -23,8 +23,9 @@ from forensics.engines import local
 from forensics.errors import NothingUnderstood
 from forensics.replay.lineage import size
 from forensics.reports import json_report
+from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import overview, render, story, wording
-from forensics.reports.html.answer import FORKED, LOST, _card
+from forensics.reports.html.answer import _card
 from forensics.reports.html.page import LARGEST
 from forensics.reports.html.wording import namer, offsets
 from forensics.reports.redaction import redact

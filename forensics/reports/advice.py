@@ -1,0 +1,46 @@
+"""What to keep, to do first and never to do, of several findings that are told together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain, zip_longest
+
+from forensics.replay.lineage import Range, merge, subtract
+from forensics.rules.finding import Finding
+
+LOST, FORKED = "committed-data-lost", "replica-divergence"
+"""The two questions an operator asks first."""
+
+
+def advisers(findings: Sequence[Finding]) -> list[Finding]:
+    """Of findings that are told together those whose advice counts: a second loss may have its only copy elsewhere.
+
+    Every loss, and every fork of which no loss tells all offsets; where none of these names a copy, the first that does
+    too, and where there is none of them the first of all.
+    """
+    lost = [f for f in findings if f.rule == LOST]
+    forked = [f for f in findings if f.rule == FORKED and (not lost or subtract(f.offsets, merged(lost)))]
+    told = [*lost, *forked]
+    if not any(f.keep for f in told):
+        told += [f for f in findings if f.keep][:1]
+    return told or [findings[0]]
+
+
+def merged(findings: Iterable[Finding]) -> list[Range]:
+    """The offsets of all of them."""
+    return merge(chain.from_iterable(f.offsets for f in findings))
+
+
+def copies(findings: Sequence[Finding]) -> list[tuple[str, list[Range]]]:
+    """Each copy to keep once, with the offsets for which."""
+    found: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.keep:
+            found.setdefault(finding.keep, []).append(finding)
+    return [(text, merged(of)) for text, of in found.items()]
+
+
+def each_first(advice: Iterable[Sequence[str]]) -> list[str]:
+    """What stands first in any of them, then what stands second, each once: all copies are made before one is read."""
+    rounds = chain.from_iterable(zip_longest(*advice))
+    return list(dict.fromkeys(word for word in rounds if word is not None))
