@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from forensics.replay.history import Damage, Epoch, History, Ref, Shrunk, Statement
+from forensics.replay.history import CHECKPOINT, Damage, Epoch, History, Ref, Shrunk, Statement
 from forensics.replay.leading import NO_DISK, REMOVES
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
 from forensics.replay.removals import accounted
@@ -99,6 +99,9 @@ def beyond_lines(history: History, statement: Statement) -> int | None:
     unheard = _before_another_process(history, statement)
     if unheard is not None:
         return unheard
+    other = _unlike_its_leader(history, statement)
+    if other is not None:
+        return other
     told = max((tenure.epoch for tenure in history.tenures.get(broker, ())), default=UNKNOWN)
     if statement.epoch != told or statement.earlier:
         return None
@@ -111,9 +114,25 @@ def beyond_lines(history: History, statement: Statement) -> int | None:
     return next((start for start in starts if start < statement.high_watermark), None)
 
 
+def _unlike_its_leader(history: History, statement: Statement) -> int | None:
+    """The same of a checkpoint beyond the log end of the leader whose log it would speak of, from where their segments
+    differ, though nothing tells of a later role of that leader.
+    """
+    epoch = history.epochs.get(statement.epoch)
+    leader = epoch.leader if epoch is not None else None
+    if statement.how != CHECKPOINT or leader is None or leader == statement.replica:
+        return None
+    spans, end = history.tenures.get(leader, ()), history.disks.get(leader, NO_DISK).end
+    if not spans or spans[-1].epoch != statement.epoch or spans[-1].steps:
+        return None
+    if end is None or end >= statement.high_watermark:
+        return None  # who kept a tail of its own learns its leader's high watermark all the same
+    return min((start for start, _ in history.parted(statement.replica, leader)), default=None)
+
+
 def _removed(history: History, statement: Statement, at: int) -> bool:
     """Whether a line tells that a replica lost what it had from an offset on, after it stated a high watermark."""
-    if not statement.refs or statement.refs[0].row is None or statement.how == "in the checkpoint file":
+    if not statement.refs or statement.refs[0].row is None or statement.how == CHECKPOINT:
         return False
     return _cut_since(history, statement.replica, at, statement.refs[0].row)
 

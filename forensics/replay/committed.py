@@ -151,10 +151,14 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
                 ranges, statements = _of_one_log(by_epoch.setdefault(epoch.epoch, []), statement)
                 ranges.append(piece)
                 statements.append(statement)
-    found = []
+    found: list[Loss] = []
     for number, (ranges, statements) in ((n, one) for n, logs in sorted(by_epoch.items()) for one in logs):
         lineage = statements[0].lineage
         whole = merge(ranges)
+        for other in found:  # what both logs had is told once
+            whole = subtract(whole, same(other.lineage, lineage, intersect(whole, other.ranges)))
+        if not whole:
+            continue
         found.append(
             Loss(tuple(whole), history.epochs[number], tuple(statements), holders(history, lineage, whole), lineage)
         )

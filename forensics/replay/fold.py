@@ -25,6 +25,7 @@ from forensics.replay.elections import outlived, states
 from forensics.replay.events import Event
 from forensics.replay.gaps import forget_printed, late, linked, regrown, untold
 from forensics.replay.history import (
+    CHECKPOINT,
     BrokerFacts,
     Confidence,
     Cut,
@@ -209,6 +210,8 @@ class _Fold(Leading):
         spans = self.tenures.get(broker, [])
         disk = self.disks.get(broker, NO_DISK)
         known = disk.lineage
+        if known.entries and disk.end is not None and disk.end > known.entries[-1][1]:
+            known = known.begin(UNKNOWN, disk.end)  # a copy may be older than what others tell
         first_epoch = next((t.epoch for t in spans if t.epoch >= 0), None)
         if first_epoch is not None:
             known = Lineage(tuple(entry for entry in known.entries if entry[0] < first_epoch))
@@ -255,6 +258,10 @@ class _Fold(Leading):
         if before is None or before.leader is None or not self._fetches_ahead(broker, before.leader):
             return
         for number, epoch in self.history.epochs.items():
+            # Who is dead is taken out of the ISR in an epoch of its own (KafkaController.onReplicasBecomeOffline).
+            left_out = epoch.isr_elected and broker not in (epoch.first_isr or ())
+            if tenure.run > before.run and left_out:
+                continue
             if before.epoch < number < tenure.epoch and epoch.leader == before.leader and epoch.served:
                 start = epoch.start if epoch.start is not None else epoch.start_low
                 if not any(entry[0] == number for entry in self.logs[broker].entries):
@@ -542,4 +549,4 @@ class _Fold(Leading):
                 # As a follower it takes over its leader's high watermark, which says nothing of what it holds alone.
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
                 own = own.cut(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
-            self._state(broker, epoch, Sample(hw, ref, None), "in the checkpoint file", own=own)
+            self._state(broker, epoch, Sample(hw, ref, None), CHECKPOINT, own=own)

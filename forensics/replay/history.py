@@ -285,6 +285,10 @@ ACKNOWLEDGED = "as it answered a producer with acks=all"
 """How a statement came about whose high watermark was at least this, because what lies below it was acknowledged."""
 
 
+CHECKPOINT = "in the checkpoint file"
+"""How a high watermark is known that replication-offset-checkpoint states."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A high watermark: the records below it, in the log of the leader it came from, are committed.

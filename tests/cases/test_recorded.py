@@ -29,7 +29,9 @@ topic deleted and made again while a broker is down; ``zklost-1.1.1-zk``, ZooKee
 lost, topics were made again over the logs that were there, and nothing was lost; ``chaos4-2.0.1``,
 two unclean elections; ``chaos12-0.10.2.2``, healthy, leaders killed and stopped in turn; ``oldlead-3.3.2``,
 a leader that got an older copy of its directory; ``threeway-2.3.1``, two unclean elections whose old
-leaders stay dead; ``extents-0.10.2.2``, the same of three brokers that die one after another.
+leaders stay dead; ``extents-0.10.2.2``, the same of three brokers that die one after another; ``wipedead2-0.10.2.2``, a
+leader whose disk was wiped, and a follower that halts; ``threeway-0.10.2.2-request``, the two unclean elections at
+TRACE; ``stagger-2.0.1``, healthy, brokers whose directories were copied one after another while they ran.
 """
 
 from __future__ import annotations
@@ -262,7 +264,7 @@ def test_a_leader_may_lack_records_of_two_logs() -> None:
     ]
     lost = {(f.offsets, f.epochs[0], (f.keep or "").partition(",")[0]) for f in found if f.rule == LOSS}
     assert lost == {
-        (((27, 36),), 5, "broker 2's copy of orders-0"),
+        (((27, 36),), 5, "broker 2's copy of orders-0 (also on broker 3)"),
         (((69, 126),), 9, "broker 3's copy of orders-0"),
         (((116, 195),), 5, "broker 2's copy of orders-0"),
     }
@@ -280,6 +282,16 @@ def test_what_a_dead_leader_had_committed_is_lost_where_another_wrote_later() ->
     assert "of leader epoch 1 or an earlier one are gone: leader 3 began epoch 3 at offset 12" in loss.summary
     assert loss.keep is not None
     assert loss.keep.startswith("broker 2's copy of orders-0")
+
+
+def test_who_halted_rather_than_cut_its_log_has_its_records() -> None:
+    """Broker 1 led with a wiped disk, and broker 2 would have had to cut its log: to 1.1 it halts (unclean election is
+    off). It was dead in the epoch of broker 1 in between, so nothing that it has is of that one.
+    """
+    found = scan([str(DATA / "wipedead2-0.10.2.2.tar.xz")]).findings
+    (loss,) = (f for f in found if f.rule == LOSS)
+    assert (loss.offsets, loss.cause) == (((0, 20),), "wiped-disk")
+    assert loss.keep == "broker 2's copy of orders-0 (broker 3 has a part of the records)"
 
 
 def test_three_histories_are_three_sides() -> None:
@@ -308,6 +320,15 @@ def test_who_printed_all_is_not_asked_for_more(tmp_path: Path) -> None:
     (folder / "broker-1" / "logs" / "server.log").unlink()
     (partition,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-0")
     assert {*partition.history.gaps} == {1}
+
+
+def test_a_copy_may_be_older_than_what_others_tell(tmp_path: Path) -> None:
+    """Broker 3's directory was copied first, while it ran; of its lines none are there."""
+    folder = unpacked("stagger-2.0.1", tmp_path)
+    shutil.rmtree(folder / "broker-3" / "logs")
+    result = scan([str(folder)])
+    assert not [f.summary for f in result.findings if f.severity in ("critical", "error")]
+    assert LOSS in open_questions(result)
 
 
 TIME = re.compile(r"\[2026-11-2[23] ([0-9:,]+)\]")
@@ -383,6 +404,14 @@ def test_what_a_replica_returned_with_need_not_be_of_the_last_epoch_that_it_tell
     found = [f for f in scan([str(folder)]).findings if f.topic in ("orders", "pay")]
     assert not [f.summary for f in found if f.rule == "leo-regression"]
     assert {f.offsets for f in found if f.rule == LOSS} == lost
+
+
+def test_a_checkpoint_of_a_time_without_lines_does_not_speak_of_a_leader_who_had_less(tmp_path: Path) -> None:
+    """All lines end before broker 3 led; its checkpoint says 23, where the leader of its last role was dead with 20."""
+    folder = unpacked("threeway-0.10.2.2-request", tmp_path)
+    without(folder, "15:21:50", "16")
+    (loss,) = (f for f in scan([str(folder)]).findings if f.rule == LOSS)
+    assert (loss.offsets, loss.epochs[0]) == (((12, 20),), 2)
 
 
 def test_a_log_below_its_own_recovery_point_came_back_shorter_or_nobody_tells(tmp_path: Path) -> None:
