@@ -21,9 +21,9 @@ from forensics.replay.bearing import (
     next_start,
 )
 from forensics.replay.copies import copies
-from forensics.replay.elections import outlived, states
+from forensics.replay.elections import isr_changed_untold, outlived, states
 from forensics.replay.events import Event
-from forensics.replay.gaps import forget_printed, late, linked, regrown, untold
+from forensics.replay.gaps import forget_printed, forget_start, late, linked, regrown, untold
 from forensics.replay.history import (
     CHECKPOINT,
     BrokerFacts,
@@ -87,6 +87,9 @@ def fold(
     facts = {b: replace(f, server_log=False, state_log=False) if b in history.gaps else f for b, f in facts.items()}
     history.backwards = [*served_again(history.tenures), *history.backwards]
     history.states = states([*cluster_events, *itertools.chain.from_iterable(events.values())])
+    for epoch in history.epochs.values():
+        if epoch.leader is not None and not epoch.unclean and isr_changed_untold(history, epoch):
+            forget_start(history.tenures.get(epoch.leader, ()), epoch.epoch)  # it may have followed another before
     for step in (step for tenure in outlived(history, history.tenures) for step in tenure.steps[:1]):
         step.end = None
     history.copies = copies(events, disks, history.replicas)

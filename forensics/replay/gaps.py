@@ -169,11 +169,11 @@ def late(
         broker: since for broker in sorted(told) if (since := _unmade(broker, tenures[broker], epochs)) is not None
     }
     for broker, (number, _) in found.items():
-        _forget_start(tenures[broker], number)
+        forget_start(tenures[broker], number)
     return found
 
 
-def _forget_start(spans: Sequence[Tenure], number: int) -> None:
+def forget_start(spans: Sequence[Tenure], number: int) -> None:
     """What a log was made or loaded with is not what a later role began with, where lines in between are missing."""
     for tenure in spans:
         if tenure.epoch == number and _told_before(tenure) is not None:
