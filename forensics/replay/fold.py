@@ -425,7 +425,10 @@ class _Fold(Leading):
         silent = any(not self._told(other) for other in named - {broker})
         if fetching or silent or tenure.held_back or broker in self.history.gaps:
             return None
-        if not tenure.is_alone:
+        later = (e for number, e in sorted(self.history.epochs.items()) if number > tenure.epoch)
+        heir = next((e for e in later if e.leader not in (None, -1, broker)), None)
+        joined = heir is not None and not heir.unclean and isr_changed_untold(self.history, heir)
+        if joined or not tenure.is_alone:
             return alone
         left = [(step.target, step.refs[0], step.time) for step in tenure.steps if step.what == "loaded"][:1]
         spans = self.tenures[broker]

@@ -416,14 +416,14 @@ def test_a_checkpoint_of_a_time_without_lines_does_not_speak_of_a_leader_who_had
 
 def test_what_a_leader_loaded_is_not_where_it_began_if_an_isr_is_untold(tmp_path: Path) -> None:
     """That broker 2 followed broker 3 in epoch 3, and came into its ISR, is in the span without lines: the numbers of
-    the partition's state alone say that its ISR changed.
+    the partition's state alone say that its ISR changed. So broker 3 had not all that it left committed, either.
     """
     folder = unpacked("chaos7-0.10.2.2", tmp_path)
     without(folder, "11:17:54,612", "11:18:05,446")
     result = scan([str(folder)])
     (pay,) = (one for one in result.partitions if one.history.name == "pay-0")
     assert pay.judgements[LOSS].verdict == UNKNOWN
-    assert {f.severity for judged in pay.judgements.values() for f in judged.findings} == {"warning"}
+    assert not [f.summary for judged in pay.judgements.values() for f in judged.findings]
 
 
 def test_a_log_below_its_own_recovery_point_came_back_shorter_or_nobody_tells(tmp_path: Path) -> None:
