@@ -11,7 +11,7 @@ import polars as pl
 
 from forensics.case.brokers import Broker, brokers
 from forensics.case.metadata import agree
-from forensics.case.order import cluster_numbers, in_order, is_fixed, latest, rank, to_utc, utc, with_runs, witnessed
+from forensics.case.order import cluster_numbers, in_order, is_fixed, latest, ranks, to_utc, utc, with_runs, witnessed
 from forensics.case.owners import owners
 from forensics.case.printers import several, told_apart
 from forensics.case.skew import skew as estimate
@@ -353,7 +353,7 @@ def _spans(
 _FACTS: dict[str, pl.DataType] = {
     "source": pl.UInt32(),
     "_owner": pl.Int32(),
-    "_rank": pl.UInt8(),
+    "_rank": pl.Int32(),
     "_cluster": pl.UInt16(),
     "_trace": pl.Boolean(),
 }
@@ -385,7 +385,7 @@ def _observations(
         {
             "source": range(len(files)),
             "_owner": owner,
-            "_rank": [rank(source.name) for source, _ in files],
+            "_rank": ranks(files, owner, cluster),
             "_cluster": [place[name] for name in cluster],
             "_trace": [found.format == "trace" for _, found in files],
         },

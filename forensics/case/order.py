@@ -11,8 +11,9 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
-from parsers.file_reading import UTC
+from parsers.file_reading import UTC, FileReading
 from parsers.schema import Kind
+from parsers.sources import Source
 from parsers.take_metadata import TOPIC as METADATA_TOPIC
 
 __all__ = [
@@ -23,7 +24,7 @@ __all__ = [
     "in_order",
     "is_fixed",
     "latest",
-    "rank",
+    "ranks",
     "repeated",
     "to_utc",
     "utc",
@@ -38,12 +39,30 @@ _OFFSET: Final = re.compile(r"UTC([+-])([0-9]{2}):([0-9]{2})")
 _FALL: Final = timedelta(minutes=1)  # threads of one broker, and clocks set right, fall back by less
 
 # Within one millisecond a role change is received (state-change.log) before the log layer acts on it (server.log).
-_FIRST = "state-change"
+_FIRST: Final = "state-change"
+_AFTER: Final = 1 << 24
+_TURN: Final = re.compile(r"[-._]?[0-9]+")  # what names of one log that was rotated differ by: a date, an index
 
 
-def rank(name: str) -> int:
-    """Which of two files comes first where both print one time."""
-    return 0 if _FIRST in name else 1
+def ranks(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], cluster: Sequence[str | None]
+) -> list[int]:
+    """Which of two files comes first where both print one time; no file that is not of the same log changes it.
+
+    Of a log that was rotated the file that begins earlier does, whatever they are called: the one that ends in ``.1``
+    is the latest with log4j 1, and the oldest with log4j 2 unless that is told otherwise (``fileIndex``).
+    """
+    logs: dict[tuple[str | None, int | None, str, str], list[tuple[int, int, int]]] = {}
+    for number, (source, found) in enumerate(files):
+        if found.first_time is not None and found.last_time is not None:
+            folder = source.path.rpartition("/")[0] if owner[number] is None else ""
+            log = cluster[number], owner[number], folder, _TURN.sub("", source.name)
+            logs.setdefault(log, []).append((found.first_time, found.last_time, number))
+    turn = {number: place for parts in logs.values() for place, (_, _, number) in enumerate(sorted(parts))}
+    return [
+        (0 if _FIRST in source.name else _AFTER) + min(turn.get(number, 0), _AFTER - 1)
+        for number, (source, _) in enumerate(files)
+    ]
 
 
 def cluster_numbers(clusters: Sequence[str | None]) -> dict[str | None, int]:

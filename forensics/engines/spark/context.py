@@ -23,7 +23,7 @@ from forensics.case.order import (
     cluster_numbers,
     does_something,
     in_order,
-    rank,
+    ranks,
     utc,
     with_runs,
     witnessed,
@@ -252,7 +252,7 @@ def draft(
         files.append((sources[number], stub))
     before = [found.notices.height for _, found in files]
     owner, cluster = situated(files, reading)
-    clusters = cluster_numbers(cluster)
+    clusters, places = cluster_numbers(cluster), ranks(files, owner, cluster)
     attributes: list[dict[str, Any]] = []
     kept: list[pl.DataFrame] = []
     names: list[pl.DataFrame] = []
@@ -276,7 +276,7 @@ def draft(
                     "source": number,
                     "_owner": owner[number],
                     "_cluster": clusters[cluster[number]],
-                    "_rank": rank(source.name),
+                    "_rank": places[number],
                     "_trace": found.format == "trace",
                     "_zone": told,
                     "_lines": lines_before,
@@ -378,9 +378,9 @@ def _stub(facts: Facts) -> FileReading:
             parts.append(facts.context.select(*OBSERVATIONS))
         # The one that is named most often counts: so many rows that their order by number is the same.
         counts = facts.witnesses or {}
-        ranks = {count: place for place, count in enumerate(sorted(set(counts.values())), start=1)}
+        places = {count: place for place, count in enumerate(sorted(set(counts.values())), start=1)}
         for witness, count in sorted(counts.items()):
-            parts.append(_rows(witness=pl.Series([witness] * ranks[count], dtype=pl.Int32)))
+            parts.append(_rows(witness=pl.Series([witness] * places[count], dtype=pl.Int32)))
         if facts.metadata_hw is not None:
             hw = _rows(hw=pl.Series([facts.metadata_hw], dtype=pl.Int64))
             kind = pl.lit(Kind.HW.value, OBSERVATIONS["kind"]).alias("kind")
