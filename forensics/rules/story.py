@@ -7,7 +7,7 @@ from typing import cast
 
 from forensics.case import Case
 from forensics.replay.committed import doubts, losses, lost_unseen, refetched
-from forensics.replay.elections import outside_isr
+from forensics.replay.elections import outside_isr, was_last_member
 from forensics.replay.epochs import at_once
 from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Ref, Role, Shrunk, Statement
 from forensics.replay.isr import isr_text
@@ -198,8 +198,10 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
                 return loss_cause(history, inner, offset, since)
     written = history.epochs.get(since)
     if outside_isr(history, epoch):
-        # Who wrote the record had it, elected from the ISR or not: that it came back without it has another cause.
-        return unclean_cause(epoch) if written is None or written.leader != leader else "unknown"
+        # Who wrote the record had it, and so had the last member of the ISR (KIP-966), elected from it or not: that it
+        # came back without it has another cause.
+        had = written is not None and written.leader == leader
+        return "unknown" if had or was_last_member(history.epochs, epoch) else unclean_cause(epoch)
     kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
     unseen = leader is not None and written is not None and lost_unseen(history, leader, written, epoch)
     # In epochs that nobody names, anything may have happened to its log, and a controller's own change of the ISR has
@@ -240,7 +242,7 @@ def fork_cause(history: History, ranges: tuple[Range, ...]) -> str:
     if history.backwards:
         return "epochs-put-back"
     first = ranges[0][0]
-    outside = [epoch for epoch in history.epochs.values() if outside_isr(history, epoch)]
+    outside = [e for e in history.epochs.values() if outside_isr(history, e) and not was_last_member(history.epochs, e)]
     if outside:
         return next((unclean_cause(epoch) for epoch in outside if epoch.start == first), "unknown")
     removed = [cut for cut in history.cuts if cut.reason == "high watermark" and cut.target <= first < cut.end]

@@ -331,6 +331,15 @@ def test_a_copy_may_be_older_than_what_others_tell(tmp_path: Path) -> None:
     assert LOSS in open_questions(result)
 
 
+def test_the_last_member_of_the_isr_did_not_lack_records_because_it_was_elected(tmp_path: Path) -> None:
+    """Without broker 2's lines nothing says why it came back without them; that it was elected (KIP-966) does not."""
+    folder = unpacked("powerloss-4.2.0", tmp_path)
+    shutil.rmtree(folder / "broker-2" / "logs")
+    found = scan([str(folder)]).findings
+    assert {f.cause for f in found if f.rule in (LOSS, CUT)} == {"unknown"}
+    assert "unclean-election" in {f.rule for f in found}
+
+
 TIME = re.compile(r"\[2026-11-2[23] ([0-9:,]+)\]")
 
 
