@@ -329,7 +329,9 @@ class Shrunk:
         lineage: the log before.
         time: when it came back, microseconds since 1970 UTC.
         refs: evidence.
-        confidence: proven where its own lines give both ends, inferred where its ISR membership gives the first.
+        confidence: proven where its own lines give both ends, inferred where its ISR membership gives the first, or
+            what a follower had fetched from it.
+        fetched_by: that follower.
         cause: "loaded" (shorter when loaded, though its broker had stopped cleanly), "unclean" (the same
             after any other stop), "corrupt" (recovery cut it), "created" (an empty log in its place), "failed" (the
             same, after its log directory had failed).
@@ -345,6 +347,7 @@ class Shrunk:
     confidence: Confidence
     cause: str = "loaded"
     end_exact: bool = True
+    fetched_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from forensics.replay.committed import reached
 from forensics.replay.history import Confidence, Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.leading import REMOVES
 from forensics.replay.spared import spared
-from forensics.replay.steps import Pending
+from forensics.replay.steps import Pending, Tenure
 
 
 class Settling:
@@ -47,8 +47,15 @@ class Settling:
                 shrunk = one.shrunk
                 until = shrunk.epoch if self._ended(shrunk, one.row) else shrunk.epoch - 1
                 held = self._held(shrunk.replica, until, one.row, emptied=shrunk.target == 0)
-                if held > shrunk.end:
-                    shrunk = replace(shrunk, end=held, end_exact=False, confidence=Confidence.INFERRED)
+                given, follower = self._given(shrunk) if until == shrunk.epoch else (0, None)
+                if max(held, given) > shrunk.end:
+                    shrunk = replace(
+                        shrunk,
+                        end=max(held, given),
+                        end_exact=False,
+                        confidence=Confidence.INFERRED,
+                        fetched_by=follower if given > held else None,
+                    )
                 if shrunk.end > shrunk.target and not misled(self.history, shrunk, one.row):
                     self.history.shrunk.append(shrunk)
 
@@ -69,6 +76,30 @@ class Settling:
         spans = self.history.tenures[shrunk.replica]
         later = [tenure for tenure in spans if tenure.refs and (tenure.refs[0].row or 0) >= (row or 0)]
         return bool(later) and all(tenure.epoch != shrunk.epoch for tenure in later)
+
+    def _given(self, shrunk: Shrunk) -> tuple[int, int | None]:
+        """How far a follower had fetched from the replica as it led the epoch in which its log was there, and which
+        follower: once it is reconciled by leader epochs what it has is its leader's (KIP-101).
+        """
+        history, number = self.history, shrunk.epoch
+        led = [t for t in history.tenures[shrunk.replica] if t.epoch == number and t.role is Role.LEADER]
+        if history.protocol == "hw" or history.backwards or number in history.contested or len(led) != 1:
+            return 0, None
+        found: tuple[int, int | None] = 0, None
+        for broker, spans in sorted(history.tenures.items()):
+            if broker in history.gaps or not self.told(broker):
+                continue
+            for one, two in itertools.pairwise(spans):
+                followed = one.epoch == number and one.role is Role.FOLLOWER and one.leader in (None, shrunk.replica)
+                if not followed or one.start_end is None or two.start_end is None or two.start_end <= one.start_end:
+                    continue
+                between = [history.epochs.get(n) for n in range(number + 1, two.epoch)]
+                only = all(epoch is not None and epoch.named and not epoch.served for epoch in between)
+                later = history.epochs.get(two.epoch)
+                # What it fetched from the same leader may be of a later epoch, of which it was not told yet.
+                if only and later is not None and later.leader != shrunk.replica and not _removes(one):
+                    found = max(found, (two.start_end, broker), key=lambda one: one[0])
+        return found
 
     def _held(
         self, broker: int, until: int, row: int | None, *, since_load: bool = False, emptied: bool = False
@@ -146,3 +177,8 @@ class Settling:
                 if (targets := [s.target for s in tenure.steps if (s.what in REMOVES, s.what == "loaded")[loaded]])
             ]
         return self._lowest[broker]
+
+
+def _removes(tenure: Tenure) -> bool:
+    """Whether something was removed from the replica's log in a role."""
+    return any(step.what in REMOVES for step in tenure.steps)

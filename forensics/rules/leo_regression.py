@@ -194,7 +194,12 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
     inferences: tuple[str, ...] = ()
     if shrunk.confidence is Confidence.INFERRED:
         inferences = (
-            f"broker {shrunk.replica} held everything below {shrunk.end}: that was committed with it in the ISR",
+            f"broker {shrunk.replica} held everything below {shrunk.end}: "
+            + (
+                f"broker {shrunk.fetched_by} had fetched that from it"
+                if shrunk.fetched_by is not None
+                else "that was committed with it in the ISR"
+            ),
         )
     whole = _whole(history, shrunk)
     # What a leader had beyond the least that is known of its log may have been committed, and gone.

@@ -31,7 +31,8 @@ two unclean elections; ``chaos12-0.10.2.2``, healthy, leaders killed and stopped
 a leader that got an older copy of its directory; ``threeway-2.3.1``, two unclean elections whose old
 leaders stay dead; ``extents-0.10.2.2``, the same of three brokers that die one after another; ``wipedead2-0.10.2.2``, a
 leader whose disk was wiped, and a follower that halts; ``threeway-0.10.2.2-request``, the two unclean elections at
-TRACE; ``stagger-2.0.1``, healthy, brokers whose directories were copied one after another while they ran.
+TRACE; ``fates-1.1.1``, a power cut of two brokers of four that lost the ends of three logs;
+``stagger-2.0.1``, healthy, brokers whose directories were copied one after another while they ran.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
         (),
     ),
     "putback1-2.8.2": (
-        {("leo-regression", ((0, 20),)), ("leo-regression", ((27, 39),))},
+        {("leo-regression", ((0, 21),)), ("leo-regression", ((27, 39),))},
         (CUT, "uncommitted-truncation"),
     ),
     "wipeturn-2.3.1": ({("leo-regression", ((0, end),)) for end in (13, 31, 42)}, ()),
@@ -123,6 +124,13 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
         {("leo-regression", one) for one in (((13, 15),), ((14, 15),), ((16, 20),))},
         (LOSS, "leo-regression"),
     ),
+    "fates-1.1.1": (
+        {
+            *((rule, one) for rule in (LOSS, CUT, "leo-regression") for one in (((6, 10),), ((7, 12),))),
+            ("leo-regression", ((9, 16),)),  # no line gives its end; broker 3 had fetched up to 16 from it
+        },
+        (),
+    ),
     "compun-3.9.1": ({(LOSS, ((80, 131),)), (CUT, ((80, 131),)), ("unclean-election", ())}, ()),
 }
 CAUSES: dict[str, set[str | None]] = {
@@ -133,6 +141,7 @@ CAUSES: dict[str, set[str | None]] = {
     "forceun-2.8.2": {"forced-election"},
     "kip101-0.9.0.1": {"hw-truncation"},
     "dcloss-2.3.1": {"unflushed-tail"},
+    "fates-1.1.1": {"unflushed-tail"},
     "powerloss-4.2.0": {"unflushed-tail", None},  # its last known leader led again: nobody else was in sync
 }
 
@@ -338,6 +347,13 @@ def test_the_last_member_of_the_isr_did_not_lack_records_because_it_was_elected(
     found = scan([str(folder)]).findings
     assert {f.cause for f in found if f.rule in (LOSS, CUT)} == {"unknown"}
     assert "unclean-election" in {f.rule for f in found}
+
+
+def test_a_leader_had_what_its_follower_fetched_from_it() -> None:
+    result = scan([str(DATA / "fates-1.1.1.tar.xz")])
+    (shorter,) = (f for f in result.findings if f.rule == "leo-regression" and f.partition == 3)
+    assert (shorter.severity, shorter.confidence) == ("warning", "inferred")  # it has fetched the records again
+    assert shorter.inferences == ("broker 1 held everything below 16: broker 3 had fetched that from it",)
 
 
 TIME = re.compile(r"\[2026-11-2[23] ([0-9:,]+)\]")
