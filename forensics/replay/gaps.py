@@ -223,7 +223,14 @@ def _shorter(
     for at, to in itertools.pairwise(at for at, tenure in enumerate(own) if tenure.role is not Role.OFFLINE):
         one, two = own[at], own[to]
         told = any(tenure.steps for tenure in own[at:to])
-        if told or one.role is not Role.LEADER or two.role is not Role.LEADER or two.start_end is None:
+        if told or one.role is not Role.LEADER or two.start_end is None:
+            continue
+        if two.role is Role.FOLLOWER and two.run == one.run and two.epoch == one.epoch + 1 and two.start_end > 0:
+            beyond = _fetched(tenures, facts, one, two.start_end)
+            if beyond:
+                why = f"in epoch {one.epoch}, and it followed in epoch {two.epoch} with {two.start_end}"
+                return {broker: (one.epoch, f"a follower had fetched up to {max(beyond.values())} from it {why}")}
+        if two.role is not Role.LEADER:
             continue
         beyond = {
             other: t.end_low
@@ -241,6 +248,21 @@ def _shorter(
         if found:
             return found
     return {}
+
+
+def _fetched(
+    tenures: Mapping[int, Sequence[Tenure]], facts: Mapping[int, BrokerFacts], led: Tenure, end: int
+) -> dict[int, int]:
+    """How far followers had fetched in a leader's epoch, of those that reached beyond an offset; nothing of this counts
+    before leader epochs, where a follower may have a tail of its own.
+    """
+    return {
+        other: t.end_low
+        for other, spans in tenures.items()
+        for t in spans
+        if other != led.replica and t.epoch == led.epoch and t.leader == led.replica
+        if t.end_low > max(t.start_low, t.start_end or 0, end) and not facts.get(other, NO_FACTS).hw_protocol
+    }
 
 
 def _grown(spans: Sequence[Tenure]) -> Tenure | None:

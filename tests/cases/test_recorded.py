@@ -451,6 +451,15 @@ def test_what_a_leader_loaded_is_not_where_it_began_if_an_isr_is_untold(tmp_path
     assert not [f.summary for judged in pay.judgements.values() for f in judged.findings]
 
 
+def test_a_leader_that_follows_with_less_than_it_gave_lacks_lines(tmp_path: Path) -> None:
+    """Broker 1's restart, with the load of a log that had lost its end, is in the span without lines."""
+    folder = unpacked("fates-1.1.1", tmp_path)
+    without(folder, "17:19:51,658", "17:20:08,400")
+    (partition,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-3")
+    assert partition.judgements["leo-regression"].verdict == UNKNOWN
+    assert partition.history.gaps[1].text.startswith("a follower had fetched up to 16 from it in epoch 0")
+
+
 def test_a_log_below_its_own_recovery_point_came_back_shorter_or_nobody_tells(tmp_path: Path) -> None:
     """An older directory was put back, and what had been in the log stands in the span without lines."""
     folder = unpacked("oldlead-3.3.2", tmp_path)
