@@ -288,7 +288,15 @@ def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int
         kept = subtract(kept, history.disks[broker].holes if broker in history.disks else ())
         if kept:
             found[broker] = tuple(kept)
-    return found
+    # Whose epochs fall along its log, so that they are not known, may have the same batches as who holds the records.
+    for broker, disk in sorted(history.disks.items()):
+        if disk.falls and disk.cleaner_point is None:
+            kept = list(found.get(broker, ()))
+            for other in [one for one in found if one != broker]:
+                kept += history.alike(broker, other, subtract(list(found[other]), kept))
+            if kept:
+                found[broker] = tuple(subtract(merge(kept), disk.holes))
+    return dict(sorted(found.items()))
 
 
 def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:

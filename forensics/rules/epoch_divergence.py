@@ -20,7 +20,8 @@ recovery in 2.1 to 2.5, which skipped epoch 0. Entries at or beyond the log's en
 (3.8+ flush the file asynchronously).
 
 ## Versions
-0.11 and later with message format v2.
+0.11 and later with message format v2. To 1.1 an unclean election, or one right after another, can
+leave a follower with a tail that its leader never had, and epochs that fall behind it (KIP-279).
 
 ## What to do
 Stop the replica, keep its directory, and let it copy the partition anew from a leader that has the
@@ -28,6 +29,8 @@ records.
 """
 
 from __future__ import annotations
+
+import itertools
 
 from forensics.case import Case
 from forensics.replay.backwards import begun_twice
@@ -45,9 +48,10 @@ def judge(history: History, case: Case) -> Judgement:
     """Compare each replica's epochs with themselves, and with the others'."""
     findings = []
     for broker, disk in sorted(history.disks.items()):
+        fell = _fell(disk.stated)
         for fall in disk.falls[:1]:
-            findings.append(_falling(history, broker, fall, len(disk.falls)))
-        refuted = _refuted(disk)
+            findings.append(_falling(history, broker, fall, fell))
+        refuted = _refuted(disk, fell)
         if refuted is not None:
             findings.append(_file(history, broker, *refuted))
     findings += _between(history) or [_twice(history, twice) for twice in begun_twice(history)]
@@ -79,8 +83,15 @@ def _unread(history: History, case: Case) -> list[str]:
     return wanted
 
 
-def _refuted(disk: Disk) -> tuple[str, tuple[Ref, ...]] | None:
-    """The first batch whose epoch is another than its replica's epoch file gives it."""
+def _fell(log: Lineage) -> int | None:
+    """The first offset at which leader epochs fall."""
+    return next((start for (before, _), (epoch, start) in itertools.pairwise(log.entries) if 0 <= epoch < before), None)
+
+
+def _refuted(disk: Disk, fell: int | None) -> tuple[str, tuple[Ref, ...]] | None:
+    """The first batch whose epoch is another than its replica's epoch file gives it. From where epochs fall on they
+    differ by themselves: the file takes no lower epoch than its last one (LeaderEpochFileCache.assign).
+    """
     if disk.end is None or not disk.stated.entries:
         return None
     entries = [entry for entry in disk.entries if entry[1] < disk.end]
@@ -91,6 +102,8 @@ def _refuted(disk: Disk) -> tuple[str, tuple[Ref, ...]] | None:
         {start for _, start in disk.stated.entries} | {max(start, disk.log_start) for _, start in told.entries}
     )
     for offset in points:
+        if fell is not None and offset >= fell:
+            break
         if not disk.log_start <= offset < disk.end or any(first <= offset < end for first, end in disk.holes):
             continue  # no segment at hand has it
         mine, given = disk.stated.epoch_at(offset), told.epoch_at(offset)
@@ -124,7 +137,10 @@ def _file(history: History, broker: int, text: str, refs: tuple[Ref, ...]) -> Fi
     )
 
 
-def _falling(history: History, broker: int, fall: Damage, count: int) -> Finding:
+def _falling(history: History, broker: int, fall: Damage, fell: int | None) -> Finding:
+    forks = [fork for fork in history.forks if broker in (fork.left, fork.right)]
+    ends = [fork.ranges for fork in forks if any(end == fell for _, end in fork.ranges)]
+    cause = fork_cause(history, ends[0]) if ends else "unknown"
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
@@ -134,14 +150,22 @@ def _falling(history: History, broker: int, fall: Damage, count: int) -> Finding
         subject="fall",
         summary=f"leader epochs fall along broker {broker}'s log: {fall.text}",
         facts=(Fact(fall.text, broker=broker, refs=(fall.ref,)),),
-        cause="unknown",
+        inferences=(
+            (
+                "it kept records that its leader never had, and fetched on behind them: to 1.1 a leader answers for an "
+                "epoch that it never had with the start of the next one, and nothing is cut (KIP-279)"
+            ),
+        )
+        if ends
+        else (),
+        cause=cause,
         next_steps=(
             (
                 f"copy broker {broker}'s directory of {history.name} to another disk before the broker is started "
                 "again, and compare it with another replica's (forensics compare)"
             ),
         ),
-        count=count,
+        count=len(history.disks[broker].falls),
     )
 
 

@@ -32,6 +32,7 @@ a leader that got an older copy of its directory; ``threeway-2.3.1``, two unclea
 leaders stay dead; ``extents-0.10.2.2``, the same of three brokers that die one after another; ``wipedead2-0.10.2.2``, a
 leader whose disk was wiped, and a follower that halts; ``threeway-0.10.2.2-request``, the two unclean elections at
 TRACE; ``fates-1.1.1``, a power cut of two brokers of four that lost the ends of three logs;
+``chaos32-1.1.1``, two unclean elections, after the second of which a follower keeps what it had led;
 ``stagger-2.0.1``, healthy, brokers whose directories were copied one after another while they ran.
 """
 
@@ -347,6 +348,19 @@ def test_the_last_member_of_the_isr_did_not_lack_records_because_it_was_elected(
     found = scan([str(folder)]).findings
     assert {f.cause for f in found if f.rule in (LOSS, CUT)} == {"unknown"}
     assert "unclean-election" in {f.rule for f in found}
+
+
+def test_who_kept_a_tail_and_fetched_on_behind_it_holds_the_tail() -> None:
+    """To 1.1 a leader answers for an epoch that it never had with the start of the next one (KIP-279): broker 2 kept
+    what it had led in epoch 6, and took over older epochs behind it. Its epoch file is not damaged.
+    """
+    result = scan([str(DATA / "chaos32-1.1.1.tar.xz")])
+    found = [f for f in result.findings if (f.topic, f.partition) == ("orders", 0)]
+    (loss,) = (f for f in found if f.rule == LOSS)
+    assert (loss.offsets, loss.keep) == (((42, 63),), "broker 2's copy of orders-0 (also on broker 3)")
+    epochs = {(f.subject, f.cause) for f in found if f.rule == "epoch-divergence"}
+    assert {("fall", "unclean-election")} <= epochs
+    assert "damaged-epoch-file" not in {f.cause for f in result.findings}
 
 
 def test_a_leader_had_what_its_follower_fetched_from_it() -> None:
