@@ -44,18 +44,22 @@ def collect(
     unclean: dict[int, tuple[Event, Ref]] = {}
     elected: dict[tuple[int, int | None], Event] = {}
     warned: set[int] = set()
+    chosen: dict[int, int] = {}  # by the controller that tells: whom it found alive in the ISR, to 1.0
     for event in sorted(cluster, key=lambda e: e.kind not in ELECTS):  # who elects is asked before who repeats it
         if event.leader_epoch is not None and event.leader_epoch >= 0:
             epoch = at(event.leader_epoch)
             _told(epoch, event)
             if event.kind in ELECTS:
                 elected[event.broker, event.leader] = event
+                epoch.safe = epoch.safe or (event.broker in chosen and chosen.pop(event.broker) == event.leader)
             said, ref = unclean.get(event.broker, (event, None))
             if ref is not None and event.kind in ELECTS and said.leader in (None, event.leader):
                 epoch.unclean.append(ref)
                 if re.fullmatch("[0-9,]+", said.detail or ""):  # to 1.0 it names the brokers that are alive
                     warned.add(epoch.epoch)
                 del unclean[event.broker]
+        elif event.detail == "candidate" and event.leader is not None and event.leader in (broker_set(event.isr) or ()):
+            chosen[event.broker] = event.leader
         elif event.kind == Kind.UNCLEAN_ELECTION:
             ref, number = Ref(row=event.row, note="no broker of the ISR was alive"), _elected_in(event, elected)
             if number is not None:

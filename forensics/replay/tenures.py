@@ -509,8 +509,7 @@ class Reader:
 
     def _held(self, event: Event) -> None:
         """A leader's high watermark stays where it is: the log end offsets that it counted, its own among them."""
-        now = self.now
-        behind = event.hw is not None and event.hw < self.low
+        now, behind = self.now, event.hw is not None and event.hw < self.low
         now.held_back = now.held_back or (now.role is Role.LEADER and now.is_alone and behind)
         self._hw(event)
         if now.role is not Role.LEADER or self.at_rest or event.run != now.run or not event.detail:
@@ -553,8 +552,9 @@ class Reader:
 
     def _isr_rejected(self, event: Event) -> None:
         """Who leads no more, and was not told yet, tries to change the ISR again and again."""
-        if self.proposed is not None and self.now.isr and self.now.isr[-1][1].row == self.proposed.row:
-            self.now.isr.pop()
+        for tenure in (self.now, *self.tenures[-1:]):  # it may hear of its successor before it is refused
+            if self.proposed is not None and tenure.isr and tenure.isr[-1][1].row == self.proposed.row:
+                tenure.isr.pop()
         self.proposed = None
 
 

@@ -32,6 +32,7 @@ a leader that got an older copy of its directory; ``threeway-2.3.1``, two unclea
 leaders stay dead; ``extents-0.10.2.2``, the same of three brokers that die one after another; ``wipedead2-0.10.2.2``, a
 leader whose disk was wiped, and a follower that halts; ``threeway-0.10.2.2-request``, the two unclean elections at
 TRACE; ``fates-1.1.1``, a power cut of two brokers of four that lost the ends of three logs;
+``chaos37-0.10.2.2``, a leader that was stopped for a while, and a wiped disk;
 ``chaos32-1.1.1``, two unclean elections, after the second of which a follower keeps what it had led;
 ``stagger-2.0.1``, healthy, brokers whose directories were copied one after another while they ran.
 """
@@ -361,6 +362,18 @@ def test_who_kept_a_tail_and_fetched_on_behind_it_holds_the_tail() -> None:
     epochs = {(f.subject, f.cause) for f in found if f.rule == "epoch-divergence"}
     assert {("fall", "unclean-election")} <= epochs
     assert "damaged-epoch-file" not in {f.cause for f in result.findings}
+
+
+def test_an_isr_that_was_refused_is_none_though_its_leader_heard_of_its_successor_before() -> None:
+    """Broker 2 was stopped for a while; its last change of the ISR is refused after it follows broker 1, of which the
+    controller says that it was alive in the ISR.
+    """
+    (partition,) = (
+        one for one in scan([str(DATA / "chaos37-0.10.2.2.tar.xz")]).partitions if one.history.name == "orders-1"
+    )
+    assert partition.judgements["unclean-election"].verdict == "clean"
+    assert [sorted(isr) for isr, _ in partition.history.epochs[1].isr][-1] == [1, 2]
+    assert partition.history.epochs[2].safe
 
 
 def test_a_leader_had_what_its_follower_fetched_from_it() -> None:
