@@ -68,7 +68,7 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
         {(LOSS, ((20, 33),)), ("truncation-below-committed", ((20, 33),)), ("unclean-election", ())},
         (),
     ),
-    "flaps-0.10.2.2": (set(), BEFORE_011),
+    "flaps-0.10.2.2": ({(CUT, ((32, 36),))}, BEFORE_011),  # a follower cut what leader 2 had counted as committed
     "ibpup-2.4.1": (set(), ()),
     "rf1-0.10.2.2": (set(), (LOSS, "leo-regression")),
     "backforth-1.0.2": (
@@ -144,6 +144,7 @@ CAUSES: dict[str, set[str | None]] = {
     "kip101-0.9.0.1": {"hw-truncation"},
     "dcloss-2.3.1": {"unflushed-tail"},
     "fates-1.1.1": {"unflushed-tail"},
+    "flaps-0.10.2.2": {"hw-truncation"},
     "powerloss-4.2.0": {"unflushed-tail", None},  # its last known leader led again: nobody else was in sync
 }
 
@@ -152,6 +153,13 @@ def unpacked(name: str, folder: Path) -> Path:
     with tarfile.open(DATA / f"{name}.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     return folder / name
+
+
+def alarms(result: Result) -> set[str]:
+    """Rules that speak, but for the warning of what followers do before 0.11: they cut to their own high watermark, and
+    fetch the same records again.
+    """
+    return {f.rule for f in result.findings if (f.rule, f.severity, f.cause) != (CUT, "warning", "hw-truncation")}
 
 
 def open_questions(result: Result) -> set[str]:
@@ -210,7 +218,7 @@ def test_a_file_that_was_not_collected_makes_no_finding_of_a_healthy_cluster(
     (folder / gone).unlink()
     result = scan([str(folder)])
     # That something is missing may be said.
-    assert {f.rule for f in result.findings} <= {"evidence-gap", "segment-damage"}
+    assert alarms(result) <= {"evidence-gap", "segment-damage"}
     assert open_questions(result)
 
 
@@ -416,7 +424,7 @@ def test_lines_of_a_time_that_are_missing_make_no_finding_of_a_healthy_cluster(
     folder = unpacked(name, tmp_path)
     without(folder, begin, end)
     result = scan([str(folder)])
-    assert {f.rule for f in result.findings} <= {"evidence-gap"}
+    assert alarms(result) <= {"evidence-gap"}
     (partition,) = (one for one in result.partitions if one.history.name == "orders-0")
     assert partition.judgements[LOSS].verdict == UNKNOWN
     wishes = [wish for judged in partition.judgements.values() for wish in judged.missing]
@@ -435,7 +443,7 @@ def test_a_replica_whose_roles_are_missing_tells_no_older_log(
     """
     folder = unpacked("flaps-0.10.2.2", tmp_path)
     without(folder, begin, end, broker)
-    assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
+    assert alarms(scan([str(folder)])) <= {"evidence-gap"}
 
 
 @pytest.mark.parametrize(
@@ -504,7 +512,7 @@ def test_a_role_between_two_topics_of_a_name_is_of_the_one_it_is_nearer_to(broke
     """The line that it follows broker 2 bears no topic id; deletion and creation are in the span without lines."""
     folder = unpacked("delwhiledown-3.3.2", tmp_path)
     without(folder, "10:51:13,468", "10:52:00,980", broker)
-    assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
+    assert alarms(scan([str(folder)])) <= {"evidence-gap"}
 
 
 @pytest.mark.parametrize("begin", ["09:54:09,149", "09:54:09,171"])
@@ -512,7 +520,7 @@ def test_a_replica_that_was_to_be_deleted_is_no_wiped_disk(begin: str, tmp_path:
     """That the directory was renamed is in the span without lines; that the replica was to go is not."""
     folder = unpacked("addparts-2.5.1", tmp_path)
     without(folder, begin, "09:54:15,699")
-    assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
+    assert alarms(scan([str(folder)])) <= {"evidence-gap"}
 
 
 def test_a_process_that_had_started_has_no_log_to_load(tmp_path: Path) -> None:
@@ -529,7 +537,7 @@ def test_a_log_may_have_been_taken_away_in_an_epoch_that_nobody_names(tmp_path: 
     folder = unpacked("reassload-3.0.2", tmp_path)
     without(folder, "00:50:56,782", "00:51:09,045")
     result = scan([str(folder)])
-    assert {f.rule for f in result.findings} <= {"evidence-gap"}
+    assert alarms(result) <= {"evidence-gap"}
     assert "leo-regression" in open_questions(result)
 
 
@@ -548,11 +556,11 @@ def test_what_was_committed_after_the_last_line_is_not_held_against_a_load(sampl
     for log in (folder / "broker-1" / "logs").iterdir():
         lines = log.read_text().splitlines(keepends=True)
         log.write_text("".join(line for line in lines if line[:1] != "[" or line[1:24] < "2026-11-21 08:08:12,600"))
-    assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
+    assert alarms(scan([str(folder)])) <= {"evidence-gap"}
 
 
 def test_a_load_of_which_the_recovery_is_not_told_is_no_clean_stop(tmp_path: Path) -> None:
     """Broker 1 was killed, and read back the high watermark of a moment before."""
     folder = unpacked("ibpup-2.4.1", tmp_path)
     without(folder, "20:44:25,625", "20:44:26,337")
-    assert {f.rule for f in scan([str(folder)]).findings} <= {"evidence-gap"}
+    assert alarms(scan([str(folder)])) <= {"evidence-gap"}
