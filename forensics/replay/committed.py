@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from forensics.replay.backwards import gave_way
 from forensics.replay.elections import elected_isr, from_eligible, kept_company, latest_told, outside_isr
 from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
+from forensics.replay.holding import holders, with_own
 from forensics.replay.leftovers import LEFT_BEHIND
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
 
@@ -159,9 +160,9 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
             whole = subtract(whole, same(other.lineage, lineage, intersect(whole, other.ranges)))
         if not whole:
             continue
-        found.append(
-            Loss(tuple(whole), history.epochs[number], tuple(statements), holders(history, lineage, whole), lineage)
-        )
+        epoch = history.epochs[number]
+        held = with_own(history, holders(history, lineage, whole), statements, epoch, whole)
+        found.append(Loss(tuple(whole), epoch, tuple(statements), held, lineage))
     for left in gave_way(history):
         after = Epoch(left.epoch, leader=left.successor, time=left.time, refs=list(left.refs), served=True)
         given = {left.statement.replica: left.ranges}
@@ -275,28 +276,6 @@ def _first_without(history: History, statement: Statement, offset: int) -> Epoch
         if apart(epoch.lineage.epoch_at(offset), mine):
             return epoch
     return None
-
-
-def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int, tuple[Range, ...]]:
-    """Replicas whose log still gives the offsets the same epochs; a first segment keeps records that were deleted."""
-    found: dict[int, tuple[Range, ...]] = {}
-    for broker, replica in sorted(history.replicas.items()):
-        if replica.end is None:
-            continue
-        bases = history.disks[broker].bases if broker in history.disks else ()
-        kept = same(lineage, replica.lineage, intersect(ranges, [(min([replica.log_start, *bases]), replica.end)]))
-        kept = subtract(kept, history.disks[broker].holes if broker in history.disks else ())
-        if kept:
-            found[broker] = tuple(kept)
-    # Whose epochs fall along its log, so that they are not known, may have the same batches as who holds the records.
-    for broker, disk in sorted(history.disks.items()):
-        if disk.falls and disk.cleaner_point is None:
-            kept = list(found.get(broker, ()))
-            for other in [one for one in found if one != broker]:
-                kept += history.alike(broker, other, subtract(list(found[other]), kept))
-            if kept:
-                found[broker] = tuple(subtract(merge(kept), disk.holes))
-    return dict(sorted(found.items()))
 
 
 def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:

@@ -118,6 +118,14 @@ class Settling:
             return 0  # no order of epochs says what came before
         least = 0
         contested = self.history.contested
+        # A load asks for what was cut before it in the epoch to which its replica came back, too.
+        before = [
+            step.target
+            for tenure in self.history.tenures.get(broker, ())
+            if not since_load and tenure.epoch == until + 1
+            for step in tenure.steps
+            if step.what in REMOVES and (step.refs[0].row or 0) < (row or 0)
+        ]
         for statement in self.history.statements:
             number = statement.epoch
             if not 0 <= number <= until or number in contested:
@@ -144,7 +152,7 @@ class Settling:
                 and (since_load or not loaded)
                 for epoch, loaded, lowest, over in self._shortest(broker)
             )
-            if not shortened:
+            if not shortened and min(before, default=statement.high_watermark) >= statement.high_watermark:
                 least = max(least, statement.high_watermark)
         return least
 

@@ -35,9 +35,10 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, holders, losses, lost_unseen
+from forensics.replay.committed import doubts, losses, lost_unseen
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
+from forensics.replay.holding import holders
 from forensics.replay.leading import REMOVES
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import (

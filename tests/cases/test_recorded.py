@@ -32,6 +32,7 @@ a leader that got an older copy of its directory; ``threeway-2.3.1``, two unclea
 leaders stay dead; ``extents-0.10.2.2``, the same of three brokers that die one after another; ``wipedead2-0.10.2.2``, a
 leader whose disk was wiped, and a follower that halts; ``threeway-0.10.2.2-request``, the two unclean elections at
 TRACE; ``fates-1.1.1``, a power cut of two brokers of four that lost the ends of three logs;
+``chaos51-0.10.2.2`` and ``chaos54-4.2.0``, unclean elections among kills, stops and pauses;
 ``chaos37-0.10.2.2``, a leader that was stopped for a while, and a wiped disk;
 ``chaos32-1.1.1``, two unclean elections, after the second of which a follower keeps what it had led;
 ``stagger-2.0.1``, healthy, brokers whose directories were copied one after another while they ran.
@@ -382,6 +383,21 @@ def test_an_isr_that_was_refused_is_none_though_its_leader_heard_of_its_successo
     assert partition.judgements["unclean-election"].verdict == "clean"
     assert [sorted(isr) for isr, _ in partition.history.epochs[1].isr][-1] == [1, 2]
     assert partition.history.epochs[2].safe
+
+
+def test_who_led_before_epochs_holds_what_it_did_not_cut() -> None:
+    """Broker 2 cut its log to 162, the log end of its new leader, and fetched on: what is below is still its own."""
+    (loss,) = (f for f in scan([str(DATA / "chaos51-0.10.2.2.tar.xz")]).findings if (f.rule, f.partition) == (LOSS, 0))
+    assert loss.offsets == ((150, 186),)
+    assert loss.summary.endswith("only [150, 162) still held by broker 2")
+    assert loss.keep == "broker 2's copy of orders-0, the only one with the records"
+
+
+def test_what_was_cut_before_a_restart_within_an_epoch_is_no_shorter_log() -> None:
+    """Broker 3 had 99 in epoch 3, cut to 21 in epoch 7, and came back to that epoch with 93 after a clean stop."""
+    found = scan([str(DATA / "chaos54-4.2.0.tar.xz")]).findings
+    assert not [f.summary for f in found if f.rule == "leo-regression"]
+    assert {f.offsets for f in found if (f.rule, f.partition) == (LOSS, 1)} == {((57, 99),), ((21, 57),), ((57, 75),)}
 
 
 def test_a_leader_had_what_its_follower_fetched_from_it() -> None:

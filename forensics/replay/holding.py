@@ -1,0 +1,70 @@
+"""Which replicas still hold records that the partition no longer serves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forensics.replay.history import Epoch, History, Statement
+from forensics.replay.lineage import Lineage, Range, intersect, merge, same, subtract
+from forensics.replay.steps import Step
+
+
+def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int, tuple[Range, ...]]:
+    """Replicas whose log still gives the offsets the same epochs; a first segment keeps records that were deleted."""
+    found: dict[int, tuple[Range, ...]] = {}
+    for broker, replica in sorted(history.replicas.items()):
+        if replica.end is None:
+            continue
+        bases = history.disks[broker].bases if broker in history.disks else ()
+        kept = same(lineage, replica.lineage, intersect(ranges, [(min([replica.log_start, *bases]), replica.end)]))
+        kept = subtract(kept, history.disks[broker].holes if broker in history.disks else ())
+        if kept:
+            found[broker] = tuple(kept)
+    # Whose epochs fall along its log, so that they are not known, may have the same batches as who holds the records.
+    for broker, disk in sorted(history.disks.items()):
+        if disk.falls and disk.cleaner_point is None:
+            kept = list(found.get(broker, ()))
+            for other in [one for one in found if one != broker]:
+                kept += history.alike(broker, other, subtract(list(found[other]), kept))
+            if kept:
+                found[broker] = tuple(subtract(merge(kept), disk.holes))
+    return dict(sorted(found.items()))
+
+
+def with_own(
+    history: History,
+    held: dict[int, tuple[Range, ...]],
+    statements: Sequence[Statement],
+    after: Epoch,
+    ranges: list[Range],
+) -> dict[int, tuple[Range, ...]]:
+    """The same with the leaders of then whose logs have no epochs: what they stated of their own log they hold below
+    whatever was cut from it since, where their segments differ from those of the leader that lacked it.
+
+    Args:
+        history: the partition.
+        held: who holds the records by the epochs of its log.
+        statements: what is known to have been committed.
+        after: epoch of the leader that lacked it.
+        ranges: what is lost.
+    """
+    found = dict(held)
+    for statement in statements:
+        broker, row = statement.replica, statement.refs[0].row if statement.refs else None
+        epoch, disk = history.epochs.get(statement.epoch), history.disks.get(statement.replica)
+        if epoch is None or epoch.leader != broker or row is None or disk is None or disk.end is None:
+            continue
+        since = _since(history, broker, row)
+        if after.leader is None or any(step.what not in ("cut", "loaded") for step in since):
+            continue
+        end = min([disk.end, statement.high_watermark, *(step.target for step in since)])
+        own = intersect(intersect(ranges, [(disk.log_start, end)]), history.parted(broker, after.leader))
+        if own:
+            found[broker] = tuple(merge([*found.get(broker, ()), *own]))
+    return dict(sorted(found.items()))
+
+
+def _since(history: History, broker: int, row: int) -> list[Step]:
+    """What befell a replica's log after a line of its own."""
+    steps = (step for tenure in history.tenures.get(broker, ()) for step in tenure.steps)
+    return [step for step in steps if step.refs and (step.refs[0].row or 0) > row]
