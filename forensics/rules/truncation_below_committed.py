@@ -119,6 +119,9 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
     cause = "hw-truncation" if cut.reason == "high watermark" else "unknown"
     if cause == "unknown" and epoch is not None:
         cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
+    if cause == "unknown" and lost:  # the leader it cut for had followed who lacked them first
+        lacked = next(loss for loss in losses(history)[0] if intersect(loss.ranges, lost))
+        cause = loss_cause(history, lacked.epoch, lost[0][0], statement.epoch)
     inferences: tuple[str, ...] = ()
     if not cut.end_exact:
         inferences = (

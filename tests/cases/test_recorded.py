@@ -32,7 +32,7 @@ a leader that got an older copy of its directory; ``threeway-2.3.1``, two unclea
 leaders stay dead; ``extents-0.10.2.2``, the same of three brokers that die one after another; ``wipedead2-0.10.2.2``, a
 leader whose disk was wiped, and a follower that halts; ``threeway-0.10.2.2-request``, the two unclean elections at
 TRACE; ``fates-1.1.1``, a power cut of two brokers of four that lost the ends of three logs;
-``chaos51-0.10.2.2`` and ``chaos54-4.2.0``, unclean elections among kills, stops and pauses;
+``chaos51-0.10.2.2``, ``chaos54-4.2.0`` and ``chaos57-2.0.1``, unclean elections among kills, stops and pauses;
 ``chaos37-0.10.2.2``, a leader that was stopped for a while, and a wiped disk;
 ``chaos32-1.1.1``, two unclean elections, after the second of which a follower keeps what it had led;
 ``stagger-2.0.1``, healthy, brokers whose directories were copied one after another while they ran.
@@ -398,6 +398,14 @@ def test_what_was_cut_before_a_restart_within_an_epoch_is_no_shorter_log() -> No
     found = scan([str(DATA / "chaos54-4.2.0.tar.xz")]).findings
     assert not [f.summary for f in found if f.rule == "leo-regression"]
     assert {f.offsets for f in found if (f.rule, f.partition) == (LOSS, 1)} == {((57, 99),), ((21, 57),), ((57, 75),)}
+
+
+def test_what_a_later_leader_made_a_replica_cut_was_lost_by_the_one_that_lacked_it_first() -> None:
+    """Broker 3 was elected without the records in epoch 4; broker 2 came back in epoch 6, and cut them then."""
+    found = scan([str(DATA / "chaos57-2.0.1.tar.xz")]).findings
+    lost = [f for f in found if f.rule in (LOSS, CUT)]
+    assert {(f.rule, f.offsets) for f in lost if f.partition == 0} == {(LOSS, ((24, 126),)), (CUT, ((24, 126),))}
+    assert {f.cause for f in lost} == {"unclean-election"}
 
 
 def test_a_leader_had_what_its_follower_fetched_from_it() -> None:
