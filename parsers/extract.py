@@ -117,13 +117,14 @@ def _extracts(
     sound, run_on = _run_on(sound, frame)
     torn = pl.concat([torn, run_on])
     rows = frames.split(sound, frame).with_columns(pl.col("literal").list.unique(maintain_order=True))
-    pairs = rows.explode("literal", empty_as_null=True, keep_nulls=True)
     parts: list[pl.DataFrame] = []
     fitted: list[pl.Series] = []
-    for (literal,), group in pairs.group_by(["literal"], maintain_order=True):
-        _messages(group, str(literal), parts, fitted)
+    _wordings(rows, parts, fitted)
+    lines_read = _lines_of(fitted)
+    if lines_read.len() < rows.height:
+        _bare_wordings(rows.join(lines_read.to_frame("line"), on="line", how="anti"), parts, fitted)
+        lines_read = _lines_of(fitted)
     observations = _values(pl.concat(parts, how="diagonal")) if parts else empty(OBSERVATIONS)
-    lines_read = pl.concat(fitted).unique() if fitted else pl.Series("line", [], dtype=pl.Int64)
     strays = _strays(lines.filter(~heads), frame)
     missed = pl.concat([strays, torn]).sort("line", maintain_order=True)
     if lines_read.len() < sound.height:
@@ -186,6 +187,43 @@ def _spans(events: pl.DataFrame, texts: int, frame: Frame) -> list[tuple[int | N
     for number, time in timed.iter_rows():
         found[number] = (found[number][0] if number in found else time, time)
     return [found.get(number, (None, None)) for number in range(texts)]
+
+
+def relevant(lines: pl.Series) -> pl.Series:
+    """Which of the lines hold something that only lines about replication hold."""
+    literals, _ = _table()
+    text = pl.col("text")
+    speaks = text.str.contains_any(literals) | text.str.contains(CONFIG_HEAD, literal=True)
+    return lines.to_frame("text").select(speaks).to_series()
+
+
+_BEFORE = (
+    rf"^(?:[0-9]+ --- )?(?:{frames.THREAD} +)?(?:(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) +)?"
+    rf"(?:\[?{frames.LOGGER}\]?(?: ?:| --?)? +)?"
+)
+_BEHIND = rf" \({frames.LOGGER}\) \[[^\]]+\]$"
+_LOGGER_ELSEWHERE = (
+    rf"^\[[^\]]*\] +[A-Z]+ +(?:[0-9]+ --- )?(?:{frames.THREAD} +)?\[?{frames.LOGGER}\]?(?: ?:| --?)? |{_BEHIND}"
+)
+
+
+def _lines_of(fitted: Sequence[pl.Series]) -> pl.Series:
+    return pl.concat(fitted).unique() if fitted else pl.Series("line", [], dtype=pl.Int64)
+
+
+def _bare_wordings(rows: pl.DataFrame, parts: list[pl.DataFrame], fitted: list[pl.Series]) -> None:
+    """Read rows that fitted no wording without what other layouts that begin alike print beside the message."""
+    bare = pl.col("message").str.replace(_BEFORE, "").str.replace(_BEHIND, "").alias("_bare")
+    rows = rows.with_columns(bare).filter(pl.col("_bare") != pl.col("message"))
+    if rows.height:
+        _wordings(rows.with_columns(pl.col("_bare").alias("message")).drop("_bare"), parts, fitted)
+
+
+def _wordings(rows: pl.DataFrame, parts: list[pl.DataFrame], fitted: list[pl.Series]) -> None:
+    """Read rows with their literals."""
+    pairs = rows.explode("literal", empty_as_null=True, keep_nulls=True)
+    for (literal,), group in pairs.group_by(["literal"], maintain_order=True):
+        _messages(group, str(literal), parts, fitted)
 
 
 def _messages(group: pl.DataFrame, literal: str, parts: list[pl.DataFrame], fitted: list[pl.Series]) -> None:
@@ -304,6 +342,11 @@ def broker_ids(text: str) -> str:
 _BROKERS_LOGGER = r" \((?:kafka|org\.apache\.kafka|state\.change\.logger)[A-Za-z0-9_.$]*\)$"
 
 
+def beheaded(lines: pl.Series) -> pl.Series:
+    """Which of the lines end as the stock layout's events do."""
+    return lines.str.contains(_BROKERS_LOGGER)
+
+
 def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
     """Notices for lines that end as an event about replication does, and do not begin as one.
 
@@ -312,7 +355,7 @@ def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
     if frame is not frames.STOCK or others.is_empty():
         return empty(NOTICES)
     literals, _ = _table()
-    found = others.filter(pl.col("text").str.contains(_BROKERS_LOGGER))
+    found = others.filter(beheaded(others.get_column("text")))
     return conform(
         found.filter(pl.col("text").str.contains_any(literals)).with_columns(
             pl.lit("a line about replication whose beginning is cut or overwritten").alias("reason"),
@@ -338,7 +381,7 @@ def _torn(lines: pl.DataFrame, heads: pl.Series, unended: Sequence[bool], frame:
     if any(unended):
         alone |= heads & last & text.is_in([number for number, cut in enumerate(unended) if cut])
     ended = lines.get_column("text").str.contains(r" \([A-Za-z_][A-Za-z0-9_.$]*\)$")
-    torn = lines.filter(alone & ~ended)
+    torn = lines.filter(alone & ~ended).filter(~pl.col("text").str.contains(_LOGGER_ELSEWHERE))
     if torn.is_empty():
         return empty(NOTICES)
     of_text = text.filter(heads).value_counts().rename({"line": "_text"})

@@ -37,7 +37,7 @@ class FileReading:
         log_end: next offset after the last sound batch of a segment.
         valid_bytes: bytes before the first unsound place of a segment.
         magic: highest message format in a segment.
-        frame: layout of a text log.
+        frame: layout of a text log; several are joined by "; ".
         zone: zone of its times where the file itself says it; None where the user must.
         distances: how far printed times are from those that a collector added.
     """
@@ -120,4 +120,6 @@ def joined(parts: Sequence[FileReading]) -> FileReading:
         whole.first_time = part.first_time if whole.first_time is None else whole.first_time
         whole.last_time = part.last_time if part.last_time is not None else whole.last_time
         whole.zone = part.zone if part.zone is not None else whole.zone
+    frames = dict.fromkeys(name for part in parts if part.frame for name in part.frame.split("; "))
+    whole.frame = "; ".join(frames) or None
     return whole

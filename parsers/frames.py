@@ -66,10 +66,11 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 _TEXT: Final = pl.col("text")
 _LEVEL: Final = r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\]?"
 _KEPT_LEVEL: Final = r"\[?(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE)(?:ING)?\]?"
-_LOGGER: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:[.][A-Za-z0-9_$]+)+"
+LOGGER: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:[.][A-Za-z0-9_$]+)+"
 _THREAD: Final = r"\[(?:[0-9]{1,4}|[^\]=0-9][^\]=]*)?\]"  # a date in brackets is none
-_THREAD_AFTER_LEVEL: Final = r"\[(?:[0-9]{1,4}|[^\]=0-9 ][^\]= ]*|[^\]=0-9][^\]=]* [^\]=]*[^\]=0-9 ][^\]=]*)?\]"
-"""There Kafka's own prefixes stand too; those of KRaft to 3.4 end in a number alone: ``[Controller 100]``."""
+THREAD: Final = r"\[(?:[0-9]{1,4}|[^\]=0-9 ][^\]= ]*|[^\]=0-9][^\]=]* [^\]=]*[^\]=0-9 ][^\]=]*)?\]"
+"""A thread behind the level. There Kafka's own prefixes stand too; those of KRaft to 3.4 end in a number alone:
+``[Controller 100]``."""
 _AFTER_LEVEL: Final = rf" +(?:\[[^\]]*\] +)?{_LEVEL} "
 _STOCK_ORDER: Final = "$level $message ($logger)"
 
@@ -83,7 +84,7 @@ STOCK: Final = Frame(
 )
 MUTE: Final = replace(STOCK)
 """The same where few events end with their logger: a missing one does not tell that a line is cut."""
-_THREADED: Final = rf"^\[[^\]]*\] +{_LEVEL} +{_THREAD_AFTER_LEVEL} [^ ]"
+_THREADED: Final = rf"^\[[^\]]*\] +{_LEVEL} +{THREAD} [^ ]"
 """The stock layout with the thread behind the level. A message may begin with a bracket too, but rarely all do, and
 those of Kafka name their replica with a "=" in it."""
 
@@ -93,8 +94,8 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
     Arrangement(
         "thread last",
         "",
-        rf" +{_LEVEL} .* \({_LOGGER}\) \[[^\]]+\]$",
-        rf" +{_KEPT_LEVEL} +(?P<message>.*) \((?P<logger>{_LOGGER})\) \[[^\]]+\]$",
+        rf" +{_LEVEL} .* \({LOGGER}\) \[[^\]]+\]$",
+        rf" +{_KEPT_LEVEL} +(?P<message>.*) \((?P<logger>{LOGGER})\) \[[^\]]+\]$",
         _STOCK_ORDER,
         _AFTER_LEVEL,
     ),
@@ -102,8 +103,8 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
     Arrangement(
         "logger first",
         "",
-        rf" +{_LEVEL} +\[?{_LOGGER}\]?(?: \([^)]*\))?(?::| -)? ",
-        rf" +{_KEPT_LEVEL} +\[?(?P<logger>{_LOGGER})\]?(?: \([^)]*\))?(?::| -)? +(?P<message>.*)$",
+        rf" +{_LEVEL} +\[?{LOGGER}\]?(?: \([^)]*\))?(?::| -)? ",
+        rf" +{_KEPT_LEVEL} +\[?(?P<logger>{LOGGER})\]?(?: \([^)]*\))?(?::| -)? +(?P<message>.*)$",
         _STOCK_ORDER,
         _AFTER_LEVEL,
     ),
@@ -111,8 +112,8 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
     Arrangement(
         "thread and logger first",
         "",
-        rf" +(?:\[[^\]]*\] +{_LEVEL}|{_LEVEL} +\[[^\]]*\]) +\[?{_LOGGER}\]?(?::| --?)? ",
-        rf" +(?:\[[^\]]*\] +)?{_KEPT_LEVEL} +(?:\[[^\]]*\] +)?\[?(?P<logger>{_LOGGER})\]?(?::| --?)? +(?P<message>.*)$",
+        rf" +(?:\[[^\]]*\] +{_LEVEL}|{_LEVEL} +\[[^\]]*\]) +\[?{LOGGER}\]?(?::| --?)? ",
+        rf" +(?:\[[^\]]*\] +)?{_KEPT_LEVEL} +(?:\[[^\]]*\] +)?\[?(?P<logger>{LOGGER})\]?(?::| --?)? +(?P<message>.*)$",
         _STOCK_ORDER,
         _AFTER_LEVEL,
     ),
@@ -120,8 +121,8 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
     Arrangement(
         "process and thread first",
         "",
-        rf" +{_LEVEL} +[0-9]+ --- (?:\[[^\]]*\] +)+{_LOGGER} +: ",
-        rf" +{_KEPT_LEVEL} +[0-9]+ --- (?:\[[^\]]*\] +)+(?P<logger>{_LOGGER}) +: (?P<message>.*)$",
+        rf" +{_LEVEL} +[0-9]+ --- (?:\[[^\]]*\] +)+{LOGGER} +: ",
+        rf" +{_KEPT_LEVEL} +[0-9]+ --- (?:\[[^\]]*\] +)+(?P<logger>{LOGGER}) +: (?P<message>.*)$",
         _STOCK_ORDER,
         _AFTER_LEVEL,
     ),
@@ -129,8 +130,8 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
     Arrangement(
         "bars",
         "",
-        rf" *\| *{_LEVEL} *\|(?:[^|]*\|)? *{_LOGGER} *\| ",
-        rf" *\| *{_KEPT_LEVEL} *\|(?:[^|]*\|)? *(?P<logger>{_LOGGER}) *\| +(?P<message>.*)$",
+        rf" *\| *{_LEVEL} *\|(?:[^|]*\|)? *{LOGGER} *\| ",
+        rf" *\| *{_KEPT_LEVEL} *\|(?:[^|]*\|)? *(?P<logger>{LOGGER}) *\| +(?P<message>.*)$",
         _STOCK_ORDER,
         rf" *\| *{_LEVEL} *\| ",
     ),
@@ -138,8 +139,8 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
     Arrangement(
         "level and thread first",
         rf"{_LEVEL} +",
-        rf" +{_THREAD} +{_LOGGER}(?: [A-Za-z0-9_$<>]+)?(?::| --?) ",
-        rf" +{_THREAD} +(?P<logger>{_LOGGER})(?: [A-Za-z0-9_$<>]+)?(?::| --?) +(?P<message>.*)$",
+        rf" +{_THREAD} +{LOGGER}(?: [A-Za-z0-9_$<>]+)?(?::| --?) ",
+        rf" +{_THREAD} +(?P<logger>{LOGGER})(?: [A-Za-z0-9_$<>]+)?(?::| --?) +(?P<message>.*)$",
         "$lead $message ($logger)",
         " ",
     ),
@@ -148,8 +149,8 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
     Arrangement(
         "thread second",
         "",
-        rf" +{_LEVEL} +{_THREAD_AFTER_LEVEL} [^ ].* \({_LOGGER}\)$",
-        rf" +{_KEPT_LEVEL} +{_THREAD_AFTER_LEVEL} +(?P<message>.*)$",
+        rf" +{_LEVEL} +{THREAD} [^ ].* \({LOGGER}\)$",
+        rf" +{_KEPT_LEVEL} +{THREAD} +(?P<message>.*)$",
         "$level $message",
         _AFTER_LEVEL,
     ),
@@ -165,6 +166,8 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
 )
 _BY_MESSAGE: Final = frozenset(("thread second",))
 """Arrangements that also fit lines whose message begins with a bracket."""
+_WIDE: Final = frozenset(("level first", "thread second", "bare"))
+"""Arrangements that take any message."""
 
 
 @functools.cache
@@ -206,14 +209,16 @@ def fit(lines: pl.Series) -> tuple[Frame | None, int]:
     frames = [(arrangement, _build(date, arrangement)) for arrangement in ARRANGEMENTS for date in dates]
     signs = lines_with(events, [frame.sign for _, frame in frames])
     best: Frame | None = None
-    count = 0
+    count, narrow = 0, False
     for (arrangement, frame), fits in zip(frames, signs, strict=True):
         if arrangement.name in _BY_MESSAGE and fits < _NEARLY_ALL * lines_with(events, [frame.head])[0]:
             continue
         if fits > 2 * count:  # a wide arrangement also fits what a narrow one tells apart
-            best, count = frame, fits
+            best, count, narrow = frame, fits, arrangement.name not in _WIDE
+    if threaded or count > stock.len() or not stock.len():
+        return best, count
     # The stock head without its end takes any message: messages that were cut, or all of more than one line.
-    return (best, count) if threaded or count > stock.len() or not stock.len() else (MUTE, stock.len())
+    return (best, stock.len()) if narrow and count >= _NEARLY_ALL * stock.len() else (MUTE, stock.len())
 
 
 def _dates(events: pl.Series) -> list[Date]:

@@ -15,12 +15,13 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from parsers import distances, extract, frames, lines, wrappings
+from parsers import distances, extract, frames, layouts, lines, wrappings
 from parsers.errors import NotByRanges, NotThisFormat
 from parsers.file_reading import UTC, FileReading, joined, note
 from parsers.formats.request_log import MARK as REQUEST
 from parsers.formats.request_log import RequestLog
 from parsers.frames import Frame
+from parsers.layouts import Layouts, Portion
 from parsers.schema import NOTICES, empty
 from parsers.sources import Place, Source
 from parsers.wrappings import Wrapping
@@ -76,9 +77,9 @@ def parts(source: Source) -> Iterator[FileReading]:
 def _parts(blocks: Iterator[lines.Block], around: tuple[Wrapping, ...], frame: Frame) -> Iterator[FileReading]:
     requests = RequestLog()
     held: list[FileReading] = []
-    inside = False
+    known = Layouts(around, frame)
     for block in blocks:
-        part, inside = _part(block, around, frame, requests, inside)
+        part = _part(block, known, requests)
         if block.first_line == 1:
             _remark(part, frame)
         if requests.relevant:
@@ -130,13 +131,13 @@ def classes(source: Source) -> pl.DataFrame:
     with source.open() as stream:
         around, frame, blocks = _opened(sized(stream))
         requests = RequestLog()
-        inside = False
+        known = Layouts(around, frame)
         for block in blocks:
-            inner = wrappings.unwrap(block, around)
-            found = extract.extract(inner, frame, inside_config=inside)
-            inside = found.inside_config
-            noticed = pl.concat([found.notices, requests.add(_requests(inner, frame))])
-            said.append(_classed(inner, frame, found, noticed))
+            portions = known.portions(block)
+            noticed = [requests.add(_requests(portions))]
+            for portion in portions:
+                said.append(_classed(portion, pl.concat([portion.found.notices, *noticed])))
+                noticed = []
     by_line = pl.concat(said)
     read = requests.lines.implode()
     by_line = by_line.with_columns(
@@ -174,11 +175,11 @@ _RANKS: Final = {"unknown": 0, "understood": 1, "irrelevant": 2}
 """Which class a physical line has that holds several events, the first of these."""
 
 
-def _classed(block: lines.Block, frame: Frame, found: extract.Extract, noticed: pl.DataFrame) -> pl.DataFrame:
+def _classed(portion: Portion, noticed: pl.DataFrame) -> pl.DataFrame:
     """Class of each line that begins an event, and of each that a notice tells of, by number."""
     text = pl.col("text")
-    heads = block.frame().filter(text.str.contains(frame.head))
-    read = pl.col("line").is_in(found.read.implode()) | text.str.contains(extract.CONFIG_HEAD, literal=True)
+    heads = portion.inner.frame().filter(text.str.contains(portion.layout.frame.head))
+    read = pl.col("line").is_in(portion.found.read.implode()) | text.str.contains(extract.CONFIG_HEAD, literal=True)
     noted = noticed.drop_nulls("line").select(
         "line",
         pl.when(pl.col("reason").str.contains("not understood", literal=True))
@@ -200,6 +201,7 @@ def together(sources: Sequence[Source]) -> list[FileReading | None]:
     """
     found: list[FileReading | None] = [None] * len(sources)
     by_frame: dict[tuple[str, bool], tuple[Frame, list[int], list[lines.Block]]] = {}
+    by_itself: dict[int, list[lines.Block]] = {}
     for number, source in enumerate(sources):
         with source.open() as stream:
             data = stream.read(SHORT + 1)
@@ -210,14 +212,22 @@ def together(sources: Sequence[Source]) -> list[FileReading | None]:
         if frame is not None and around:
             found[number] = joined(list(_parts(wrappings.whole(found_lines, around), around, frame)))
         elif frame is not None:
+            by_itself[number] = found_lines
             _, numbers, blocks = by_frame.setdefault((frame.name, frame is frames.MUTE), (frame, [], []))
             numbers.append(number)
             noticed = pl.concat([block.notices for block in found_lines])
             text = pl.concat([block.lines for block in found_lines])
             blocks.append(lines.Block(text, 1, noticed, unended=found_lines[-1].unended))
     for frame, numbers, blocks in by_frame.values():
-        for number, block, one in zip(numbers, blocks, extract.extracts(blocks, frame), strict=True):
-            reading = _reading(block.lines.len(), (), frame, one)
+        several = {numbers[at] for at in layouts.changing(blocks, frame)}
+        for number in several:
+            found[number] = joined(list(_parts(iter(by_itself[number]), (), frame)))
+        alike = [(number, block) for number, block in zip(numbers, blocks, strict=True) if number not in several]
+        layout = layouts.Layout((), frame)
+        extracts = extract.extracts([block for _, block in alike], frame) if alike else []
+        for (number, block), one in zip(alike, extracts, strict=True):
+            reading = _of_portion(Portion(layout, block, one))
+            reading.lines = block.lines.len()
             _remark(reading, frame)
             found[number] = reading
     return found
@@ -232,7 +242,7 @@ def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[File
         wanted: the range.
 
     Raises:
-        NotByRanges: the file has to be read in one go.
+        NotByRanges: the file has to be read in one go, also where lines of another layout are met.
         NotThisFormat: no line begins as a broker's log does.
         OSError: it cannot be read.
     """
@@ -243,10 +253,13 @@ def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[File
         whole = wanted.end is None
         limited = stream if wanted.end is None else _Limited(stream, wanted.end - wanted.begin)
         requests = RequestLog()
+        known = Layouts(around, frame, inside_config=inside)
         for block in lines.blocks(limited, rest=rest, ends=whole):  # type: ignore[arg-type]
             if around and not whole and around[0].unfinished(block):
                 raise NotByRanges("a line goes on in the next range")
-            part, inside = _part(block, around, frame, requests, inside)
+            part = _part(block, known, requests)
+            if len(known.known) > 1:
+                raise NotByRanges("the layout of its lines changes")
             if wanted.begin == 0 and block.first_line == 1:
                 _remark(part, frame)
             if requests.relevant:
@@ -254,28 +267,31 @@ def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[File
             yield part
 
 
-def _part(
-    block: lines.Block, around: tuple[Wrapping, ...], frame: Frame, requests: RequestLog, inside: bool
-) -> tuple[FileReading, bool]:
+def _part(block: lines.Block, known: Layouts, requests: RequestLog) -> FileReading:
     count = block.lines.len()
-    block = wrappings.unwrap(block, around)
-    found = extract.extract(block, frame, inside_config=inside)
-    part = _reading(count, around, frame, found)
-    if wrappings.dated(around):
-        part.zone = UTC
-    elif block.outer is not None and not frame.utc:
-        rows = block.frame().filter(pl.col("text").str.contains(frame.head))
-        part.distances = distances.measured(rows.select(frame.time.alias("time"))["time"], rows["outer"])
-    part.notices = pl.concat([part.notices, requests.add(_requests(block, frame))])
-    return part, found.inside_config
+    portions = known.portions(block)
+    parts = [_of_portion(portion) for portion in portions]
+    part = joined(parts)
+    if len(parts) > 1:
+        part.observations = part.observations.sort("line", maintain_order=True)
+        part.first_time = min((one.first_time for one in parts if one.first_time is not None), default=None)
+        part.last_time = max((one.last_time for one in parts if one.last_time is not None), default=None)
+    part.lines = count
+    part.zone = UTC if known.utc else None
+    part.notices = pl.concat([part.notices, requests.add(_requests(portions))])
+    return part
 
 
-def _reading(count: int, around: tuple[Wrapping, ...], frame: Frame, found: extract.Extract) -> FileReading:
-    part = FileReading(NAME, found.observations, notices=found.notices, lines=count)
-    part.frame = " in ".join([frame.name, *[wrapping.name for wrapping in reversed(around)]])
-    part.zone = UTC if frame.utc else None
+def _of_portion(portion: Portion) -> FileReading:
+    layout, block, found = portion.layout, portion.inner, portion.found
+    part = FileReading(NAME, found.observations, notices=found.notices)
+    part.frame = layout.name
+    part.zone = UTC if layout.utc else None
     part.events, part.relevant, part.understood = found.events, found.relevant, found.understood
     part.first_time, part.last_time = found.first_time, found.last_time
+    if block.outer is not None and not layout.utc:
+        rows = block.frame().filter(pl.col("text").str.contains(layout.frame.head))
+        part.distances = distances.measured(rows.select(layout.frame.time.alias("time"))["time"], rows["outer"])
     return part
 
 
@@ -284,13 +300,20 @@ def _remark(part: FileReading, frame: Frame) -> None:
         part.notices = pl.concat([note(frame.remark), part.notices])
 
 
-def _requests(block: lines.Block, frame: Frame) -> pl.DataFrame:
+def _requests(portions: Sequence[Portion]) -> pl.DataFrame:
     """Events of the request log among the lines."""
-    marked = block.lines.str.contains(REQUEST, literal=True)
-    if not marked.any():
-        return pl.DataFrame(schema={"line": pl.Int64, "time": pl.Datetime("us"), "message": pl.String})
-    rows = block.frame().filter(marked)
-    return frames.split(rows.filter(pl.col("text").str.contains(frame.head)), frame)
+    found = [empty(_REQUESTS)]
+    for portion in portions:
+        block, frame = portion.inner, portion.layout.frame
+        marked = block.lines.str.contains(REQUEST, literal=True)
+        if marked.any():
+            rows = block.frame().filter(marked)
+            found.append(frames.split(rows.filter(pl.col("text").str.contains(frame.head)), frame).select(*_REQUESTS))
+    rows = pl.concat(found)
+    return rows.sort("line", maintain_order=True) if len(portions) > 1 else rows
+
+
+_REQUESTS: Final[dict[str, pl.DataType]] = {"line": pl.Int64(), "time": pl.Datetime("us"), "message": pl.String()}
 
 
 # -- ranges -----------------------------------------------------------------------------------------------------------

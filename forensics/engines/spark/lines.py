@@ -11,8 +11,9 @@ import polars as pl
 from forensics.case.order import utc
 from forensics.engines.spark.frames import mapped
 from forensics.engines.spark.rows import batches, chunks, plain
-from parsers import extract, wrappings
+from parsers import wrappings
 from parsers.file_reading import UTC
+from parsers.layouts import Layouts
 from parsers.lines import Block
 from parsers.schema import NOTICES, OBSERVATIONS, empty
 
@@ -48,7 +49,11 @@ class Extract:
                 if frame is None:
                     continue
                 block = Block(mine.get_column("text"), 1, empty(NOTICES), mine.get_column("line"))
-                block = wrappings.unwrap(block, around)
-                zone = UTC if frame.utc or wrappings.dated(around) else self.zone
-                found = extract.extract(block, frame).observations.with_columns(utc(pl.col("time"), zone))
+                known = Layouts(around, frame)
+                portions = known.portions(block)
+                zone = UTC if known.utc else self.zone
+                found = pl.concat([portion.found.observations for portion in portions]).sort(
+                    "line", maintain_order=True
+                )
+                found = found.with_columns(utc(pl.col("time"), zone))
                 yield from batches(found.with_columns(pl.lit(str(path)).alias("path")), COLUMNS)
