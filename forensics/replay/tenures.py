@@ -189,7 +189,7 @@ class Reader:
         if event.detail == MOVED:
             # Moved to another directory of the same broker while in use: the same records, and the old log is renamed.
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo} when moved"))
-            self.moved = True
+            self._moved(event)
         elif event.leo == 0 and (self.doomed or (steps and steps[-1].what == "deleted")):
             pass  # to 2.5 one that waits for its deletion is told so, whatever it has (Log.loadSegments)
         elif event.leo == 0 and event.run == self.now.run:
@@ -199,13 +199,16 @@ class Reader:
             if event.leo > steps[-1].target:
                 self._replace_load(event, event.leo)
         else:
-            if not self.recovering:
-                self._stopped()
+            self._stopped()
             if self.end is not None and event.leo > self.end:
                 self.end = None  # not all was printed: at the least what was appended as the process was killed
             reason = "unclean" if self.recovering or event.run == self.unclean else ""
             self._step("loaded", event.leo, reason, event, f"log end offset {event.leo} when loaded")
             self.at_rest, self.recovering = True, False
+
+    def _moved(self, event: Event) -> None:
+        # The other directory's checkpoint holds its high watermark only once it is written the next time.
+        self.moved, self.since = True, event.time
 
     def _replace_load(self, event: Event, end: int) -> None:
         before = self.now.steps.pop()
@@ -214,8 +217,7 @@ class Reader:
         self._exact(end, ref)
 
     def _recovery(self, event: Event) -> None:
-        if not self.recovering:
-            self._stopped()
+        self._stopped()
         self.recovering = True
 
     def _unclean(self, event: Event) -> None:
@@ -227,8 +229,9 @@ class Reader:
         self.shut = event.run
 
     def _stopped(self) -> None:
-        last = self.now.last_time
-        self.lived = last - self.since if last is not None and self.since is not None else 0
+        if not self.recovering:  # else it was told before
+            last = self.now.last_time or 0
+            self.lived = last - (self.since or last)
 
     def _corrupt(self, event: Event) -> None:
         if event.offset is not None:
@@ -265,9 +268,9 @@ class Reader:
 
     def _replaced(self, target: int, event: Event) -> None:
         """The role of a new process begins with less than the log is known to have held, and no load says why."""
-        if self.tenures and event.run != self.tenures[-1].run and target < self.tenures[-1].end_low:
+        last = self.tenures[-1] if self.tenures else None
+        if last is not None and event.run != last.run and target < last.end_low:
             ref = Ref(row=event.row, note=f"log end offset {target} in a new process")
-            last = self.tenures[-1]
             if not any(step.what in ("loaded", "created", "deleted", "corrupt") for step in last.steps):
                 reason, refs = self._anew("new log", ref)
                 last.steps.append(Step("created", target, None, last.end_low, reason, event.time, refs))
@@ -427,8 +430,7 @@ class Reader:
         self.low, now.end_low = end, max(now.end_low, end)
         self.end, self.growing = None, True
         if now.role is Role.LEADER and now.is_alone:
-            ref = Ref(row=event.row, note=f"alone in the ISR with log end offset {end}")
-            now.alone = Sample(end, ref, event.time)
+            now.alone = Sample(end, Ref(row=event.row, note=f"alone in the ISR with log end offset {end}"), event.time)
 
     # -- high watermark and ISR -------------------------------------------------------------------------------------
 
@@ -462,13 +464,10 @@ class Reader:
         clean = bool(steps) and steps[-1].what == "loaded" and not steps[-1].reason
         clean = clean and -1 < event.run - 1 <= self.shut
         if fresh and self.end and (clean or self.lived > _CHECKPOINTED):
-            ref = Ref(row=event.row, note="no checkpointed high watermark")
-            kept = [t.hw.value for t in (*self.tenures, self.now) if t.hw is not None]
-            kept += [t.start_hw.value for t in (*self.tenures, self.now) if t.start_hw is not None]
-            before = max(kept, default=0)
-            self.regressions.append(
-                Regression(self.replica, self.now.epoch, before, 0, "checkpoint", event.time, (ref,))
-            )
+            refs = (Ref(row=event.row, note="no checkpointed high watermark"),)
+            known = [one for t in (*self.tenures, self.now) for one in (t.hw, t.start_hw)]
+            before = max((one.value for one in known if one is not None), default=0)
+            self.regressions.append(Regression(self.replica, self.now.epoch, before, 0, "checkpoint", event.time, refs))
 
     def _hw_regressed(self, event: Event) -> None:
         if self.now.role is Role.LEADER and event.hw is not None and event.hw_before is not None:
@@ -565,6 +564,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.ROLE_UNCHANGED: Reader._isr,
     Kind.ISR_REJECTED: Reader._isr_rejected,
     Kind.LOG_LOADED: Reader._loaded,
+    Kind.LOG_MOVED: Reader._moved,
     Kind.RECOVERY: Reader._recovery,
     Kind.UNCLEAN_RESTART: Reader._unclean,
     Kind.SHUTDOWN_BEGIN: Reader._shut_down,

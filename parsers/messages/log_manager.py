@@ -562,5 +562,27 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    Message(
+        id="M-13a",
+        kind=Kind.LOG_MOVED,
+        literal="The current replica is successfully replaced with the future replica for ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="1.1",
+                until=None,
+                regex=rf"^The current replica is successfully replaced with the future replica for {TP}",
+                source_ref="2.4.1 LogManager:900",
+                examples=(
+                    Example(
+                        "The current replica is successfully replaced with the future replica for orders-0",
+                        (ORDERS,),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
 )
 """What happens to logs as a whole."""

@@ -157,21 +157,6 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
     routine(
-        "M-13a",
-        Kind.LOG_LOADED,
-        "The current replica is successfully replaced with the future replica for ",
-        "INFO",
-        True,
-        Wording(
-            "1.1",
-            None,
-            r"^The current replica is successfully replaced with the future replica for ",
-            "2.4.1 LogManager:900",
-            "The current replica is successfully replaced with the future replica for orders-0",
-            "real",
-        ),
-    ),
-    routine(
         "M-14",
         Kind.SHUTDOWN_BEGIN,
         (

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 
 EVENT = re.compile(
-    r"^\[(?P<day>\S+) (?P<clock>[0-9:]+),(?P<ms>[0-9]{3})\] +(?P<level>[A-Z]+) (?P<message>.*?)(?: \((?P<logger>[A-Za-z_.$0-9]+)\))?$"
+    r"^\[(?P<day>\S+) (?P<clock>[0-9:]+),(?P<ms>[0-9]{3})\] +(?P<level>[A-Z]+) "
+    r"(?P<message>.*?)(?: \((?P<logger>[A-Za-z_.$0-9]+)\))?$"
 )
 
 LAYOUTS: dict[str, str] = {

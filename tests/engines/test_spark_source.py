@@ -16,6 +16,7 @@ from forensics.engines import local
 from forensics.errors import UnreadableInput
 from parsers.formats.request_log import MARK
 from parsers.schema import Kind
+from tests.cases.relaid import relaid
 from tests.engines.conftest import Sessions
 from tests.engines.without_spark import run
 from tests.parsers.handing_over import stamped
@@ -77,11 +78,11 @@ def test_damage_is_told(sample_traces: Path, tmp_path: Path) -> None:
     assert sorted((row["path"], row["reason"]) for row in rows) == wanted
 
 
-@pytest.mark.parametrize("sessions_after", [None, 0, 250])
+@pytest.mark.parametrize(("sessions_after", "layout"), [(None, ""), (0, ""), (250, ""), (None, "zone")])
 def test_a_large_log_is_read_by_ranges(
-    sessions_after: int | None, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sessions_after: int | None, layout: str, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The rows are those of one reading, with the numbers of its lines; also where sessions reach over the file."""
+    """The rows are those of one reading, with the numbers of its lines; also where sessions or a second layout come."""
     from forensics.engines.spark import datasource, listing
     from parsers import lines, text_log
 
@@ -97,7 +98,8 @@ def test_a_large_log_is_read_by_ranges(
         asked = f"[2026-11-21 04:06:10,000] DEBUG {MARK}RequestHeader(apiKey=FETCH) (kafka.request.logger)\n"
         text[sessions_after:sessions_after] = [asked] * 2
     path = tmp_path / "server.log"
-    path.write_text("".join(text) * 2)
+    whole_text = "".join(text) * 2
+    path.write_text(relaid(whole_text, layout, "last half") if layout else whole_text)
     for table in ("observations", "notices"):
         reader = datasource.Reader(str(tmp_path), table, (), None)
         tasks = reader.partitions()
@@ -111,6 +113,8 @@ def test_a_large_log_is_read_by_ranges(
         key = lambda row: (row["line"] or 0, str(row))  # noqa: E731
         assert sorted(found, key=key) == sorted(wanted, key=key)
         assert wanted or table == "notices"
+        if table == "observations" and layout:
+            assert len(wanted) == 2 * len({row["line"] for row in wanted if row["line"] <= whole_text.count("\n") // 2})
 
 
 def test_what_a_collector_tells_of_a_zone(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""What a broker printed says the same in whatever layout, and where the layout changes within a file."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import scan
+from tests.cases.relaid import LAYOUTS, WHERE, relaid
+
+SAMPLES = Path(__file__).parents[2] / "sample_traces"
+
+
+def answers(folder: Path) -> dict[tuple[str, int, str], tuple[str, list[str]]]:
+    return {
+        (one.history.name, one.history.incarnation, rule): (judged.verdict, [f.summary for f in judged.findings])
+        for one in scan([str(folder)]).partitions
+        for rule, judged in one.judgements.items()
+    }
+
+
+def copied(case: str, folder: Path, *, with_data: bool = True) -> Path:
+    shutil.copytree(SAMPLES / case, folder, ignore=None if with_data else shutil.ignore_patterns("data"))
+    return folder
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("case", ["kip101-0.10.2.2", "zombie-1.1.1", "unclean-3.9.1"])
+def test_a_layout_that_begins_half_way_changes_no_answer(case: str, layout: str, tmp_path: Path) -> None:
+    folder = copied(case, tmp_path / case)
+    wanted = answers(folder)
+    for log in folder.glob("broker-*/logs/*.log"):
+        log.write_text(relaid(log.read_text(), layout, "last half"))
+    assert answers(folder) == wanted
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("layout", ["logger first", "strimzi", "zone", "cri"])
+def test_logs_alone_are_read_wherever_another_layout_stands(layout: str, where: str, tmp_path: Path) -> None:
+    folder = copied("powerloss-0.11.0.3", tmp_path / "logs", with_data=False)
+    wanted = answers(folder)
+    for log in folder.glob("broker-*/logs/*.log"):
+        log.write_text(relaid(log.read_text(), layout, where))
+    assert answers(folder) == wanted
+
+
+def test_a_log_of_many_layouts_in_turn(tmp_path: Path) -> None:
+    """Lines of four layouts take turns."""
+    folder = copied("kip101-0.10.2.2", tmp_path / "all")
+    wanted = answers(folder)
+    for log in folder.glob("broker-*/logs/*.log"):
+        text = log.read_text()
+        for layout in ("json layout", "bars", "thread before"):
+            text = relaid(text, layout, "mixed")  # what is in another layout already is no event for it
+        log.write_text(text)
+    assert answers(folder) == wanted
