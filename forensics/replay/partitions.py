@@ -23,6 +23,7 @@ from forensics.replay.fold import fold
 from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, Disk, History, Ref
 from forensics.replay.journal import JOURNAL
+from forensics.replay.moves import without_copies
 from forensics.replay.removals import removals
 from forensics.replay.tenures import STOPPED_FOR_GOOD
 from parsers.formats.metadata_log import AGAINST_SETTINGS, ALLOWS
@@ -38,6 +39,7 @@ OWN = (
     Kind.CORRUPTION_CUT,
     Kind.LOG_CREATED,
     Kind.LOG_DELETED,
+    Kind.LOG_MOVED,
     Kind.DIR_FAILED,
     Kind.HW_LOADED,
     Kind.TRUNCATE_BELOW_HW,
@@ -88,7 +90,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     rows = case.observations.filter(pl.col("topic").is_not_null() & pl.col("broker").is_not_null())
     if not internal:
         rows = rows.filter(pl.col("topic") != "__cluster_metadata")
-    rows = incarnations(rows.sort("topic", "partition", "broker", "row"))
+    rows = incarnations(without_copies(rows.sort("topic", "partition", "broker", "row")))
     twice = told_twice(rows)
     disk, segments = disks(case)
     forked, compared = forks(segments, case.batches, disk)

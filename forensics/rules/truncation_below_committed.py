@@ -117,7 +117,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         outcome = "whether the partition kept them is not known"
     epoch = history.epochs.get(cut.epoch)
     cause = "hw-truncation" if cut.reason == "high watermark" else "unknown"
-    if cause == "unknown" and epoch is not None:
+    if cause == "unknown" and epoch is not None and not had:
         cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
     if cause == "unknown" and lost:  # the leader it cut for had followed who lacked them first
         lacked = next(loss for loss in losses(history)[0] if intersect(loss.ranges, lost))
