@@ -33,7 +33,8 @@ class Kind(StrEnum):
     # -- loading a log ----------------------------------------------------------------------------------------------
     LOG_LOADED = "log_loaded"  # leo, log_start where printed; detail = how many segments, or that it was moved
     LOG_CREATED = "log_created"  # a new, empty log
-    LOG_MOVED = "log_moved"  # taken over from another directory of its broker, in use
+    LOG_COPIED = "log_copied"  # to another directory of its broker, not in use there yet
+    LOG_MOVED = "log_moved"  # the copy takes its place
     LOG_DELETED = "log_deleted"  # replica removed or renamed -delete
     RECOVERY = "recovery"  # offset = base offset of the segment being recovered
     CORRUPTION_CUT = "corruption_cut"  # offset = where recovery cut the log = leo

@@ -8,41 +8,40 @@ import polars as pl
 
 from parsers.schema import MOVED, Kind
 
-_BEGINS: Final = (Kind.MESSAGE_FORMAT.value, Kind.LOG_LOADED.value)
-"""With these a broker begins to tell of a copy."""
+_TOLD: Final = (Kind.LOG_COPIED.value, Kind.LOG_MOVED.value)
+"""That there is a copy, and that it took the log's place."""
 
-_OF_COPIES: Final = (
-    Kind.MESSAGE_FORMAT,
-    Kind.LOG_LOADED,
-    Kind.LOG_CREATED,
-    Kind.HW_MISSING,
-    Kind.HW_LOADED,
-    Kind.TRUNCATE,
-    Kind.TRUNCATE_NOOP,
-    Kind.EPOCH_ASSIGNED,
-    Kind.ROLLED,
+_BEGINS: Final = (Kind.MESSAGE_FORMAT.value, Kind.LOG_LOADED.value)
+"""What a broker prints first of a copy that it makes."""
+
+_NAMELESS: Final = (
+    Kind.LOG_CREATED.value,
+    Kind.HW_MISSING.value,
+    Kind.HW_LOADED.value,
+    Kind.EPOCH_ASSIGNED.value,
+    Kind.ROLLED.value,
 )
-"""What a broker prints of the copy as it does of the log."""
+"""What it prints of a copy as of the log, without the directory."""
 
 _KEY: Final = ("topic", "partition", "broker")
 
 
 def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows without those of a copy that was not in use yet.
+    """Rows without those of a copy that was not in use.
 
-    To 2.3 the lines of the copy name the replica as those of its log do (``LogManager.getOrCreateLog`` with
-    ``isFuture``, ``ReplicaAlterLogDirsThread``); another one tells that it took the log's place
-    (``replaceCurrentWithFutureLog``). From 2.4 on they name its directory, which ends in ``-future``, and the parsers
-    pass them over.
+    To 2.5 most lines of the copy name the replica as those of its log do, beside another directory if any
+    (``LogManager.getOrCreateLog`` with ``isFuture``, ``Log``). That it is one is told when its fetcher is added
+    (``ReplicaAlterLogDirsManager``), from 2.4 on also when it is made (its directory ends in ``-future``), or when it
+    takes the log's place (``LogManager.replaceCurrentWithFutureLog``).
 
     Args:
         rows: observations of partitions, sorted by topic, partition, broker and row.
     """
-    moved = rows.filter(pl.col("kind") == Kind.LOG_MOVED.value)
-    if moved.is_empty():
+    told = rows.filter(pl.col("kind").is_in(_TOLD))
+    if told.is_empty():
         return rows
-    about = rows.filter(pl.col("kind").is_in([Kind.LOG_MOVED.value, *(kind.value for kind in _OF_COPIES)]))
-    about = about.join(moved.select(_KEY).unique(), on=_KEY, how="semi", maintain_order="left")
+    about = rows.filter(pl.col("kind").is_in([*_TOLD, *_BEGINS, *_NAMELESS]) | pl.col("log_dir").is_not_null())
+    about = about.join(told.select(_KEY).unique(), on=_KEY, how="semi", maintain_order="left")
     dropped: list[int] = []
     for _, events in about.select(*_KEY, "row", "kind", "leo", "log_dir", "detail").group_by(_KEY, maintain_order=True):
         dropped += _of_copies(events)
@@ -52,19 +51,26 @@ def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
 def _of_copies(events: pl.DataFrame) -> list[int]:
     """Rows of one replica's copies."""
     found: list[int] = []
-    since: list[int] = []  # the copy that was begun last
+    supposed: list[int] = []  # of a copy, if it turns out to be one
     in_use: str | None = None
     other: str | None = None
+    is_copy = False
     for row, kind, leo, log_dir, detail in events.select("row", "kind", "leo", "log_dir", "detail").iter_rows():
-        if kind == Kind.LOG_MOVED.value:
-            found += since
-            in_use, other, since = other or in_use, None, []
-        elif kind == Kind.LOG_LOADED.value and (leo != 0 or detail == MOVED):
-            in_use, other, since = (in_use, log_dir, []) if detail == MOVED else (log_dir or in_use, None, [])
-        elif since and log_dir in (None, other):
-            since.append(row)
-        elif kind in _BEGINS and in_use is not None and log_dir not in (None, in_use):
-            other, since = log_dir, [row]
-        elif kind == Kind.LOG_LOADED.value:
-            in_use = log_dir or in_use
+        loaded = kind == Kind.LOG_LOADED.value
+        if kind == Kind.LOG_COPIED.value:
+            is_copy = other is not None
+        elif kind == Kind.LOG_MOVED.value or (loaded and detail == MOVED):
+            found += supposed
+            in_use, other, is_copy, supposed = log_dir or other or in_use, None, False, []
+        elif loaded and leo != 0:
+            in_use, other, is_copy, supposed = log_dir or in_use, None, False, []
+        elif other is not None and (log_dir == other or (log_dir is None and kind in _NAMELESS)):
+            supposed.append(row)
+        elif other is None and kind in _BEGINS and in_use is not None and log_dir not in (None, in_use):
+            other, supposed = log_dir, [row]
+        elif loaded and not is_copy:
+            in_use, other, supposed = log_dir or in_use, None, []
+        if is_copy:
+            found += supposed
+            supposed = []
     return found

@@ -170,7 +170,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # Moves a log between directories: all it says is of a copy that is not the replica yet. Known, and left aside.
+    # Moves a log between directories: what it says is of a copy that is not the replica yet. That there is one counts.
     Message(
         id="FM-9",
         kind=Kind.FETCHER_ADDED,
@@ -178,6 +178,23 @@ MESSAGES: tuple[Message, ...] = (
         level="INFO",
         stock=True,
         variants=(
+            Variant(
+                since="1.1",
+                until=None,
+                regex=r"^\[ReplicaAlterLogDirsManager on broker [0-9]+\] Added fetcher ",
+                source_ref="2.4.1 AbstractFetcherManager:146",
+                own_row=False,
+                each=(Each(rf"(?P<tp>{NAME}-[0-9]+)(?:, initOffset | -> )", Kind.LOG_COPIED),),
+                examples=(
+                    Example(
+                        "[ReplicaAlterLogDirsManager on broker 1] Added fetcher for partitions List([orders-0, "
+                        "initOffset 0 to broker BrokerEndPoint(1,localhost,-1)] )",
+                        ({**ORDERS, "kind": "log_copied"},),
+                        "real",
+                    ),
+                    Example("[ReplicaAlterLogDirsManager on broker 1] Added fetcher for partitions List()", (), "real"),
+                ),
+            ),
             Variant(
                 since="1.1",
                 until=None,

@@ -261,18 +261,19 @@ MESSAGES: tuple[Message, ...] = (
                 regex=rf"^Created log for partition {NAME} in [^ ]*-(?:future|delete|stray) with properties ",
                 source_ref="3.6.2 LogManager:1026",
                 own_row=False,
+                each=(Each(rf"for partition {TP} in [^ ]*-future ", Kind.LOG_COPIED),),
                 examples=(
                     Example(
                         "Created log for partition orders-0 in "
                         "/srv/kafka/broker-2/data/orders-0.f24be10f5f7d47d0971c9a0252c8bacb-future with properties "
                         "{min.insync.replicas=2}",
-                        (),
+                        ({**ORDERS, "kind": "log_copied"},),
                         "real",
                     ),
                     Example(
                         "Created log for partition orders-0 in /data2/orders-0.3e6562b5baf34ee9b5a3cba2bb0a3d5b-future "
                         "with properties {}",
-                        (),
+                        ({**ORDERS, "kind": "log_copied"},),
                     ),
                 ),
             ),
