@@ -294,8 +294,12 @@ class _Fold(Leading):
         elif epoch.lineage.entries and at is not None:
             grew = not removed and self._grew(broker, tenure)
             on = self._answered_from(broker, tenure, epoch)
-            if on is not None and on < at and not any(differences(log, epoch.lineage, 0, on)):
-                log = log.splice(epoch.lineage, on)  # what its leader wrote in between it has already
+            if on is not None and on < at:
+                differ, unknown = differences(log, epoch.lineage, 0, on)
+                if not differ and not unknown:
+                    log = log.splice(epoch.lineage, on)  # what its leader wrote in between it has already
+                elif not differ:
+                    log = log.cut(on).begin(UNKNOWN, on)
             untold = grew and cut_untold(self.history, tenure, log, epoch.lineage)
             if at > 0 and (untold or not self.facts.get(broker, NO_FACTS).server_log):
                 log = agreed(log, epoch.lineage, at)  # what it was cut to is not told

@@ -24,6 +24,7 @@ _NAMELESS: Final = (
 """What it prints of a copy as of the log, without the directory."""
 
 _KEY: Final = ("topic", "partition", "broker")
+_READ: Final = ("row", "kind", "leo", "hw", "log_dir", "detail")
 
 
 def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
@@ -43,7 +44,7 @@ def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
     about = rows.filter(pl.col("kind").is_in([*_TOLD, *_BEGINS, *_NAMELESS]) | pl.col("log_dir").is_not_null())
     about = about.join(told.select(_KEY).unique(), on=_KEY, how="semi", maintain_order="left")
     dropped: list[int] = []
-    for _, events in about.select(*_KEY, "row", "kind", "leo", "log_dir", "detail").group_by(_KEY, maintain_order=True):
+    for _, events in about.select(*_KEY, *_READ).group_by(_KEY, maintain_order=True):
         dropped += _of_copies(events)
     return rows.filter(~pl.col("row").is_in(dropped)) if dropped else rows
 
@@ -55,14 +56,19 @@ def _of_copies(events: pl.DataFrame) -> list[int]:
     in_use: str | None = None
     other: str | None = None
     is_copy = False
-    for row, kind, leo, log_dir, detail in events.select("row", "kind", "leo", "log_dir", "detail").iter_rows():
+    begun = False  # by the process before; what this one lacks is the checkpoint of the copy, or of a log just moved
+    for row, kind, leo, hw, log_dir, detail in events.select(_READ).iter_rows():
         loaded = kind == Kind.LOG_LOADED.value
         if kind == Kind.LOG_COPIED.value:
             is_copy = other is not None
         elif kind == Kind.LOG_MOVED.value or (loaded and detail == MOVED):
             found += supposed
             in_use, other, is_copy, supposed = log_dir or other or in_use, None, False, []
+            begun = False
+        elif begun and (kind == Kind.HW_MISSING.value or (kind == Kind.HW_LOADED.value and hw == 0)):
+            found.append(row)
         elif loaded and leo != 0:
+            begun = begun or is_copy
             in_use, other, is_copy, supposed = log_dir or in_use, None, False, []
         elif other is not None and (log_dir == other or (log_dir is None and kind in _NAMELESS)):
             supposed.append(row)

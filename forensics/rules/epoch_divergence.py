@@ -69,7 +69,7 @@ def _unread(history: History, case: Case) -> list[str]:
         file = f"broker {broker}'s leader-epoch-checkpoint of {history.name}"
         if disk.lineage.entries and not disk.entries:
             wanted.append(file + (" once more: the one at hand is empty" if whole else ""))
-        elif disk.entries and not whole:
+        elif disk.entries and not whole and disk.directory is not None:  # without segments it is not known which it is
             wanted.append(f"{file} once more: the one at hand is damaged, which a notice tells with its line")
     for fork in history.forks:
         if None in (fork.left_batch[2], fork.right_batch[2]) or fork.left_batch[2] == fork.right_batch[2]:

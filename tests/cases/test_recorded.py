@@ -35,8 +35,9 @@ TRACE; ``fates-1.1.1``, a power cut of two brokers of four that lost the ends of
 ``chaos51-0.10.2.2``, ``chaos54-4.2.0`` and ``chaos57-2.0.1``, unclean elections among kills, stops and pauses;
 ``chaos37-0.10.2.2``, a leader that was stopped for a while, and a wiped disk;
 ``chaos32-1.1.1``, two unclean elections, after the second of which a follower keeps what it had led;
-``stagger-2.0.1``, healthy, brokers whose directories were copied one after another while they ran; ``jbod-1.1.1`` and
-``jbod-2.6.3``, healthy, replicas that are moved between two log directories of brokers that are killed soon after.
+``stagger-2.0.1``, healthy, brokers whose directories were copied one after another while they ran; ``jbod-1.1.1``,
+``jbod-2.4.1-replication`` and ``jbod-2.6.3``, healthy, replicas that are moved between two log directories of brokers
+that are killed soon after.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
     "retained-2.4.1": (set(), ()),
     "moved-2.8.2": (set(), ()),
     "jbod-2.6.3": (set(), ()),
+    "jbod-2.4.1-replication": (set(), ()),
     "jbod-1.1.1": ({(CUT, ((40, 60),))}, ()),  # the new leader answers for its epochs with the end at its own move
     "moved-3.5.2": (set(), ()),
     "heldcopy-0.10.2.2": (

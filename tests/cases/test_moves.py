@@ -1,0 +1,51 @@
+"""Replicas that are moved between two log directories of a broker that is killed before the move is done, or before it
+says so: healthy clusters, ``jbodmid-1.1.1`` and ``jbodmid-2.4.1``, of which the large segments are left out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from forensics.engines.local import scan, take_in
+from forensics.replay.moves import without_copies
+from parsers.schema import Kind
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.mark.parametrize("case", ["jbodmid-1.1.1", "jbodmid-2.4.1"])
+def test_a_move_that_was_not_told_to_its_end_is_no_loss(case: str) -> None:
+    result = scan([str(DATA / f"{case}.tar.xz")])
+    assert {finding.rule for finding in result.findings} == {"evidence-gap"}  # of the segments
+    for partition in result.partitions:
+        for rule in ("committed-data-lost", "leo-regression", "hw-regression"):
+            assert partition.judgements[rule].verdict == "clean"
+        assert not [one for judged in partition.judgements.values() for one in judged.missing if "damaged" in one]
+
+
+def rows(case: str, broker: int) -> pl.DataFrame:
+    found = take_in([str(DATA / f"{case}.tar.xz")]).observations
+    mine = (pl.col("topic") == "orders") & (pl.col("partition") == 0) & (pl.col("broker") == broker)
+    return found.filter(mine).sort("row")
+
+
+@pytest.mark.parametrize(("case", "broker", "copies"), [("jbodmid-1.1.1", 1, 1), ("jbod-2.4.1-replication", 1, 1)])
+def test_only_what_is_told_of_a_copy_is_left_out(case: str, broker: int, copies: int) -> None:
+    whole = rows(case, broker)
+    kept = without_copies(whole)
+    left_out = whole.join(kept, on="row", how="anti")
+    assert whole.filter(pl.col("kind") == Kind.LOG_COPIED.value).height >= copies
+    loaded = left_out.filter(pl.col("kind") == Kind.LOG_LOADED.value)
+    assert loaded.get_column("leo").to_list() == [0] * copies
+    assert set(loaded.get_column("log_dir")).isdisjoint(
+        kept.filter((pl.col("kind") == Kind.LOG_LOADED.value) & (pl.col("leo") == 0)).get_column("log_dir").head(1)
+    )
+    assert not left_out.filter(pl.col("kind").is_in([Kind.LEADER_AND_ISR.value, Kind.FETCHER_ADDED.value])).height
+
+
+def test_without_a_word_of_a_copy_nothing_is_left_out() -> None:
+    whole = rows("jbodmid-1.1.1", 1).filter(~pl.col("kind").is_in([Kind.LOG_COPIED.value, Kind.LOG_MOVED.value]))
+    assert without_copies(whole).equals(whole)
