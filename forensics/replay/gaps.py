@@ -74,6 +74,7 @@ def untold(
                 and broker in (epoch.first_isr or ())
                 and epoch.isr_elected
                 and not (brief and fact.kraft)
+                and not (broker != epoch.leader and _taken_for_dead(broker, number, epochs))
             ):
                 found[broker] = number, f"it was in the ISR that epoch {number} began with"
                 continue
@@ -204,6 +205,16 @@ def _was_there(before: Sequence[Tenure], spans: Sequence[Tenure], number: int) -
     if not before or before[-1].given_up:
         return False
     return any(tenure.epoch > number and tenure.run == before[-1].run for tenure in spans)
+
+
+def _taken_for_dead(broker: int, number: int, epochs: Mapping[int, Epoch]) -> bool:
+    """Whether the next epoch began as the controller took a broker out of the ISR: one that is frozen, or cut off, may
+    never have got the request on this one (RequestSendThread gives up what waits for a broker that is gone).
+    """
+    epoch, after = epochs[number], epochs.get(number + 1)
+    if after is None or not epoch.by_request or not after.isr_elected or broker not in (epoch.last_isr or ()):
+        return False
+    return after.first_isr is not None and broker not in after.first_isr
 
 
 def _brief(number: int, epochs: Mapping[int, Epoch]) -> bool:
