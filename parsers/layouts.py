@@ -21,12 +21,18 @@ from parsers.lines import Block
 from parsers.schema import NOTICES, empty
 from parsers.wrappings import Wrapping
 
+NOT_KNOWN: Final = "a layout that is not known"
+"""As shown in ``sources`` beside those that are."""
+
 _MOST: Final = 12
 """Layouts of one log."""
 
 _SAMPLE: Final = 500
-_FEW_WRAPPED: Final = 3
-"""Lines that tell a wrapping: hardly any text of one or two is not wrapped in some way."""
+_FEW: Final = 3
+"""Lines that tell a wrapping or another layout: hardly any text of one or two is not wrapped in some way."""
+
+_FEW_DAMAGED: Final = 10
+"""Lines of a log whose beginnings may be cut or overwritten."""
 
 _PER_TEXT: Final = 1 << 32
 _TIME: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10}|[0-9]{8}[T ]?[0-9]{6}"
@@ -72,11 +78,13 @@ class Portion:
         layout: theirs.
         inner: what is inside its wrappings.
         found: what they say.
+        unread: events stand among them whose layout is not known.
     """
 
     layout: Layout
     inner: Block
     found: Extract
+    unread: bool = False
 
 
 class Layouts:
@@ -111,7 +119,7 @@ class Layouts:
         return self._several(block)
 
     def _several(self, block: Block) -> list[Portion]:
-        owners, notices, unread = self._owners(block)
+        owners, notices, unread, unknown = self._owners(block)
         begun = self._last
         by_line = owners.get_column("owner").fill_null(strategy="forward").fill_null(begun)
         self._last = int(by_line[-1])
@@ -133,11 +141,13 @@ class Layouts:
                 self.inside_config = found.inside_config
             if not parts:
                 found = replace(found, notices=pl.concat([found.notices, notices]), relevant=found.relevant + unread)
-            parts.append(Portion(layout, inner, found))
+            parts.append(Portion(layout, inner, found, unread=unknown))
         return parts
 
-    def _owners(self, block: Block) -> tuple[pl.DataFrame, pl.DataFrame, int]:
-        """Which layout each line begins an event of, notices, and how many events are of none that is known."""
+    def _owners(self, block: Block) -> tuple[pl.DataFrame, pl.DataFrame, int, bool]:
+        """Which layout each line begins an event of, notices, how many events are of none that is known, and whether
+        these are more than damaged lines.
+        """
         rows = block.frame().select("line", "text")
         owner = pl.Series("owner", [None] * rows.height, dtype=pl.Int64)
         notices = empty(NOTICES)
@@ -159,14 +169,15 @@ class Layouts:
             if another.utc is not self.utc and not self._told_zones:
                 self._told_zones = True
                 notices = pl.concat([notices, note(_ZONES, line=int(left.get_column("line")[0]))])
+        unknown = left.height > _FEW_DAMAGED
         if self.known[0].frame is frames.STOCK and left.height:
             left = left.filter(~extract.beheaded(left.get_column("text")))  # those are told of one by one
         if left.height:
             count = f"{left.height} lines look" if left.height > 1 else "a line looks"
-            why = f"{count} like events of a layout that is not known, the first here: not understood"
+            why = f"{count} like events of {NOT_KNOWN}, the first here: not understood"
             excerpt, line = str(left.get_column("text")[0])[: extract.EXCERPT], int(left.get_column("line")[0])
             notices = pl.concat([notices, note(why, excerpt=excerpt, line=line)])
-        return rows.select("line").with_columns(owner), notices, left.height
+        return rows.select("line").with_columns(owner), notices, left.height, unknown or left.height >= _FEW
 
     def _another(self, unowned: pl.DataFrame, left: pl.DataFrame) -> Layout | None:
         """A layout of lines that are of none that is known."""
@@ -179,7 +190,7 @@ class Layouts:
                 continue
             found = Layout(around, frame)
             fits = found.heads(_block(left)).len()
-            if fits >= (_FEW_WRAPPED if around and around != self.known[0].around else 1):
+            if fits >= (_FEW if around and around != self.known[0].around else 1):
                 return found
         return None
 

@@ -285,7 +285,7 @@ def _part(block: lines.Block, known: Layouts, requests: RequestLog) -> FileReadi
 def _of_portion(portion: Portion) -> FileReading:
     layout, block, found = portion.layout, portion.inner, portion.found
     part = FileReading(NAME, found.observations, notices=found.notices)
-    part.frame = layout.name
+    part.frame = f"{layout.name}; {layouts.NOT_KNOWN}" if portion.unread else layout.name
     part.zone = UTC if layout.utc else None
     part.events, part.relevant, part.understood = found.events, found.relevant, found.understood
     part.first_time, part.last_time = found.first_time, found.last_time

@@ -20,6 +20,7 @@ from forensics.case.twins import leave_dumps_of_segments
 from forensics.case.zones import ASSUMED, settle
 from parsers.file_reading import note
 from parsers.grep_output import PART
+from parsers.layouts import NOT_KNOWN
 from parsers.read import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
 from parsers.sources import Source
@@ -325,9 +326,15 @@ def _heard_in_part(
 
 
 def _left_out(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> set[int]:
-    """Brokers of whose logs a search left lines out: what it did is not all there."""
+    """Brokers of whose logs a search left lines out, or of which some have a layout that is not known: what they did is
+    not all there.
+    """
     parts = zip(files, owner, strict=True)
-    return {broker for (source, _), broker in parts if broker is not None and PART in source.stored}
+    return {
+        broker
+        for (source, found), broker in parts
+        if broker is not None and (PART in source.stored or NOT_KNOWN in (found.frame or ""))
+    }
 
 
 def _spans(

@@ -32,6 +32,9 @@ LAYOUTS: dict[str, str] = {
 }
 """Patterns of an event's first line; ``json`` for an object."""
 
+UNREADABLE = {"clock": "{clock},{ms} {level} {message} ({logger})"}
+"""No day: such lines cannot be ordered."""
+
 WRAPPED = {"cri": "2026-11-21T04:05:06.000000000Z stdout F {line}", "compose": "kafka-1  | {line}"}
 """What stands around lines that go on from an event."""
 
@@ -44,11 +47,11 @@ def another_event(event: list[str], layout: str) -> list[str]:
     if found is None:
         return [around.format(line=event[0]), *rest]
     parts = {**found.groupdict(), "logger": found["logger"] or "kafka.log.Log"}
-    if LAYOUTS[layout] == "json":
+    if LAYOUTS.get(layout) == "json":
         time = "{day}T{clock}.{ms}Z".format(**parts)
         parts["message"] = "\n".join([parts["message"], *event[1:]])
         return [json.dumps({"@timestamp": time, **{name: parts[name] for name in ("level", "logger", "message")}})]
-    text = LAYOUTS[layout].format(**parts)
+    text = (LAYOUTS | UNREADABLE)[layout].format(**parts)
     # An event of several lines prints its logger behind the last of them.
     return [text if found["logger"] else text.replace(" (kafka.log.Log)", ""), *rest]
 

@@ -56,3 +56,12 @@ def test_a_log_of_many_layouts_in_turn(tmp_path: Path) -> None:
             text = relaid(text, layout, "mixed")  # what is in another layout already is no event for it
         log.write_text(text)
     assert answers(folder) == wanted
+
+
+def test_who_printed_lines_that_cannot_be_read_did_more_than_is_told(tmp_path: Path) -> None:
+    """From half way on, the brokers print the time of day alone: what their logs leave open is unknown, not clean."""
+    folder = copied("acks1-2.8.2", tmp_path / "logs", with_data=False)
+    assert answers(folder)["orders-0", 0, "committed-data-lost"][0] == "clean"
+    for log in folder.glob("broker-*/logs/*.log"):
+        log.write_text(relaid(log.read_text(), "clock", "last half"))
+    assert answers(folder)["orders-0", 0, "committed-data-lost"][0] == "unknown"

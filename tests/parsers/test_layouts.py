@@ -63,6 +63,7 @@ def test_lines_of_a_layout_that_is_not_known_are_told_of(tmp_path: Path) -> None
     found = read(text_of(range(5)) + clock_only, tmp_path)
     assert offsets(found) == list(range(5))
     assert (found.relevant, found.understood) == (9, 5)
+    assert found.frame == f"log4j; {layouts.NOT_KNOWN}"
     assert found.notices.select("reason", "line").rows() == [
         ("4 lines look like events of a layout that is not known, the first here: not understood", 11)
     ]
