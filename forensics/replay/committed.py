@@ -418,9 +418,22 @@ def _shortened(history: History, broker: int | None, after: int, until: int) -> 
     here = [t for t in spans if t.epoch == until]
     whole = [t for t in here if t.role is Role.LEADER and all(step.what == "loaded" for step in t.steps)]
     last = until - 1 if len(here) == len(whole) == 1 else until
+    whole_again = {t.epoch for t in spans if epoch is not None and _always_let_in_again(history, spans, t.epoch, epoch)}
     return any(c.replica == broker and first <= c.epoch <= until for c in cuts) or any(
-        s.replica == broker and s.epoch <= last and (after <= s.epoch or s.epoch in late) for s in history.shrunk
+        s.replica == broker and s.epoch <= last and (after <= s.epoch or s.epoch in late) and s.epoch not in whole_again
+        for s in history.shrunk
     )
+
+
+def _always_let_in_again(history: History, spans: Sequence[Tenure], number: int, before: Epoch) -> bool:
+    """Whether a replica entered the ISR of an epoch again after each of its processes that ended in it."""
+    ended = [at for at, one in enumerate(spans[:-1]) if one.epoch == number and spans[at + 1].run != one.run]
+    if not ended or not all(_let_in_again(history, spans, at, before) for at in ended):
+        return False
+    if {spans[at + 1].epoch for at in ended} != {number}:
+        return False
+    inside = [spans[ended[0]].replica in isr for isr, _ in history.epochs[number].isr]
+    return sum(not out and back for out, back in itertools.pairwise(inside)) >= len(ended)
 
 
 @dataclass(frozen=True, slots=True)
