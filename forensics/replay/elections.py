@@ -127,9 +127,9 @@ def from_isr(history: History, epoch: Epoch) -> bool:
     if epoch.unclean or epoch.safe:
         return not epoch.unclean
     told = isr_before(history, epoch)
-    if told is None:
-        before = _with_isr(history, epoch)
-        told = before.last_isr if before is not None else None
+    before = _with_isr(history, epoch) if told is None else None
+    if before is not None and before.last_isr is not None:
+        told = before.last_isr & (_may_stand(history, before, epoch) or before.last_isr)
     return kept_company(history, epoch) or from_eligible(history, epoch) or (told is not None and epoch.leader in told)
 
 
@@ -266,4 +266,20 @@ def _not_among_the_last(history: History, epoch: Epoch) -> bool:
         return before.by_request and was_last_member(history.epochs, epoch) is False
     if before.leader is not None and before.leader >= 0 and not (before.isr_own or before.isr_told):
         return False
-    return epoch.leader not in before.last_isr
+    return epoch.leader not in before.last_isr | _may_stand(history, before, epoch)
+
+
+def _may_stand(history: History, before: Epoch, epoch: Epoch) -> frozenset[int]:
+    """The ISR that the last leader before an election may have left, where nothing confirms the one it proposed: a
+    leader that was frozen proposes to an elector that has a successor for it. Empty where the numbers say that all
+    that it proposed was committed.
+    """
+    first, standing = _first_state(history, epoch), before.standing or frozenset()
+    numbered = [number for number, (of, isr) in history.states.items() if of == before.epoch and isr is not None]
+    if history.kraft or first is None or not numbered:
+        return standing
+    told = [isr for isr, _ in itertools.groupby(isr for isr, _ in before.isr)]
+    since = history.states[max(numbered)][1]
+    changes = first - max(numbered) - (epoch.epoch - before.epoch)
+    confirmed = since in told and changes >= len(told) - 1 - told.index(since)
+    return frozenset() if confirmed else standing

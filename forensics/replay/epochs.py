@@ -249,7 +249,7 @@ def _led(epoch: Epoch, broker: int, tenure: Tenure) -> None:
     else:
         # Its first word is of a change; with which ISR it was elected only others tell.
         epoch.isr = [*(epoch.isr[:1] if epoch.isr_elected else []), *tenure.isr]
-    epoch.isr_own = True
+    epoch.isr_own, epoch.standing = True, tenure.standing
 
 
 def _leader(epoch: Epoch, leader: int, ref: Ref) -> None:

@@ -108,7 +108,9 @@ def _read(
     tenures: dict[int, list[Tenure]] = {}
     for broker in sorted({*events, *disks}):
         fact = facts.get(broker, NO_FACTS)
-        reader = Reader(broker, hw_protocol=fact.hw_protocol, initial_offset=fact.initial_offset)
+        reader = Reader(
+            broker, hw_protocol=fact.hw_protocol, initial_offset=fact.initial_offset, confirms=fact.confirms
+        )
         own = events.get(broker, ())
         gaps = gaps_in(broker, own, fact)
         tenures[broker] = reader.read(own, {gap.row for gap in gaps})

@@ -217,7 +217,8 @@ class BrokerFacts:
         initial_offset: meaning of the offset in ``Added fetcher``: "end", "hw" or None.
         alone_commits: a leader alone in the ISR commits what it appends; from 3.7 on only if min.insync.replicas allows
             (KIP-966, Partition.maybeIncrementLeaderHW).
-        fenced: fetches carry the leader epoch (KIP-320, 2.1), so that none but one that waits is answered in another.
+        fenced: fetches carry the leader epoch (KIP-320), so that none but one that waits is answered in another. From
+            2.5 on: to 2.4 a leader remembers none of what is fetched in a session (FetchSession, CachedPartition).
         server_log: what its log layer did is in the evidence.
         state_log: which roles it was told is in the evidence.
         always_cuts: it truncates whenever it takes up a leader, and prints it (ReplicaManager.makeFollowers to 0.10.2).
@@ -228,6 +229,7 @@ class BrokerFacts:
         joins_early: as leader it may let a follower into the ISR below the start of its epoch: to 2.0, where reaching
             its high watermark was enough (KAFKA-7128); true where the release is not known.
         lets_in_early: the same where it is known.
+        confirms: as leader it prints which proposed ISRs were committed (Partition, at INFO from 2.4 on).
         told: its version, its inter-broker protocol or the format of its batches says which protocol it follows.
         unheard: broker epoch of a process of which controllers tell and its own lines do not; or None.
     """
@@ -245,6 +247,7 @@ class BrokerFacts:
     joins_early: bool = True
     lets_in_early: bool = False
     unheard: int | None = None
+    confirms: bool = False
     told: bool = True
 
 
@@ -387,6 +390,7 @@ class Epoch:
         named: whether any evidence names it; if not, the numbers of others say that it was.
         other_leaders: other leaders stated for the same epoch.
         unclean: evidence that the election went outside the ISR.
+        standing: the ISR that may have stood to its end, where its leader proposed another and does not confirm it.
         isr_own: the leader itself states the ISR, so every change of it is known.
         isr_told: controllers or metadata caches state it.
         isr_elected: its first ISR is the one it was elected with.
@@ -412,6 +416,7 @@ class Epoch:
     named: bool = True
     other_leaders: dict[int, Ref] = field(default_factory=dict)
     unclean: list[Ref] = field(default_factory=list)
+    standing: frozenset[int] | None = None
     isr_own: bool = False
     isr_told: bool = False
     isr_elected: bool = False

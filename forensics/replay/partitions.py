@@ -209,7 +209,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         hw_protocol=old,
         initial_offset=broker.initial_offset if broker is not None else None,
         alone_commits=release is not None and release < (3, 7),
-        fenced=release is not None and release >= (2, 1) and not old,
+        fenced=release is not None and release >= (2, 5) and not old,
         server_log=broker is not None and broker.server_log,
         state_log=broker is not None and broker.state_log,
         always_cuts=release is not None and release < (0, 11),
@@ -218,6 +218,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         kraft=broker is not None and broker.kraft,
         joins_early=not (broker is not None and broker.kraft) and (release is None or release < (2, 1)),
         lets_in_early=release is not None and release < (2, 1),
+        confirms=release is not None and release >= (2, 4),
         unheard=broker.unheard if broker is not None else None,
         told=bool(magics) or (broker is not None and broker.hw_protocol is not None),
     )

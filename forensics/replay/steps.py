@@ -67,6 +67,7 @@ class Tenure:
         end_low: greatest log end offset it is known to have reached.
         hw: greatest high watermark reached in the tenure.
         isr: every ISR it stated as leader, in order.
+        standing: the ISR that may stand still, where it proposed the last one and no line says that it was committed.
         alone: log end offset it had as leader once the ISR was known to be itself alone.
         held_back: it said that its high watermark did not advance though it was alone and had more: who fetches within
             the lag holds it back, in the ISR or not.
@@ -95,6 +96,7 @@ class Tenure:
     end_low: int = 0
     hw: Sample | None = None
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
+    standing: frozenset[int] | None = None
     alone: Sample | None = None
     is_alone: bool = False
     held_back: bool = False

@@ -34,12 +34,12 @@ class Reader:
         hw_protocol: it truncates to its high watermark on becoming a follower (Kafka before 0.11, or an inter-broker
             protocol or message format before it), so a truncation target then is its own high watermark.
         initial_offset: what ``Added fetcher`` prints: "end", "hw" or None where the version is unknown.
+        confirms: as leader it prints which ISRs were committed.
     """
 
-    def __init__(self, replica: int, *, hw_protocol: bool, initial_offset: str | None) -> None:
-        self.replica = replica
-        self.hw_protocol = hw_protocol
-        self.initial_offset = initial_offset
+    def __init__(self, replica: int, *, hw_protocol: bool, initial_offset: str | None, confirms: bool) -> None:
+        self.replica, self.hw_protocol = replica, hw_protocol
+        self.initial_offset, self.confirms = initial_offset, confirms
         self.tenures: list[Tenure] = []
         self.now = Tenure(replica, -1, -1, Role.OFFLINE)
         self.at_rest = False  # read back by a new process, or deleted, and no role learned since
@@ -534,8 +534,7 @@ class Reader:
         if now.role is not Role.LEADER:
             return
         if event.leo is not None and event.leo >= 0:
-            now.end_low = max(now.end_low, event.leo)
-            self.low = max(self.low, event.leo)
+            now.end_low, self.low = max(now.end_low, event.leo), max(self.low, event.leo)
         self._hw(event)
         self.shrinking = event if event.kind == Kind.ISR_SHRINK else None
         self.proposed = event if event.kind in (Kind.ISR_SHRINK, Kind.ISR_EXPAND) else None
@@ -543,6 +542,7 @@ class Reader:
         if was and not now.isr:
             now.isr.append((was, Ref(row=event.row, note=BEGAN_WITH)))
         if isr is not None:
+            now.standing = (now.standing or now.isr[-1][0]) if self.proposed and self.confirms and now.isr else None
             now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
             now.is_alone = isr == {self.replica} and (now.is_alone or event.kind != Kind.ISR_SHRINK)
             if now.is_alone and event.kind == Kind.ISR_COMMIT and now.end_low > 0:
