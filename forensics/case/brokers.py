@@ -18,7 +18,9 @@ class Broker:
     Attributes:
         id: broker id.
         cluster: cluster id, or None.
-        version: Kafka version it printed, e.g. "3.9.1", or None.
+        version: Kafka version it printed last, e.g. "3.9.1", or None.
+        releases: every release that its processes printed, as (major, minor): it may have been upgraded meanwhile.
+        old_runs: its processes whose version, inter-broker protocol or message format is from before KIP-101.
         settings: settings that matter, last printed or from ``server.properties``.
         starts: times at which its processes began, microseconds since 1970 UTC.
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
@@ -30,6 +32,8 @@ class Broker:
     id: int
     cluster: str | None = None
     version: str | None = None
+    releases: set[tuple[int, int]] = field(default_factory=set)
+    old_runs: set[int] = field(default_factory=set)
     settings: dict[str, str] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
     server_log: bool = False
@@ -54,14 +58,18 @@ class Broker:
         return version_of(self.version) or self.number("inter.broker.protocol.version")
 
     @property
+    def oldest(self) -> tuple[int, int] | None:
+        """The least release of any of its processes."""
+        return min(self.releases, default=self.release)
+
+    @property
     def hw_protocol(self) -> bool | None:
         """Whether its followers truncate to their high watermark (before KIP-101); None where nothing tells."""
         known = [
             v
             for v in (
                 version_of(self.version),
-                self.number("inter.broker.protocol.version"),
-                self.number("log.message.format.version"),
+                *(self.number(key) for key in _PROTOCOL),
             )
             if v is not None
         ]
@@ -77,14 +85,18 @@ class Broker:
     @property
     def initial_offset(self) -> str | None:
         """What the offset in ``Added fetcher`` is (ReplicaManager.makeFollowers): to 1.0 the log end offset, 1.1 to 2.6
-        the high watermark, later either.
+        the high watermark, later either; None where it was upgraded from one to the other too.
         """
-        release = self.release
-        if release is None:
+        release, oldest = self.release, self.oldest
+        if release is None or oldest is None or oldest < (1, 1) <= release:
             return None
         if release < (1, 1):
             return "end"
         return "hw" if release < (2, 7) else None
+
+
+_PROTOCOL = ("inter.broker.protocol.version", "log.message.format.version")
+"""Settings that make a broker follow the protocol of an older release."""
 
 
 def version_of(text: str | None) -> tuple[int, int] | None:
@@ -112,16 +124,22 @@ def brokers(
         found.setdefault(number, Broker(number)).settings.update(values)
     rows = observations.filter(
         pl.col("kind").is_in([Kind.BROKER_VERSION.value, Kind.BROKER_CONFIG.value]) & pl.col("broker").is_not_null()
-    ).select("broker", "kind", "detail")
-    for number, kind, detail in rows.unique(maintain_order=True).iter_rows():
+    ).select("broker", "kind", "detail", "run")
+    for number, kind, detail, run in rows.unique(maintain_order=True).iter_rows():
         broker = found.setdefault(number, Broker(number))
         if detail is None:
             continue
+        key, _, value = detail.partition("=")
         if kind == Kind.BROKER_VERSION.value:
+            key, value = "", detail
             broker.version = detail
         else:
-            key, _, value = detail.partition("=")
             broker.settings[key] = value
+        release = version_of(value) if key in ("", *_PROTOCOL) else None
+        if release is not None and key == "":
+            broker.releases.add(release)
+        if release is not None and release < (0, 11) and run is not None:
+            broker.old_runs.add(run)
     starts = observations.filter(pl.col("starts_run")).select("broker", "time")
     for number, time in starts.with_columns(pl.col("time").cast(pl.Int64)).iter_rows():
         if number in found and time is not None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from forensics.case.speakers import OF_ITSELF
 from parsers.schema import ROLES, Kind
 
 SKEW: dict[str, pl.DataType] = {
@@ -187,9 +188,6 @@ def _set(name: str) -> pl.Expr:
     return pl.col(name).str.split(",").list.sort().list.join(",")
 
 
-_OWN = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
-
-
 def _wanted(observations: pl.DataFrame) -> pl.DataFrame:
     """Dated rows that may be a cause or an effect, without topics that were deleted and created again.
 
@@ -220,10 +218,12 @@ def _wanted(observations: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pairs(cause: pl.DataFrame, effect: pl.DataFrame, keys: list[str]) -> Pairs:
-    """The first cause and the first effect of each broker with the same key."""
+    """The first cause and the first effect of each broker with the same key; who had heard before it told repeats."""
     first = cause.drop_nulls(keys).group_by(*keys, "broker").agg(pl.col("at").min())
     then = effect.drop_nulls(keys).group_by(*keys, "broker").agg(pl.col("at").min())
     both = first.join(then, on=keys, how="inner", suffix="_effect")
+    late = (pl.col("broker") == pl.col("broker_effect")) & (pl.col("at_effect") < pl.col("at"))
+    both = both.join(both.filter(late).select(*keys, "broker"), on=[*keys, "broker"], how="anti")
     return both.select(
         pl.col("broker").alias("cause"),
         pl.col("broker_effect").alias("effect"),
@@ -232,10 +232,14 @@ def _pairs(cause: pl.DataFrame, effect: pl.DataFrame, keys: list[str]) -> Pairs:
 
 
 def _sent(rows: pl.DataFrame) -> Pairs:
-    """A LeaderAndIsr request as its controller sent it, and as its receiver tells (state-change.log to 2.x)."""
-    sent = rows.filter(_is(Kind.LEADER_AND_ISR) & ~_OWN).with_columns(pl.col("replica").alias("receiver"))
-    received = rows.filter(_is(Kind.LEADER_AND_ISR) & _OWN).with_columns(pl.col("broker").alias("receiver"))
-    return _pairs(sent, received, [*_PLACE, "leader_epoch", "isr", "receiver"])
+    """A LeaderAndIsr request as its controller sent it, and as its receiver tells (state-change.log to 2.x). The next
+    controller sends every broker what it got from the one before: what was sent or received twice pairs with nothing.
+    """
+    keys = [*_PLACE, "leader_epoch", "isr", "receiver"]
+    sent = rows.filter(_is(Kind.LEADER_AND_ISR) & ~OF_ITSELF).with_columns(pl.col("replica").alias("receiver"))
+    received = rows.filter(_is(Kind.LEADER_AND_ISR) & OF_ITSELF).with_columns(pl.col("broker").alias("receiver"))
+    once = [one.group_by(keys).len().filter(pl.col("len") == 1).select(keys) for one in (sent, received)]
+    return _pairs(sent.join(once[0], on=keys, how="semi"), received.join(once[1], on=keys, how="semi"), keys)
 
 
 def _decided(rows: pl.DataFrame, *, alone: bool) -> Pairs:
@@ -252,8 +256,10 @@ def _decided(rows: pl.DataFrame, *, alone: bool) -> Pairs:
     twice = twice.filter(pl.col("leader_epoch") >= pl.col("first")).select(keys).unique()
     decided = decided.join(twice, on=keys, how="anti")
     count = pl.col("broker").n_unique().over(keys)
-    heard = rows.filter(_is(*ROLES, Kind.METADATA_CACHED) & _OWN)
-    return _pairs(decided.filter((count == 1) if alone else (count > 1)), heard, keys)
+    heard = rows.filter(_is(*ROLES, Kind.METADATA_CACHED) & OF_ITSELF)
+    # A controller with ZooKeeper repeats what the one before decided.
+    replayed = (count > 1) & ~pl.col("message").cast(pl.String).str.starts_with("C-").fill_null(False).any().over(keys)
+    return _pairs(decided.filter((count == 1) if alone else replayed), heard, keys)
 
 
 def _decided_twice(decided: pl.DataFrame) -> pl.DataFrame:
@@ -306,7 +312,7 @@ def _isr_answered(rows: pl.DataFrame) -> Pairs:
 
 def _of_epoch(rows: pl.DataFrame) -> pl.DataFrame:
     """ISR changes of leaders with the leader epoch in which they were proposed."""
-    lines = rows.filter((_is(*ROLES) & _OWN) | _is(*_PROPOSED)).sort("broker", *_PLACE, "row")
+    lines = rows.filter((_is(*ROLES) & OF_ITSELF) | _is(*_PROPOSED)).sort("broker", *_PLACE, "row")
     role = pl.when(_is(*ROLES)).then(pl.col("leader_epoch"))
     return lines.with_columns(role.forward_fill().over("broker", *_PLACE).alias("leader_epoch")).filter(_is(*_PROPOSED))
 

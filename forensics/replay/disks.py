@@ -89,8 +89,8 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for topic, partition, broker, end, first, magic, path in ends.iter_rows():
         one = at(topic, partition, broker)
         one.end, one.first, one.magic, one.directory = end, first, magic, path.rpartition("/")[0]
-    for topic, partition, broker, epoch, start, before, source, byte in _epochs(sound).iter_rows():
-        at(topic, partition, broker).epoch(epoch, start, before, Ref(source=source, byte=byte))
+    for topic, partition, broker, epoch, start, before, undated, source, byte in _epochs(sound).iter_rows():
+        at(topic, partition, broker).epoch(epoch, start, before, undated, Ref(source=source, byte=byte))
     for topic, partition, broker, first, last in _altered(sound).iter_rows():
         at(topic, partition, broker).altered.append((first, last + 1))
     lasts = sound.sort(*PLACE, "last_offset", "source", "byte").group_by(*PLACE, maintain_order=True).last()
@@ -132,8 +132,9 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, Stal
     files = stale.select(*place, pl.col("id").alias("source"))
     sound = case.batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok")).join(files, on="source", how="inner")
     found: dict[tuple[str, int, int, str], _Files] = {key: _Files() for key in files.select(place).unique().iter_rows()}
-    for topic, partition, broker, root, epoch, start, before, source, byte in _epochs(sound, place).iter_rows():
-        found[topic, partition, broker, root].epoch(epoch, start, before, Ref(source=source, byte=byte))
+    for *key, epoch, start, before, undated, source, byte in _epochs(sound, place).iter_rows():
+        topic, partition, broker, root = key
+        found[topic, partition, broker, root].epoch(epoch, start, before, undated, Ref(source=source, byte=byte))
     segments = _ordered(stale.filter(pl.col("format").is_in(["segment", "dump-log"])), place)
     apart = segments.filter((pl.col("base_offset") > pl.col("_end")).fill_null(False))
     for topic, partition, broker, root, first, end in apart.select(*place, "_end", "base_offset").iter_rows():
@@ -229,6 +230,7 @@ class _Files:
 
     def __init__(self) -> None:
         self.lineage: list[tuple[int, int]] = []
+        self.undated: set[int] = set()
         self.altered: list[Range] = []
         self.falls: list[Damage] = []
         self.refs: dict[int, Ref] = {}
@@ -251,8 +253,13 @@ class _Files:
         self.holes: list[Range] = []
         self.beside: list[tuple[int, str]] = []
 
-    def epoch(self, epoch: int, start: int, before: int | None, ref: Ref) -> None:
-        """A batch with which another leader epoch begins, in the order of the log, and where the one before ends."""
+    def epoch(self, epoch: int, start: int, before: int | None, undated: int | None, ref: Ref) -> None:
+        """A batch with which another leader epoch begins, in the order of the log, where the one before it ends, and
+        where those begin that stand before it and carry no epoch.
+        """
+        if undated is not None:
+            self.undated.add(start)
+            before = undated if self.lineage else before
         if self.lineage and (epoch < self.lineage[-1][0] or start <= self.lineage[-1][1]):
             last = self.lineage[-1][0]
             text = f"leader epoch {epoch} at offset {start} follows leader epoch {last}"
@@ -274,6 +281,7 @@ class _Files:
         return Disk(
             lineage=rising(stated.without(merge([*self.holes, *self.altered]))),
             stated=stated,
+            undated=frozenset(self.undated),
             end=self.end,
             log_start=self._begins(),
             local_start=self.local,
@@ -337,19 +345,26 @@ def _altered(batches: pl.DataFrame) -> pl.DataFrame:
 
 
 def _epochs(batches: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame:
-    """The batch with which each leader epoch begins in each log, and where the one before it ends (``before``): the
-    cleaner takes records on both sides of where a leader began, and of what stood there no epoch is known.
+    """The batch with which each leader epoch begins in each log, where the one before it ends (``before``), as the
+    cleaner takes records on both sides of where a leader began, and of what stood there no epoch is known; and where
+    messages of v0 and v1 begin that stand right before it (``undated``), which carry no epoch: a leader converts to
+    them what it gives to a follower with an older protocol.
     """
+    old = pl.col("leader_epoch").is_null()
+    first = pl.when(old & ~old.shift(1, fill_value=False).over(place)).then("base_offset").forward_fill().over(place)
     end, byte = pl.col("last_offset") + 1, pl.col("byte") + pl.col("size")
     # Bytes between two headers of a file are those of others that were left out, which leave no gap, or damaged.
     same = pl.col("source") == pl.col("source").shift(1).over(place)
     left_out = same & (pl.col("byte") != byte.shift(1).over(place))
     return (
         batches.sort(*place, "base_offset", "source", "byte")
-        .with_columns(pl.when(~left_out.fill_null(False)).then(end.shift(1).over(place)).alias("before"))
+        .with_columns(
+            pl.when(~left_out.fill_null(False)).then(end.shift(1).over(place)).alias("before"),
+            pl.when(old.shift(1, fill_value=False).over(place)).then(first).alias("undated"),
+        )
         .filter(pl.col("leader_epoch").is_not_null() & (pl.col("leader_epoch") >= 0))
         .filter((pl.col("leader_epoch") != pl.col("leader_epoch").shift(1).over(place)).fill_null(True))
-        .select(*place, "leader_epoch", "base_offset", "before", "source", "byte")
+        .select(*place, "leader_epoch", "base_offset", "before", "undated", "source", "byte")
     )
 
 

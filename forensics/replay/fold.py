@@ -108,9 +108,7 @@ def _read(
     tenures: dict[int, list[Tenure]] = {}
     for broker in sorted({*events, *disks}):
         fact = facts.get(broker, NO_FACTS)
-        reader = Reader(
-            broker, hw_protocol=fact.hw_protocol, initial_offset=fact.initial_offset, confirms=fact.confirms
-        )
+        reader = Reader(broker, fact)
         own = events.get(broker, ())
         gaps = gaps_in(broker, own, fact)
         tenures[broker] = reader.read(own, {gap.row for gap in gaps})
@@ -150,7 +148,7 @@ def _collect(
     told = {broker for broker, replica in history.replicas.items() if replica.state_log} - {*history.gaps}
     history.epochs = leadership.collect(tenures, cluster_events, disks, told)
     ends = {broker: disk.end for broker, disk in disks.items() if disk.end is not None}
-    missed = untold({b: tenures[b] for b in told}, history.epochs, facts, linked(events), ends)
+    missed = untold({b: tenures[b] for b in told}, history.epochs, facts, linked(events), ends, history.removed)
     missed = {**late(tenures, told, history.epochs), **missed}
     if not history.backwards and not served_again(tenures):
         missed = {**regrown(tenures, told), **missed}
@@ -263,9 +261,10 @@ class _Fold(Leading):
         if before is None or before.leader is None or not self._fetches_ahead(broker, before.leader):
             return
         for number, epoch in self.history.epochs.items():
-            # Who is dead is taken out of the ISR in an epoch of its own (KafkaController.onReplicasBecomeOffline).
+            # Who is dead is taken out of the ISR in an epoch of its own (KafkaController.onReplicasBecomeOffline); who
+            # asks for its own shutdown lives on and fetches while it is.
             left_out = epoch.isr_elected and broker not in (epoch.first_isr or ())
-            if tenure.run > before.run and left_out:
+            if tenure.run > before.run and left_out and before.shut_down is None:
                 continue
             if before.epoch < number < tenure.epoch and epoch.leader == before.leader and epoch.served:
                 start = epoch.start if epoch.start is not None else epoch.start_low

@@ -38,16 +38,12 @@ def forks(
         batches.join(live, on="source", how="semi")
         .join(wanted, on=["topic", "partition"], how="semi")
         .filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
-        .select(*PLACE, "base_offset", "last_offset", "leader_epoch", "crc", "records", "magic", "source", "byte")
+        .select(*PLACE, "base_offset", "last_offset", *_OF_BATCH)
     )
     for key, pairs in _pairs(found):
         compared[key] = frozenset(pairs)
-    left = rows.rename(
-        {name: f"{name}_left" for name in ("broker", "leader_epoch", "crc", "records", "source", "byte")}
-    )
-    right = rows.drop("magic").rename(
-        {name: f"{name}_right" for name in ("broker", "leader_epoch", "crc", "records", "source", "byte")}
-    )
+    left = rows.rename({name: f"{name}_left" for name in ("broker", *_OF_BATCH)})
+    right = rows.rename({name: f"{name}_right" for name in ("broker", *_OF_BATCH)})
     same_span = left.join(right, on=["topic", "partition", "base_offset", "last_offset"], how="inner").filter(
         pl.col("broker_left") < pl.col("broker_right")
     )
@@ -56,8 +52,12 @@ def forks(
     )
     other_epoch = (pl.col("leader_epoch_left") != pl.col("leader_epoch_right")).fill_null(False)
     # Of a batch the checksum covers all but its offset and its epoch: one batch under two epochs is no other record.
-    alike = ((pl.col("magic") >= 2) & (pl.col("crc_left") == pl.col("crc_right"))).fill_null(False)
+    alike = ((pl.col("magic_left") >= 2) & (pl.col("crc_left") == pl.col("crc_right"))).fill_null(False)
     other = (pl.col("crc_left") != pl.col("crc_right")) & full
+    # What a leader gives in an older format has another checksum, and the times of its records.
+    at = ("max_timestamp_left", "max_timestamp_right")
+    timed = (pl.col(at[0]) != pl.col(at[1])) & (pl.min_horizontal(*at) >= 0)
+    other &= ((pl.col("magic_left") < 2) == (pl.col("magic_right") < 2)) | timed
     differ = same_span.filter((other_epoch & ~alike) | other).with_columns(
         pl.col("base_offset").alias("base_right"), pl.col("last_offset").alias("last_right")
     )
@@ -94,6 +94,8 @@ def forks(
     return result, compared
 
 
+_OF_BATCH = ("leader_epoch", "crc", "records", "magic", "max_timestamp", "source", "byte")
+
 _FORK = (
     "topic",
     "partition",
@@ -116,7 +118,7 @@ def _crossing(rows: pl.DataFrame, same_span: pl.DataFrame, found: dict[Key, dict
     """Batches of two replicas that overlap without having the same span, where their epochs differ.
 
     Without epochs (v0, v1) an overlap of other spans is another record too: nothing but compaction, which this format
-    shows as single messages, would part what was one wrapper.
+    shows as single messages, would part what was one wrapper. Of one batch in two formats see ``_converted``.
     """
     matched = same_span.select("topic", "partition", "base_offset", "last_offset", "broker_left", "broker_right")
     suspects = [
@@ -142,8 +144,12 @@ def _crossing(rows: pl.DataFrame, same_span: pl.DataFrame, found: dict[Key, dict
                 b = by_broker[two].join(pairs, on=spans, how="anti")
                 if a.is_empty() or b.is_empty():
                     continue
-                for x, y in _overlaps(a, b):
+                pieces = list(_overlaps(a, b))
+                same = _converted(pieces)
+                for x, y in pieces:
                     legacy = x["magic"] < 2 and y["magic"] < 2
+                    if id(x) in same or id(y) in same:
+                        continue
                     if legacy or (x["leader_epoch"] != y["leader_epoch"]):
                         out.append(
                             (
@@ -196,6 +202,27 @@ def _overlaps(left: pl.DataFrame, right: pl.DataFrame) -> Iterator[tuple[dict[st
             i += 1
         else:
             j += 1
+
+
+def _converted(pieces: list[tuple[dict[str, int], dict[str, int]]]) -> set[int]:
+    """Batches (by ``id``) that another replica has in an older format, as far as one can tell: a leader gives those who
+    fetch with an older protocol, as in a rolling upgrade, what it has as v0 or v1 messages (KIP-98, KIP-283; to 3.x),
+    which keep their offsets and times and carry no epoch.
+    """
+    parts: dict[int, tuple[dict[str, int], list[dict[str, int]]]] = {}
+    for pair in pieces:
+        new = [batch for batch in pair if batch["magic"] >= 2]
+        if len(new) == 1:
+            old = pair[1] if new[0] is pair[0] else pair[0]
+            parts.setdefault(id(new[0]), (new[0], []))[1].append(old)
+    found = set()
+    for batch, messages in parts.values():
+        span = batch["last_offset"] - batch["base_offset"] + 1
+        whole = batch["records"] == span == sum(one["records"] or 0 for one in messages)
+        latest = max(one["max_timestamp"] for one in messages)
+        if not whole or min(latest, batch["max_timestamp"]) < 0 or latest == batch["max_timestamp"]:
+            found |= {id(batch)}
+    return found
 
 
 def _pairs(found: dict[Key, dict[int, Disk]]) -> Iterator[tuple[Key, list[tuple[int, int]]]]:

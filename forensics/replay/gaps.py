@@ -10,6 +10,7 @@ from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.isr import isr_text
 from forensics.replay.leading import NO_FACTS
+from forensics.replay.removals import accounted
 from forensics.replay.steps import Tenure
 from parsers.schema import ROLES
 
@@ -43,6 +44,7 @@ def untold(
     facts: Mapping[int, BrokerFacts],
     before_it: Linked,
     ends: Mapping[int, int],
+    removed: Mapping[int, frozenset[int]],
 ) -> dict[int, tuple[int, str]]:
     """Epochs that a replica had a part in, as others say, and of which its own lines, which go on before and behind or
     end there, tell nothing.
@@ -54,6 +56,7 @@ def untold(
         before_it: which epochs followed one another on each broker. Epochs in between passed it by: a KRaft broker
             applies several changes of a partition as one (TopicDelta).
         ends: where the log of each replica ends whose files are at hand.
+        removed: by epoch without a leader, the replicas that a controller had just taken out of the ISR.
 
     Returns:
         The first such epoch of each replica, and what shows its part.
@@ -107,7 +110,7 @@ def untold(
         if grown is not None and (broker not in found or grown.epoch < found[broker][0]):
             found[broker] = grown.epoch, f"its log grew beyond {grown.start_end} in epoch {grown.epoch}, without a role"
     for broker, spans in sorted(tenures.items()):
-        missed = _nameless(broker, spans, epochs)
+        missed = _nameless(broker, spans, epochs, removed)
         if missed is not None and (broker not in found or missed < found[broker][0]):
             found[broker] = missed, f"it led before epoch {missed} and serves on after it, and nothing names that epoch"
     return found
@@ -288,7 +291,9 @@ def _grown(spans: Sequence[Tenure]) -> Tenure | None:
     return None
 
 
-def _nameless(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch]) -> int | None:
+def _nameless(
+    broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch], removed: Mapping[int, frozenset[int]]
+) -> int | None:
     """An epoch of which nobody tells though the leader before it lived on: it was told of its successor at the least.
 
     While the last leader is dead, an epoch without one may begin of which stock logging tells nothing. And controllers
@@ -298,7 +303,13 @@ def _nameless(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch])
     for one, two in itertools.pairwise(spans):
         if one.role is not Role.LEADER or one.given_up or one.run != two.run or one.epoch < 0:
             continue
-        nameless = [number for number in range(one.epoch + 1, two.epoch) if number not in epochs]
+        named = [number for number in epochs if one.epoch <= number <= two.epoch]
+        nameless = [
+            number
+            for start, end in itertools.pairwise(sorted(named))
+            for number in range(start + 1, end)
+            if not accounted(epochs[start], epochs[end], removed)
+        ]
         before, after = epochs[one.epoch], epochs[two.epoch]
         if nameless and not (after.leader == broker and at_once(before, after)):
             return nameless[0]

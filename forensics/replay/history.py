@@ -108,6 +108,7 @@ class Disk:
             whole, so that a file is missing.
         holes: these, and those behind damaged segments.
         beside: indexes and producer snapshots without the segment of their name: its base offset, and their name.
+        undated: starts of epochs right behind messages of v0 and v1, which may be of the same epoch.
     """
 
     lineage: Lineage = field(default_factory=Lineage)
@@ -132,13 +133,18 @@ class Disk:
     gaps: tuple[Range, ...] = ()
     holes: tuple[Range, ...] = ()
     beside: tuple[tuple[int, str], ...] = ()
+    undated: frozenset[int] = frozenset()
 
     def begun(self) -> Iterator[tuple[int, int]]:
         """Leader epochs and the offsets of their first records, where nothing that stood before these is missing."""
         before: int | None = None
         for epoch, start in self.lineage.entries:
             below = start == 0 or (start > self.log_start and self.cleaner_point is None)
-            if epoch >= 0 and (below if before is None else before >= 0 and start > self.log_start):
+            if (
+                epoch >= 0
+                and start not in self.undated
+                and (below if before is None else before >= 0 and start > self.log_start)
+            ):
                 yield epoch, start
             before = epoch
 
@@ -214,7 +220,9 @@ class BrokerFacts:
 
     Attributes:
         hw_protocol: followers truncate to their high watermark.
+        old_runs: its processes that did, where it was upgraded since.
         initial_offset: meaning of the offset in ``Added fetcher``: "end", "hw" or None.
+        falls_back: who falls back on the offset that it began to fetch from falls back on its high watermark: to 2.6.
         alone_commits: a leader alone in the ISR commits what it appends; from 3.7 on only if min.insync.replicas allows
             (KIP-966, Partition.maybeIncrementLeaderHW).
         fenced: fetches carry the leader epoch (KIP-320), so that none but one that waits is answered in another. From
@@ -238,7 +246,9 @@ class BrokerFacts:
     kraft: bool = False
     tells_start: bool = False
     hw_protocol: bool = False
+    old_runs: frozenset[int] = frozenset()
     initial_offset: str | None = None
+    falls_back: bool = False
     alone_commits: bool = False
     fenced: bool = False
     server_log: bool = True
@@ -249,6 +259,10 @@ class BrokerFacts:
     unheard: int | None = None
     confirms: bool = False
     told: bool = True
+
+    def is_old(self, run: int) -> bool:
+        """Whether a process of it truncates to its high watermark."""
+        return self.hw_protocol or run in self.old_runs
 
 
 @dataclass(frozen=True, slots=True)

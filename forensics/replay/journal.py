@@ -27,6 +27,9 @@ JOURNAL = (
 )
 """What says of other lines that they were printed, and nothing else."""
 
+JUMPED = "not where the append before it ended"
+"""Detail of an append between which and the one before nothing is told."""
+
 _OF_ITSELF = (*PROGRESS, Kind.PROCESS_STARTED, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN_RESTART)
 """What is told of a process as a whole stands between its appends too."""
 
@@ -60,6 +63,7 @@ class Journal:
         self.gaps: list[Gap] = []
         self.run = -1
         self.tells_start = tells_start
+        self.telling: set[int] = set()  # its processes that print it, whatever their release
         self._fresh()
 
     def _fresh(self) -> None:
@@ -102,7 +106,7 @@ class Journal:
     def read(self, events: Iterable[Event]) -> list[Gap]:
         """Read all of the broker's lines, in order, and give the gaps."""
         events = list(events)
-        self.tells_start = self.tells_start or any(event.kind == Kind.BECOME_LEADER for event in events)
+        self.telling = {event.run for event in events if event.kind == Kind.BECOME_LEADER}
         last: Event | None = None
         for event in events:
             if event.message == TRACE:
@@ -171,7 +175,7 @@ class Journal:
             self.found = None
         self.to_fetch = event.row if self.role is Role.FOLLOWER else None
         asked = leads and event.kind == Kind.LEADER_AND_ISR
-        self.to_lead = event.row if asked and self.tells_start else None
+        self.to_lead = event.row if asked and (self.tells_start or self.run in self.telling) else None
         self.reconciled = False
 
     def _settled(self) -> None:
@@ -267,6 +271,9 @@ class Journal:
         if self.leading:
             self._gap(event.row, "it fetched as a follower, and no line tells whom it followed")
             self.leading = False
+        elif event.leader is not None and None is not self.leader != event.leader != self.followed:
+            self._gap(event.row, f"it fetched from broker {event.leader}")
+            self.leader = event.leader
 
     def _begins(self, end: int | None, row: int | None = None) -> None:
         """Before its first role a process does not write: its log is as long as it was found."""
@@ -283,9 +290,13 @@ class Journal:
         """
         if event.detail == BY_REQUEST or event.leo is None:
             return
-        end = self._ended()
-        if self.role is Role.LEADER and end is not None and event.offset is not None and event.offset > end:
-            self._gap(self.next, f"its log ended at {end}, and its next append was at {event.offset}")
+        end, offset = self._ended(), event.offset
+        if offset is not None and self.end is not None and offset < self.end:
+            self._gap(event.row, f"its log ended at {self.end}, nothing was cut, and its next append was at {offset}")
+        elif self.role is Role.LEADER and offset is not None and end is not None and offset > end:
+            self._gap(self.next, f"its log ended at {end}, and its next append was at {offset}")
+        elif self.role is Role.LEADER and event.detail == JUMPED:
+            self._gap(event.row, f"its log ended below {offset}, and its next append was there")
         self.end, self.next = event.leo, None
 
     def _ended(self) -> int | None:

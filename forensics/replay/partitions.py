@@ -16,13 +16,14 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.brokers import Broker
+from forensics.case.speakers import OF_ITSELF
 from forensics.replay.backwards import told_twice
 from forensics.replay.disks import disks
 from forensics.replay.events import COLUMNS, PROGRESS, Event
 from forensics.replay.fold import fold
 from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, Disk, History, Ref
-from forensics.replay.journal import JOURNAL
+from forensics.replay.journal import JOURNAL, JUMPED
 from forensics.replay.moves import without_copies
 from forensics.replay.removals import removals
 from forensics.replay.tenures import STOPPED_FOR_GOOD
@@ -95,9 +96,8 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     disk, segments = disks(case)
     forked, compared = forks(segments, case.batches, disk)
     # What a controller sent to a broker is not what that broker did.
-    mine = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
-    own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS, *JOURNAL)]) & mine))
-    sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~mine
+    own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS, *JOURNAL)]) & OF_ITSELF))
+    sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~OF_ITSELF
     cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent)
     cluster = _first_told(cluster)
     own_events = _events(pl.concat([_telling(own), _lagging(rows)]))
@@ -205,19 +205,23 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
     else:
         old = bool(broker is not None and broker.hw_protocol)
     release = broker.release if broker is not None else None
+    # A broker that was upgraded meanwhile is asked for what all of its releases print, and only for that.
+    oldest = broker.oldest if broker is not None else None
     return BrokerFacts(
         hw_protocol=old,
+        old_runs=frozenset(broker.old_runs if broker is not None else ()),
         initial_offset=broker.initial_offset if broker is not None else None,
+        falls_back=release is not None and (1, 1) <= release < (2, 7),
         alone_commits=release is not None and release < (3, 7),
-        fenced=release is not None and release >= (2, 5) and not old,
+        fenced=oldest is not None and oldest >= (2, 5) and not old,
         server_log=broker is not None and broker.server_log,
         state_log=broker is not None and broker.state_log,
         always_cuts=release is not None and release < (0, 11),
-        tells_start=release is not None and release >= (0, 11),
+        tells_start=oldest is not None and oldest >= (0, 11),
         eligible=broker is not None and broker.kraft and (release is None or release >= (4, 0)),
         kraft=broker is not None and broker.kraft,
-        joins_early=not (broker is not None and broker.kraft) and (release is None or release < (2, 1)),
-        lets_in_early=release is not None and release < (2, 1),
+        joins_early=not (broker is not None and broker.kraft) and (oldest is None or oldest < (2, 1)),
+        lets_in_early=oldest is not None and oldest < (2, 1),
         confirms=release is not None and release >= (2, 4),
         unheard=broker.unheard if broker is not None else None,
         told=bool(magics) or (broker is not None and broker.hw_protocol is not None),
@@ -358,7 +362,13 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     # The first that was held back says where a leader began, the first append where the log ended before.
     begins = pl.col("kind").is_in([Kind.HW_HELD.value, Kind.APPEND.value])
     first = begins & (pl.col("row") == pl.col("row").min().over(span))
-    kept = moving.filter(last | first | first_peak.fill_null(False) | first_lower.fill_null(False))
+    # A leader's append begins where the one before ended, so one that does not is told, and that it does not.
+    appends = (pl.col("kind") == Kind.APPEND.value) & pl.col("detail").is_null()
+    jumps = (appends & (pl.col("offset") > pl.col("leo").shift(1).over(*span, "run"))).fill_null(False)
+    moving = moving.with_columns(pl.when(jumps).then(pl.lit(JUMPED)).otherwise("detail").alias("detail"))
+    kept = moving.filter(
+        last | first | first_peak.fill_null(False) | first_lower.fill_null(False) | (pl.col("detail") == JUMPED)
+    )
     return pl.concat([rows.filter(~progress), kept.drop("_peak", "_lower", "_by")]).sort(*place, "row").drop("_stretch")
 
 

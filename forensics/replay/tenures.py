@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable
 
 from forensics.replay.events import Event
-from forensics.replay.history import ACKNOWLEDGED, Overtaken, Ref, Regression, Role
+from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, Overtaken, Ref, Regression, Role
 from forensics.replay.isr import broker_set
 from forensics.replay.steps import Sample, Step, Tenure, told_before
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -31,15 +31,11 @@ class Reader:
 
     Args:
         replica: broker id.
-        hw_protocol: it truncates to its high watermark on becoming a follower (Kafka before 0.11, or an inter-broker
-            protocol or message format before it), so a truncation target then is its own high watermark.
-        initial_offset: what ``Added fetcher`` prints: "end", "hw" or None where the version is unknown.
-        confirms: as leader it prints which ISRs were committed.
+        facts: what is known of its broker. One that truncates to its high watermark cuts to its own as a follower.
     """
 
-    def __init__(self, replica: int, *, hw_protocol: bool, initial_offset: str | None, confirms: bool) -> None:
-        self.replica, self.hw_protocol = replica, hw_protocol
-        self.initial_offset, self.confirms = initial_offset, confirms
+    def __init__(self, replica: int, facts: BrokerFacts) -> None:
+        self.replica, self.facts = replica, facts
         self.tenures: list[Tenure] = []
         self.now = Tenure(replica, -1, -1, Role.OFFLINE)
         self.at_rest = False  # read back by a new process, or deleted, and no role learned since
@@ -289,14 +285,14 @@ class Reader:
         target = event.offset
         if target is None:
             return
-        now, planned = self.now, self.planned
+        now, planned, old = self.now, self.planned, self.facts.is_old(event.run)
         at_start = now.role is not Role.LEADER and not any(step.what == "cut" for step in now.steps)
         ref = Ref(row=event.row, note=f"truncated to {target}")
         reason = "unknown"
         refs: tuple[Ref, ...] = (ref,)
         if planned is not None and planned.target == target:
             reason, refs = planned.reason, (*planned.refs, ref)
-        elif self.hw_protocol and at_start:
+        elif old and at_start:
             reason = "high watermark"
         self.planned = None
         if reason == "high watermark":
@@ -313,7 +309,7 @@ class Reader:
         if self.end is not None and target >= self.end:
             return  # before 0.11 the line is printed although nothing is cut
         # From 0.11 on it is printed only where it removes something.
-        least = target if self.hw_protocol else target + 1
+        least = target if old else target + 1
         now.steps.append(Step("cut", target, self.end, max(self.low, least), reason, event.time, refs))
         self._exact(target, ref)
         self.moved_by = self._progress()
@@ -360,7 +356,7 @@ class Reader:
         hw = event.hw
         # Where its leader knows none of its epochs, a follower falls back on the offset that it began to fetch from. To
         # 2.6 that is its high watermark, and later too in a log without epochs (ReplicaManager.initialFetchOffset).
-        if event.detail == _FALLS_BACK and (self.hw_protocol or self.initial_offset == "hw"):
+        if event.detail == _FALLS_BACK and (self.facts.is_old(event.run) or self.facts.falls_back):
             hw = event.offset
         if hw is not None:
             self._hw_at_start(hw, event)
@@ -396,9 +392,9 @@ class Reader:
             return
         if now.leader is None:
             now.leader = event.leader
-        if event.offset is not None and self.initial_offset == "hw":
+        if event.offset is not None and self.facts.initial_offset == "hw":
             self._hw_at_start(event.offset, event)
-        elif event.offset is not None and self.initial_offset == "end":
+        elif event.offset is not None and self.facts.initial_offset == "end":
             ref = Ref(row=event.row, note=f"fetches from {event.offset}")
             if now.start_end is None and not now.steps:
                 now.start_end, now.start_ref, now.start_low = event.offset, ref, event.offset
@@ -542,7 +538,9 @@ class Reader:
         if was and not now.isr:
             now.isr.append((was, Ref(row=event.row, note=BEGAN_WITH)))
         if isr is not None:
-            now.standing = (now.standing or now.isr[-1][0]) if self.proposed and self.confirms and now.isr else None
+            now.standing = (
+                (now.standing or now.isr[-1][0]) if self.proposed and self.facts.confirms and now.isr else None
+            )
             now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
             now.is_alone = isr == {self.replica} and (now.is_alone or event.kind != Kind.ISR_SHRINK)
             if now.is_alone and event.kind == Kind.ISR_COMMIT and now.end_low > 0:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import polars as pl
 
 from forensics.case import Case
+from forensics.case.speakers import OF_ITSELF
 from forensics.replay.events import PROGRESS
 from forensics.replay.history import Confidence, History, Role
 from forensics.replay.partitions import OWN, incarnations
@@ -144,7 +145,7 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
             Kind.HW_REGRESSED,
             Kind.HW_MISSING,
         )
-        & (pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker")))
+        & OF_ITSELF
         & pl.col("line").is_not_null()
     ).drop("incarnation")
     process = observations.filter(

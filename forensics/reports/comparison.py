@@ -17,7 +17,7 @@ from forensics.case.order import METADATA_TOPIC
 from forensics.replay.disks import PLACE, disks
 from forensics.replay.forks import forks
 from forensics.replay.history import Disk, Fork, Ref
-from forensics.replay.lineage import Range, size
+from forensics.replay.lineage import UNKNOWN, Range, size
 from forensics.reports.remarks import dated
 from forensics.reports.text import plain
 from forensics.rules.finding import brokers_text, span_text
@@ -175,7 +175,7 @@ def _replica(case: Case, side: Side) -> dict[str, Any]:
         "log_start_offset": disk.log_start if disk.end is not None else None,
         "log_end_offset": disk.end,
         "high_watermark_checkpoint": disk.checkpoint[0] if disk.checkpoint else None,
-        "epochs": [[epoch, start] for epoch, start in disk.lineage.entries],
+        "epochs": [[max(epoch, UNKNOWN), start] for epoch, start in disk.lineage.entries],
         "epoch_checkpoint": [[epoch, start] for epoch, start, _ in disk.entries],
         "epoch_dates": [
             {
@@ -277,7 +277,8 @@ def _partition(case: Case, one: Comparison) -> list[str]:
                 f"{disk.end:,}" if disk.end is not None else ".",
                 f"{disk.checkpoint[0]:,}" if disk.checkpoint else ".",
                 f"{side.batches:,}" if on_disk else ".",
-                ", ".join(f"{epoch} from {start:,}" for epoch, start in disk.lineage.entries) or ".",
+                ", ".join(f"{epoch if epoch >= 0 else 'none'} from {start:,}" for epoch, start in disk.lineage.entries)
+                or ".",
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(5)]

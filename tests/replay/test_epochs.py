@@ -86,5 +86,5 @@ def test_a_log_does_not_grow_while_nobody_leads(loaded: int, missing: bool) -> N
     told.steps.append(Step("loaded", loaded, None, 0, "", None, (LINE,)))
     spans = {2: [Tenure(2, 0, 1, Role.FOLLOWER, 1, start_end=0), told]}
     epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1)}
-    found = untold(spans, epochs, {2: BrokerFacts()}, {}, {})
+    found = untold(spans, epochs, {2: BrokerFacts()}, {}, {}, {})
     assert found == ({2: (1, "its log grew beyond 20 in epoch 1, without a role")} if missing else {})

@@ -148,34 +148,34 @@ def test_a_broker_of_kraft_takes_two_epochs_at_once(seconds: int, kraft: bool, m
     short = Epoch(1, leader=3, isr=both, isr_elected=True, time=1_000_000)
     after = Epoch(2, leader=1, served=True, time=1_000_000 * (1 + seconds))
     facts = {1: BrokerFacts(fenced=True, kraft=kraft)}
-    assert len(untold(spans, {1: short, 2: after}, facts, {}, {})) == missing
+    assert len(untold(spans, {1: short, 2: after}, facts, {}, {}, {})) == missing
 
 
 def test_others_tell_of_an_epoch_that_a_replica_does_not() -> None:
     spans = {1: [tenure(0, Role.FOLLOWER, 2), tenure(4, Role.FOLLOWER, 2)]}
     led = Epoch(2, leader=1, served=True)
     after = Epoch(4, leader=2, served=True)
-    assert untold(spans, {2: led, 4: after}, FENCED, {}, {}) == {1: (2, "it led in epoch 2")}
+    assert untold(spans, {2: led, 4: after}, FENCED, {}, {}, {}) == {1: (2, "it led in epoch 2")}
     led.served = False
-    assert untold(spans, {2: led, 4: after}, FENCED, {}, {}) == {}
+    assert untold(spans, {2: led, 4: after}, FENCED, {}, {}, {}) == {}
     both = [(frozenset({3}), Ref()), (frozenset({1, 3}), Ref())]
     joined = Epoch(3, leader=3, served=True, isr=both, isr_own=True)
-    assert untold(spans, {3: joined, 4: after}, FENCED, {}, {}) == {1: (3, "it came into the ISR in epoch 3")}
+    assert untold(spans, {3: joined, 4: after}, FENCED, {}, {}, {}) == {1: (3, "it came into the ISR in epoch 3")}
     same = Epoch(3, leader=2, served=True, isr=both, isr_own=True)
-    assert untold(spans, {3: same, 4: after}, {}, {}, {}) == {}, "it fetched on without being told"
-    assert untold({1: spans[1][1:]}, {2: led, 4: after}, FENCED, {}, {}) == {}, "its lines begin later"
+    assert untold(spans, {3: same, 4: after}, {}, {}, {}, {}) == {}, "it fetched on without being told"
+    assert untold({1: spans[1][1:]}, {2: led, 4: after}, FENCED, {}, {}, {}) == {}, "its lines begin later"
 
 
 def test_a_broker_that_says_which_epoch_was_before_passed_the_others_by() -> None:
     """A KRaft broker applies several changes of a partition as one: it went from epoch 0 to 2 in one step."""
     spans = {1: [Tenure(1, 0, 1, Role.FOLLOWER, refs=[Ref(row=0)]), Tenure(1, 2, 1, Role.FOLLOWER, refs=[Ref(row=1)])]}
     between = Epoch(1, leader=2, isr=[(frozenset({1, 2}), Ref(row=2))], isr_elected=True, served=True)
-    assert untold(spans, {1: between}, FENCED, {}, {}) != {}
+    assert untold(spans, {1: between}, FENCED, {}, {}, {}) != {}
     events = [event(Kind.BECOME_FOLLOWER, leader_epoch=2, previous_epoch=0)]
-    assert untold(spans, {1: between}, FENCED, linked({1: events}), {}) == {}
+    assert untold(spans, {1: between}, FENCED, linked({1: events}), {}, {}) == {}
     # What its epoch cache knew before is the last epoch of which it has records.
     events = [event(Kind.EPOCH_ASSIGNED, leader_epoch=2, offset=9, previous_epoch=0)]
-    assert untold(spans, {1: between}, FENCED, linked({1: events}), {}) != {}
+    assert untold(spans, {1: between}, FENCED, linked({1: events}), {}, {}) != {}
 
 
 def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader() -> None:
@@ -187,9 +187,9 @@ def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader
     spans, facts = {1: [last, between, first], 2: [fetched]}, {broker: BrokerFacts(fenced=True) for broker in (1, 2)}
     epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1), 2: Epoch(2, leader=1, served=True)}
     why = "a follower had fetched up to 26 from it in epoch 0, and epoch 2 began at 0"
-    assert untold(spans, epochs, facts, {}, {}).get(1) == (0, why)
+    assert untold(spans, epochs, facts, {}, {}, {}).get(1) == (0, why)
     between.steps.append(Step("created", 0, None, 35, "new log", None, (Ref(),)))
-    assert untold(spans, epochs, facts, {}, {}).get(1) is None
+    assert untold(spans, epochs, facts, {}, {}, {}).get(1) is None
 
 
 def test_a_process_that_only_controllers_tell_of() -> None:
@@ -373,7 +373,7 @@ def test_a_leader_of_which_nothing_is_told_any_more_may_have_led(last: Step | No
     told, after = tenure(0, Role.LEADER, 1), tenure(3, Role.LEADER, 2)
     told.steps, after.start_end = [] if last is None else [last], 13
     epochs = {n: Epoch(n, leader=b, served=n != 1, elected=True) for n, b in ((0, 1), (1, 1), (2, -1), (3, 2))}
-    found = untold({1: [told], 2: [after]}, epochs, {}, {}, {1: end})
+    found = untold({1: [told], 2: [after]}, epochs, {}, {}, {1: end}, {})
     assert found == ({1: (1, "it was to lead in epoch 1")} if missing else {})
     epochs[1].elected = False  # a follower was told so, and no more
-    assert untold({1: [told], 2: [after]}, epochs, {}, {}, {1: end}) == {}
+    assert untold({1: [told], 2: [after]}, epochs, {}, {}, {1: end}, {}) == {}

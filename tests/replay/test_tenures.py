@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from forensics.replay.events import Event
-from forensics.replay.history import Role
+from forensics.replay.history import BrokerFacts, Role
 from forensics.replay.isr import broker_set
 from forensics.replay.steps import Tenure
 from forensics.replay.tenures import Reader
@@ -21,7 +21,7 @@ def event(kind: Kind, *, run: int = 1, **values: object) -> Event:
 
 
 def read(events: Iterable[Event], *, hw_protocol: bool = False, initial_offset: str | None = None) -> list[Tenure]:
-    reader = Reader(1, hw_protocol=hw_protocol, initial_offset=initial_offset, confirms=False)
+    reader = Reader(1, BrokerFacts(hw_protocol=hw_protocol, initial_offset=initial_offset))
     return reader.read(e._replace(row=row, time=row * 1_000_000) for row, e in enumerate(events))
 
 
@@ -191,7 +191,7 @@ def test_an_isr_column() -> None:
 
 def lost_checkpoint(*, end: int, crashed: bool = False, stopped: bool = True) -> list[str]:
     """What is said of a high watermark that is not found once the role was told, as brokers before 1.1 print it."""
-    reader = Reader(1, hw_protocol=True, initial_offset=None, confirms=False)
+    reader = Reader(1, BrokerFacts(hw_protocol=True, initial_offset=None))
     back = [event(Kind.RECOVERY, run=2, offset=0)] if crashed else []
     told = event(Kind.LEADER_AND_ISR, run=2, leader_epoch=1, leader=2, isr="1,2")
     stops = [event(Kind.SHUTDOWN_BEGIN)] if stopped else []
@@ -208,7 +208,7 @@ def test_a_missing_high_watermark_is_noticed_after_the_first_role_too() -> None:
 
 
 def starts_empty(*events: Event) -> bool:
-    reader = Reader(1, hw_protocol=False, initial_offset="end", confirms=False)
+    reader = Reader(1, BrokerFacts(hw_protocol=False, initial_offset="end"))
     reader.read(e._replace(row=row) for row, e in enumerate(events))
     return reader.starts_empty
 
