@@ -15,6 +15,7 @@ import polars as pl
 from forensics.replay.history import Backwards, Confidence, History, Ref, Role, Statement
 from forensics.replay.lineage import Range, intersect
 from forensics.replay.steps import Tenure
+from forensics.replay.tenures import LEADERS_END
 from parsers.schema import Kind
 
 _HANDED_OUT = (
@@ -77,8 +78,15 @@ def begun_twice(history: History) -> list[Backwards]:
     for broker, disk in sorted(history.disks.items()):
         if disk.cleaner_point is not None or disk.damage or disk.falls:
             continue  # whole epochs may have gone
+        # Who was not cut by leader epochs may have fetched on behind records that its leader never had.
+        blindly = {
+            step.target
+            for tenure in history.tenures.get(broker, ())
+            for step in tenure.steps
+            if step.what == "cut" and step.reason in ("high watermark", LEADERS_END)
+        }
         for number, start in disk.begun():
-            if start <= disk.log_start:
+            if start <= disk.log_start or start in blindly:
                 continue
             other, at, ref = first.setdefault(number, (broker, start, disk.refs[number]))
             if at != start:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.backwards import gave_way
+from forensics.replay.deletions import kept
 from forensics.replay.elections import elected_isr, from_eligible, kept_company, latest_told, outside_isr
 from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
 from forensics.replay.holding import holders, with_own
@@ -155,7 +156,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     found: list[Loss] = []
     for number, (ranges, statements) in ((n, one) for n, logs in sorted(by_epoch.items()) for one in logs):
         lineage = statements[0].lineage
-        whole = merge(ranges)
+        whole = kept(history, lineage, ranges, number)
         for other in found:  # what both logs had is told once
             whole = subtract(whole, same(other.lineage, lineage, intersect(whole, other.ranges)))
         if not whole:

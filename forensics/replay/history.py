@@ -177,7 +177,8 @@ class Regression:
         replica: broker id.
         epoch: leader epoch.
         before, after: the two values; ``before`` is the least it had been.
-        how: "leader" (within one epoch and run), "checkpoint" (its file was lost or emptied).
+        how: "leader" (within one epoch and run), "checkpoint" (its file was lost or emptied), "moved" (its log is in
+            another directory, whose file never named it).
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
     """
@@ -263,6 +264,23 @@ class BrokerFacts:
     def is_old(self, run: int) -> bool:
         """Whether a process of it truncates to its high watermark."""
         return self.hw_protocol or run in self.old_runs
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """Records that a leader removed from the beginning of its log, by retention or by request.
+
+    Attributes:
+        replica: broker id.
+        epoch: leader epoch in which it did.
+        log_start: first offset that it kept.
+        ref: evidence.
+    """
+
+    replica: int
+    epoch: int
+    log_start: int
+    ref: Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,6 +563,7 @@ class History:
     unbegun: dict[int, str] = field(default_factory=dict)  # replicas whose lines begin after others tell of them
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     gaps: dict[int, Damage] = field(default_factory=dict)  # replicas of whose lines some are missing, and what shows it
+    deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
     properties: dict[str, str] = field(default_factory=dict)  # of the log, as its maker printed them last
     properties_ref: Ref | None = None
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
 
+from forensics.replay.history import Ref, Regression
 from parsers.schema import MOVED, Kind
 
 _TOLD: Final = (Kind.LOG_COPIED.value, Kind.LOG_MOVED.value)
@@ -24,6 +27,7 @@ _NAMELESS: Final = (
 """What it prints of a copy as of the log, without the directory."""
 
 _KEY: Final = ("topic", "partition", "broker")
+_HOME: Final = ("topic", "partition", "incarnation", "broker")
 _READ: Final = ("row", "kind", "leo", "hw", "log_dir", "detail")
 
 
@@ -59,6 +63,8 @@ def _of_copies(events: pl.DataFrame) -> list[int]:
     begun = False  # by the process before; what this one lacks is the checkpoint of the copy, or of a log just moved
     for row, kind, leo, hw, log_dir, detail in events.select(_READ).iter_rows():
         loaded = kind == Kind.LOG_LOADED.value
+        if in_use is None and other is not None and not (kind == Kind.LOG_COPIED.value or log_dir == other):
+            in_use, other, supposed = other, None, []  # the first that is told of is the log itself
         if kind == Kind.LOG_COPIED.value:
             is_copy = other is not None
         elif kind == Kind.LOG_MOVED.value or (loaded and detail == MOVED):
@@ -72,11 +78,45 @@ def _of_copies(events: pl.DataFrame) -> list[int]:
             in_use, other, is_copy, supposed = log_dir or in_use, None, False, []
         elif other is not None and (log_dir == other or (log_dir is None and kind in _NAMELESS)):
             supposed.append(row)
-        elif other is None and kind in _BEGINS and in_use is not None and log_dir not in (None, in_use):
-            other, supposed = log_dir, [row]
+        elif other is None and kind in _BEGINS and log_dir not in (None, in_use):
+            other, supposed = log_dir, [row]  # where nothing tells of the log itself: if the next line says so
         elif loaded and not is_copy:
             in_use, other, supposed = log_dir or in_use, None, []
         if is_copy:
             found += supposed
             supposed = []
     return found
+
+
+Homes = dict[tuple[str, int, int, int], list[tuple[int, int, str]]]
+
+
+def homes(rows: pl.DataFrame) -> Homes:
+    """By replica, in which log directory its broker said its log to be: process, row and directory, where it changed.
+
+    Args:
+        rows: observations with ``incarnation``, without those of copies.
+    """
+    told = rows.filter(pl.col("log_dir").is_not_null(), pl.col("run").is_not_null()).sort(*_HOME, "row")
+    told = told.filter((pl.col("log_dir") != pl.col("log_dir").shift(1).over(_HOME)).fill_null(True))
+    found: Homes = {}
+    for topic, partition, incarnation, broker, run, row, log_dir in told.select(
+        *_HOME, "run", "row", "log_dir"
+    ).iter_rows():
+        found.setdefault((topic, partition, incarnation, broker), []).append((run, row, log_dir))
+    return found
+
+
+def carried(regression: Regression, told: Sequence[tuple[int, int, str]]) -> Regression:
+    """A high watermark that is missing, of a log that stood in another directory when its broker ran before: the
+    checkpoint file of the one where it is now never named it.
+    """
+    at = regression.refs[0].row
+    if regression.how != "checkpoint" or regression.after or at is None:
+        return regression
+    before = [one for one in told if one[1] <= at]
+    if len(before) < 2 or before[-1][0] == before[-2][0]:
+        return regression
+    (_, _, one), (_, row, other) = before[-2:]
+    ref = Ref(row=row, note=f"its log is in {other}, and was in {one}")
+    return replace(regression, how="moved", refs=(*regression.refs, ref))

@@ -18,13 +18,14 @@ from forensics.case import Case
 from forensics.case.brokers import Broker
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay.backwards import told_twice
+from forensics.replay.deletions import deletions, log_starts
 from forensics.replay.disks import disks
 from forensics.replay.events import COLUMNS, PROGRESS, Event
 from forensics.replay.fold import fold
 from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, Disk, History, Ref
 from forensics.replay.journal import JOURNAL, JUMPED
-from forensics.replay.moves import without_copies
+from forensics.replay.moves import carried, homes, without_copies
 from forensics.replay.removals import removals
 from forensics.replay.tenures import STOPPED_FOR_GOOD
 from parsers.formats.metadata_log import AGAINST_SETTINGS, ALLOWS
@@ -104,7 +105,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     processes = _processes(case)
     cluster_events = _events(cluster)
     ids = _topic_ids(rows)
-    removed = removals(rows)
+    removed, starts, stood = removals(rows), log_starts(rows), homes(rows)
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)}
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     lives = Counter((topic, partition) for topic, partition, _ in keys)
@@ -148,6 +149,10 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         facts = {broker: _facts(case.brokers.get(broker), replicas) for broker in {*events, *replicas}}
         _made_with(history, events.values())
         fold(history, events, told, replicas, forked.get((topic, partition), []) if live else [], facts)
+        history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
+        history.regressions = [
+            carried(one, stood.get((topic, partition, incarnation, one.replica), [])) for one in history.regressions
+        ]
         _forced(history, told, case)
         result.append(history)
     return result

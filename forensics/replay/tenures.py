@@ -248,7 +248,8 @@ class Reader:
         first = not self.tenures and not now.steps and self.low == 0 and not anew
         self.starts_empty = self.starts_empty or first
         if self.end == 0 and not self.growing:
-            return  # the same creation, told by another line
+            self._replaced(0, event, told=True)  # behind the role; else the same creation, told by another line
+            return
         if first:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
@@ -262,10 +263,10 @@ class Reader:
             now.start_end, now.start_ref, now.start_low = 0, self.end_ref, 0
         self.growing = now.role is Role.LEADER and now.epoch >= 0
 
-    def _replaced(self, target: int, event: Event) -> None:
-        """The role of a new process begins with less than the log is known to have held, and no load says why."""
+    def _replaced(self, target: int, event: Event, *, told: bool = False) -> None:
+        """A new process's role begins with less than its log had, and no load says why, or with a log made anew."""
         last = self.tenures[-1] if self.tenures else None
-        if last is not None and event.run != last.run and target < last.end_low:
+        if last is not None and event.run != last.run and (target < last.end_low or (told and last.epoch >= 0)):
             ref = Ref(row=event.row, note=f"log end offset {target} in a new process")
             if not any(step.what in ("loaded", "created", "deleted", "corrupt") for step in last.steps):
                 reason, refs = self._anew("new log", ref)

@@ -97,10 +97,10 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "manual-edit",
-        "a checkpoint file was removed, emptied or restored from elsewhere",
+        "files of a log directory were changed by hand: a checkpoint removed, emptied or restored, or a replica moved",
         "Kafka documentation, log directories",
         "all",
-        "never touch checkpoint files while a broker is stopped",
+        "never touch files of a log directory while a broker is stopped",
     ),
     Cause(
         "epochs-put-back",

@@ -48,7 +48,7 @@ from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.disks import GAP
 from forensics.replay.held import records_lost, with_records
-from forensics.replay.history import Confidence, Epoch, History
+from forensics.replay.history import Confidence, Epoch, History, Role
 from forensics.replay.lineage import Range, intersect, size
 from forensics.rules.acks import acks_fact
 from forensics.rules.finding import (
@@ -75,6 +75,7 @@ from forensics.rules.story import (
     members,
     more_lines,
     owner_text,
+    replacements,
     shrunk_fact,
     statement_fact,
     unnamed_epochs,
@@ -111,6 +112,7 @@ def judge(history: History, case: Case) -> Judgement:
                 f"how far {leader_text(before)} had committed when {leader_text(after)} began at offset {after.start}: "
                 + _witnesses(history, before)
             )
+    missing += _made_anew(history)
     if history.backwards:
         missing.append(went_back(history))
     elif unclear and history.contested:
@@ -127,6 +129,20 @@ def judge(history: History, case: Case) -> Judgement:
     missing += more_lines(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+
+
+def _made_anew(history: History) -> list[str]:
+    """The log of the last leader, alone in its ISR, that was made anew behind its leadership: no other has what it had
+    committed beyond what they have, and nobody has led since to show it.
+    """
+    epoch = history.current
+    if epoch is None or epoch.leader is None or epoch.last_isr != frozenset({epoch.leader}):
+        return []
+    led = [t for t in history.tenures.get(epoch.leader, ()) if t.epoch == epoch.epoch and t.role is Role.LEADER]
+    anew = replacements(history, epoch.leader)
+    if not any(step in anew and step.end is None for tenure in led[-1:] for step in tenure.steps):
+        return []
+    return [f"how far {leader_text(epoch)} had committed before its log was made anew: {_witnesses(history, epoch)}"]
 
 
 def _undated(history: History, case: Case, unclear: list[Range]) -> str:

@@ -147,10 +147,11 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         facts=tuple(facts),
         before={"high_watermark": high_watermark},
         after={"log_end_offset": end},
-        inferences=() if proof.ranges else ("the checkpoint belongs to the log beside it",),
-        not_because=(
-            "the segments were read to their end, none is missing; if copied while the broker ran, copy them again",
+        inferences=(
+            *(() if proof.ranges else ("the checkpoint belongs to the log beside it",)),
+            "the directory was not copied while its broker ran: if it was, copy it again",
         ),
+        not_because=("the segments were read to their end, none is missing",),
         cause=flushed_cause(history, broker, end),
         keep=f"{brokers_text(whole)}'s copy of {name}" if whole else None,
         next_steps=(

@@ -9,7 +9,8 @@ put back from an older copy).
 ## Why it matters
 Within an epoch a leader's high watermark only rises (Partition.maybeIncrementLeaderHW). Where
 followers truncate to their high watermark, a lost checkpoint makes a replica throw away its whole
-log.
+log. A replica that was moved by hand to another log directory of its broker begins from 0 too, as
+that directory's file does not name it: that is told as a warning.
 
 ## Evidence
 High watermark lines of the leader, ``Non-monotonic update of high watermark`` (2.7.1+), ``No
@@ -70,8 +71,15 @@ def _another_role(history: History, regression: Regression) -> bool:
 
 def _finding(history: History, group: list[Regression]) -> Finding:
     first = group[0]
-    if first.how == "checkpoint":
-        known = f"; it had been {first.before} at least" if first.before else ""
+    known = f"; it had been {first.before} at least" if first.before else ""
+    if first.how == "moved":
+        summary = (
+            f"broker {first.replica} came back with its log in another directory, whose checkpoint file names no high "
+            f"watermark of it{known}"
+        )
+        told = first.refs[-1].note
+        next_steps = ("move replicas between log directories with kafka-reassign-partitions.sh (KIP-113, from 1.1 on)",)
+    elif first.how == "checkpoint":
         if first.after:
             summary = f"broker {first.replica} came back from a clean stop with high watermark {first.after}{known}"
             told = f"high watermark {first.after} read back, {first.before} at least before the stop"
@@ -90,7 +98,7 @@ def _finding(history: History, group: list[Regression]) -> Finding:
         next_steps = ("keep the logs of this broker and report the Kafka version: this should not happen",)
     return Finding(
         rule=ID,
-        severity=Severity.ERROR,
+        severity=Severity.WARNING if first.how == "moved" else Severity.ERROR,
         confidence=Confidence.PROVEN,
         **place(history),
         replicas=(first.replica,),
@@ -99,7 +107,7 @@ def _finding(history: History, group: list[Regression]) -> Finding:
         facts=(Fact(told, broker=first.replica, time=first.time, refs=first.refs),),
         before={"high_watermark": first.before},
         after={"high_watermark": first.after},
-        cause="manual-edit" if first.how == "checkpoint" else "unknown",
+        cause="unknown" if first.how == "leader" else "manual-edit",
         next_steps=next_steps,
         count=len(group),
     )

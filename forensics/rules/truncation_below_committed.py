@@ -40,9 +40,11 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.committed import committed, doubts, losses, refetched
+from forensics.replay.deletions import kept
 from forensics.replay.history import Confidence, Cut, History, Statement
+from forensics.replay.holding import holders
 from forensics.replay.leftovers import left_behind
-from forensics.replay.lineage import Range, differences, intersect, size, subtract
+from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, size, subtract
 from forensics.replay.unheard import bereft
 from forensics.rules.finding import (
     Finding,
@@ -76,13 +78,31 @@ def judge(history: History, case: Case) -> Judgement:
         before = cut.epoch if cut.epoch >= 0 else None
         row = cut.refs[0].row
         proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=before, row=row)
-        if proof.ranges:
-            findings.append(_finding(history, cut, proof.ranges, proof.statements[0], _gone(history, cut)))
+        ranges = tuple(kept(history, cut.lineage, proof.ranges, cut.epoch))
+        if ranges:
+            findings.append(_finding(history, cut, ranges, proof.statements[0], _gone(history, cut)))
+        elif proof.ranges:
+            continue  # its leader had removed them before
         elif (doubt := doubt_of(history, cut)) is not None:
             unclear.append(doubt)
     missing = (*dict.fromkeys([*unclear, *unmeasured(history), *_vanished(history)]), *missing_logs(history, case))
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), missing)
+
+
+def _there_again(history: History, cut: Cut, ranges: tuple[Range, ...]) -> bool:
+    """Whether the files of the replica that cut them, which are of later, hold the same records again, and those of the
+    leader of the end do: the same epoch wrote them.
+    """
+    leader = history.current.leader if history.current is not None else None
+    if leader is None or any(cut.lineage.epoch_at(first) < 0 for first, _ in cut.lineage.pieces(ranges)):
+        return False
+    held = holders(history, cut.lineage, list(ranges))
+    later = {broker: disk.lineage.entries[-1][0] for broker, disk in history.disks.items() if disk.lineage.entries}
+    return all(
+        list(held.get(broker, ())) == list(ranges) and later.get(broker, UNKNOWN) >= cut.epoch
+        for broker in {cut.replica, leader}
+    )
 
 
 def _gone(history: History, cut: Cut) -> list[Range]:
@@ -104,11 +124,14 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
     had = not missed
     begun = history.epochs[cut.epoch].start_low if cut.epoch in history.epochs else 0
     beyond = intersect(intersect(missed, losses(history)[1]), [(begun, cut.end)])  # the leader began without them
-    settled = not doubts(history) and not history.backwards and not beyond
+    back = not lost and _there_again(history, cut, ranges)
+    settled = back or (not doubts(history) and not history.backwards and not beyond)
     proven = cut.end_exact and statement.confidence is Confidence.PROVEN
     written = cut.lineage.epoch_at(ranges[0][0])
     if lost:
         outcome = "the partition has lost them"
+    elif back:
+        outcome = "it has them again"
     elif settled:
         outcome = f"{leader} still had them and they were fetched again" if had else "the partition kept them"
     elif had:

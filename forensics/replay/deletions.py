@@ -1,0 +1,68 @@
+"""Records that a leader removed from the beginning of its log: by retention, or as a client asked (DeleteRecords)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from forensics.case.speakers import OF_ITSELF
+from forensics.replay.history import Deletion, History, Ref, Role
+from forensics.replay.lineage import Lineage, Range, intersect, same, subtract
+from parsers.schema import Kind
+
+_RAISED = "L-34"
+"""The message with which a log tells that its start has moved (UnifiedLog.maybeIncrementLogStartOffset)."""
+
+Starts = dict[tuple[str, int, int], list[tuple[int, int, int]]]
+
+
+def log_starts(rows: pl.DataFrame) -> Starts:
+    """By partition and life, what brokers say of the start of their logs: broker, row and log start offset.
+
+    Args:
+        rows: observations with ``incarnation``.
+    """
+    told = rows.filter(
+        pl.col("kind") == Kind.LOG_START.value,
+        pl.col("message").cast(pl.String) == _RAISED,
+        pl.col("log_start").is_not_null(),
+        OF_ITSELF,
+    ).sort("topic", "partition", "incarnation", "broker", "row")
+    found: Starts = {}
+    for *place, broker, row, start in told.select(
+        "topic", "partition", "incarnation", "broker", "row", "log_start"
+    ).iter_rows():
+        topic, partition, incarnation = place
+        found.setdefault((topic, partition, incarnation), []).append((broker, row, start))
+    return found
+
+
+def deletions(history: History, starts: Sequence[tuple[int, int, int]]) -> list[Deletion]:
+    """What leaders removed while they led, the farthest of each epoch."""
+    found: dict[int, Deletion] = {}
+    for broker, row, start in starts:
+        spans = [t for t in history.tenures.get(broker, ()) if t.refs and (t.refs[0].row or 0) <= row]
+        if not spans or spans[-1].role is not Role.LEADER or spans[-1].epoch not in history.epochs:
+            continue
+        number = spans[-1].epoch
+        epoch = history.epochs[number]
+        if epoch.leader == broker and (number not in found or found[number].log_start < start):
+            found[number] = Deletion(broker, number, start, Ref(row=row, note=f"log start offset {start}"))
+    return [found[number] for number in sorted(found)]
+
+
+def deleted(history: History, lineage: Lineage, ranges: Iterable[Range], before: int) -> list[Range]:
+    """Which of a log's records a leader had removed, as it should, before an epoch began."""
+    gone: list[Range] = []
+    for deletion in history.deletions:
+        if deletion.epoch < before:
+            below = intersect(ranges, [(0, deletion.log_start)])
+            gone += same(history.epochs[deletion.epoch].lineage, lineage, below)
+    return gone
+
+
+def kept(history: History, lineage: Lineage, ranges: Iterable[Range], before: int) -> list[Range]:
+    """The others."""
+    ranges = list(ranges)
+    return subtract(ranges, deleted(history, lineage, ranges, before))

@@ -1,0 +1,31 @@
+"""Directories that were moved by hand, and logs that were made anew behind the last leadership.
+
+``mvdir-2.8.2``: partitions of broker 1 moved by hand to its other log directory while it was stopped; healthy.
+``lonewiped-4.0.0``: broker 1, alone in every ISR, comes back on an empty disk and is not elected.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forensics.engines.local import scan
+from tests.cases.test_recorded import LOSS, unpacked
+
+
+def test_a_directory_moved_by_hand_is_a_warning_that_says_so(tmp_path: Path) -> None:
+    result = scan([str(unpacked("mvdir-2.8.2", tmp_path))])
+    assert {(f.rule, f.severity, f.cause) for f in result.findings if f.rule != "evidence-gap"} == {
+        ("hw-regression", "warning", "manual-edit")
+    }
+    first = next(f for f in result.findings if (f.rule, f.topic, f.partition) == ("hw-regression", "orders", 0))
+    assert "with its log in another directory" in first.summary
+    assert first.facts[0].text == "its log is in /srv/kafka/broker-1/data2, and was in /srv/kafka/broker-1/data"
+
+
+def test_what_the_last_leader_had_committed_alone_is_unknown_once_its_disk_is_empty(tmp_path: Path) -> None:
+    result = scan([str(unpacked("lonewiped-4.0.0", tmp_path))])
+    verdicts = {one.history.name: one.judgements[LOSS].verdict for one in result.partitions}
+    assert verdicts == {"orders-0": "unknown", "pay-0": "unknown", "solo-0": "unknown", "safe-0": "clean"}
+    (solo,) = (one for one in result.partitions if one.history.name == "solo-0")
+    assert solo.judgements["leo-regression"].verdict == "unknown"
+    assert any("made anew" in wish for wish in solo.judgements[LOSS].missing)
