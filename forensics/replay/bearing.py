@@ -182,6 +182,12 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     own = {tenure.epoch for tenure in history.tenures.get(epoch.leader if epoch.leader is not None else -1, ())}
     for number in after:
         later = history.epochs[number]
+        if history.kraft and later.leader == -1:
+            # It may have left as its process ended; but where changes are untold, it may have done so long before.
+            then = max((state for state, (of, _) in history.states.items() if of == number), default=None)
+            untold = last is not None and then is not None and any(n not in history.states for n in range(last, then))
+            isr = history.states[then][1] if then is not None else None
+            return untold and isr is not None and broker not in isr
         if later.leader != epoch.leader:
             return False
         if number not in own and any(broker not in isr for isr, _ in later.isr):

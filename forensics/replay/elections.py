@@ -14,7 +14,10 @@ from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import broker_set
 from forensics.replay.steps import Tenure
-from parsers.schema import ROLES
+from parsers.schema import ROLES, Kind
+
+_CHANGES = (Kind.UNCLEAN_ELECTION, Kind.PARTITION_CHANGED)
+"""What tells of the state before, too."""
 
 States = dict[int, tuple[int | None, frozenset[int] | None]]
 """Leader epoch and ISR as far as they are told, by partition epoch."""
@@ -29,6 +32,8 @@ def states(events: Iterable[Event]) -> States:
             serves[event.broker] = event.leader_epoch
         if event.partition_epoch is None or event.partition_epoch < 0:
             continue
+        if event.kind in _CHANGES and event.previous_epoch is not None and event.isr_before is not None:
+            found.setdefault(event.partition_epoch - 1, (event.previous_epoch, broker_set(event.isr_before)))
         epoch, isr = found.get(event.partition_epoch, (None, None))
         # A leader that changes the ISR need not say in which epoch: the one it serves.
         number = serves.get(event.broker) if event.leader_epoch is None else event.leader_epoch

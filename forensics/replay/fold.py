@@ -462,7 +462,20 @@ class _Fold(Leading):
         own, known = None, unknown_from(self.history, before, tenure) if before is not None else None
         if epoch is not None and known is not None and known < start.value:
             own, epoch = epoch.lineage.cut(known).begin(UNKNOWN, known), None
+        uncut = self._uncut(broker, tenure, start.value) if epoch is not None else None
+        # To 1.1, and without epochs of its own, a leader answers for those that it never had with others (KIP-279).
+        had = epoch is not None and uncut is not None and {*epoch.lineage.entries} <= {*uncut.entries}
+        if epoch is not None and uncut is not None and had and differences(epoch.lineage, uncut, 0, start.value)[0]:
+            own, epoch = uncut, None  # lines are missing that tell of the epochs in between
         self._state(broker, epoch, start, "with which it returned", earlier=True, own=own)
+
+    def _uncut(self, broker: int, tenure: Tenure, end: int) -> Lineage | None:
+        """A follower's log below an offset where its leader's epochs took nothing of it: its leader's (KIP-101)."""
+        epoch = self.history.epochs.get(tenure.epoch)
+        asked = tenure.role is Role.FOLLOWER and tenure.fetched and not tenure.steps and broker not in self.history.gaps
+        if epoch is None or not asked or (tenure.start_end or 0) < end or self.history.protocol == "hw":
+            return None
+        return epoch.lineage if epoch.leader != broker and epoch.lineage.entries else None
 
     def _state(
         self,

@@ -162,8 +162,7 @@ class Reader:
         self.loaded_hw, self.planned, self.at_rest = None, None, False
 
     def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
-        self.end, self.end_ref, self.low, self.sampled = end, ref, end, sampled
-        self.had = 0
+        self.end, self.end_ref, self.low, self.had, self.sampled = end, ref, end, 0, sampled
         self.now.end_low = max(self.now.end_low, end)
 
     def _step(self, what: str, target: int, reason: str, event: Event, note: str) -> None:
@@ -246,9 +245,10 @@ class Reader:
         self.since = event.time
         anew = now.epoch != -1 and event.run != now.run  # by a new process, after the one before had a role
         first = not self.tenures and not now.steps and self.low == 0 and not anew
-        self.starts_empty = self.starts_empty or first
+        self.starts_empty |= first
         if self.end == 0 and not self.growing:
-            self._replaced(0, event, told=True)  # behind the role; else the same creation, told by another line
+            if self.facts.kraft:  # behind the role; else the same creation, told by another line
+                self._replaced(0, event, told=True)
             return
         if first:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
@@ -266,7 +266,8 @@ class Reader:
     def _replaced(self, target: int, event: Event, *, told: bool = False) -> None:
         """A new process's role begins with less than its log had, and no load says why, or with a log made anew."""
         last = self.tenures[-1] if self.tenures else None
-        if last is not None and event.run != last.run and (target < last.end_low or (told and last.epoch >= 0)):
+        less = last is not None and (last.end_low == 0 <= last.epoch if told else target < last.end_low)
+        if last is not None and event.run != last.run and less:
             ref = Ref(row=event.row, note=f"log end offset {target} in a new process")
             if not any(step.what in ("loaded", "created", "deleted", "corrupt") for step in last.steps):
                 reason, refs = self._anew("new log", ref)

@@ -7,7 +7,7 @@ import pytest
 from forensics.replay.events import SNAPSHOT, Event
 from forensics.replay.gaps import forget_printed, linked, untold
 from forensics.replay.history import BrokerFacts, Epoch, Ref, Role
-from forensics.replay.journal import Journal, gaps_in
+from forensics.replay.journal import JUMPED, Journal, gaps_in
 from forensics.replay.steps import Step, Tenure
 from parsers.schema import BY_REQUEST, Kind
 
@@ -234,6 +234,30 @@ def test_a_process_opens_a_log_once(first: int, second: int, missing: bool) -> N
     assert gaps(told).count("a process opened its log, and no line tells of its start") == missing
 
 
+@pytest.mark.parametrize(("leader", "missing"), [(2, 0), (3, 0), (4, 1)])
+def test_a_follower_fetches_from_whom_it_follows(leader: int, missing: int) -> None:
+    """A fetch from the leader of before may still be answered while the next role begins."""
+    told = [
+        event(Kind.LOG_LOADED, leo=5),
+        event(Kind.BECOME_FOLLOWER, leader=3, leader_epoch=0, leo=5),
+        event(Kind.FETCHER_ADDED, leader=3, leader_epoch=0, offset=5),
+        event(Kind.BECOME_FOLLOWER, leader=2, leader_epoch=1, leo=5),
+        event(Kind.FETCHER_ADDED, leader=2, leader_epoch=1, offset=5),
+        event(Kind.FOLLOWER_FETCHED, leader=leader, leo=9),
+    ]
+    assert gaps(told) == [f"it fetched from broker {leader}"] * missing
+
+
+@pytest.mark.parametrize("taken", [(), (1,), (1, 2)])
+def test_an_epoch_for_each_replica_that_was_taken_out_needs_no_name(taken: tuple[int, ...]) -> None:
+    """Two brokers of a pair are lost to ZooKeeper at once: epochs 6 and 7, of which 7 alone is sent."""
+    before = Epoch(5, leader=1, isr=[(frozenset({1, 2}), Ref())])
+    epochs = {5: before, 7: Epoch(7, leader=-1), 8: Epoch(8, leader=1)}
+    spans = {1: [tenure(5, Role.LEADER, 1), tenure(8, Role.LEADER, 1)]}
+    found = untold(spans, epochs, {}, {}, {}, {7: frozenset(taken)})
+    assert (1 in found) == (taken != (1, 2))
+
+
 TRACED = [  # each append of a follower that comes to lead
     event(Kind.LOG_CREATED),
     event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=0, isr="1,2"),
@@ -259,6 +283,9 @@ TRACED = [  # each append of a follower that comes to lead
         (7, {"hw": 44}, 6, "its log ended at 43, and its high watermark was 44"),
         (13, {"offset": 90, "leo": 91}, 12, "its log ended at 80, and its next append was at 90"),
         (10, {"hw": 99}, None, None),
+        (9, {"detail": JUMPED}, 9, "its log ended below 70, and its next append was there"),
+        (5, {"offset": 30}, 5, "its log ended at 40, nothing was cut, and its next append was at 30"),
+        (13, {"offset": 79}, 13, "its log ended at 80, nothing was cut, and its next append was at 79"),
     ],
 )
 def test_a_log_that_prints_each_append_grows_by_these_alone(

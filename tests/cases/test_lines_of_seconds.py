@@ -1,0 +1,29 @@
+"""Lines of some seconds are missing on every broker; what was known before them does not hold behind them.
+
+``holed-2.4.1``: tmp-0 is healthy; broker 1 comes up, follows in epoch 3 and stops within the gap, and returns to epoch 5
+with a high watermark that is of epoch 3. ``second-3.9.1``: brokers 2 and 3 leave the ISR within the second that
+is missing; broker 1 then commits alone what an unclean election loses.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forensics.engines.local import scan
+from tests.cases.test_recorded import LOSS, unpacked
+
+
+def test_a_high_watermark_of_an_untold_epoch_is_of_what_was_not_cut_since(tmp_path: Path) -> None:
+    result = scan([str(unpacked("holed-2.4.1", tmp_path))])
+    (partition,) = (one for one in result.partitions if (one.history.name, one.history.incarnation) == ("tmp-0", 0))
+    assert partition.judgements[LOSS].verdict == "unknown"
+    returned = [s for s in partition.history.statements if (s.replica, s.high_watermark) == (1, 123)]
+    assert [statement.lineage.epoch_at(100) for statement in returned] == [3]
+
+
+def test_who_left_the_isr_unseen_before_its_leader_died_lacks_nothing_that_it_had(tmp_path: Path) -> None:
+    result = scan([str(unpacked("second-3.9.1", tmp_path))])
+    found = {(finding.rule, finding.cause) for finding in result.findings if finding.severity != "info"}
+    assert (LOSS, "unclean-election") in found
+    assert not {rule for rule, _ in found} & {"leo-regression"}
+    assert "unflushed-tail" not in {cause for _, cause in found}
