@@ -122,9 +122,15 @@ def brokers(
     found = {number: Broker(number, cluster) for number, cluster in clusters.items()}
     for number, values in settings.items():
         found.setdefault(number, Broker(number)).settings.update(values)
-    rows = observations.filter(
-        pl.col("kind").is_in([Kind.BROKER_VERSION.value, Kind.BROKER_CONFIG.value]) & pl.col("broker").is_not_null()
-    ).select("broker", "kind", "detail", "run")
+    # Counted here: not all that is asked has counted them, and rows without a topic are enough for it.
+    run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("broker").alias("run")
+    rows = (
+        observations.with_columns(run)
+        .filter(
+            pl.col("kind").is_in([Kind.BROKER_VERSION.value, Kind.BROKER_CONFIG.value]) & pl.col("broker").is_not_null()
+        )
+        .select("broker", "kind", "detail", "run")
+    )
     for number, kind, detail, run in rows.unique(maintain_order=True).iter_rows():
         broker = found.setdefault(number, Broker(number))
         if detail is None:

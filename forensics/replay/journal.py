@@ -29,6 +29,8 @@ JOURNAL = (
 
 JUMPED = "not where the append before it ended"
 """Detail of an append between which and the one before nothing is told."""
+FOLLOWS = "where the append before it ended"
+"""Detail of an append where the one before was left out, as it could not matter."""
 
 _OF_ITSELF = (*PROGRESS, Kind.PROCESS_STARTED, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN_RESTART)
 """What is told of a process as a whole stands between its appends too."""

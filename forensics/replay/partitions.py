@@ -367,14 +367,22 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
     # The first that was held back says where a leader began, the first append where the log ended before.
     begins = pl.col("kind").is_in([Kind.HW_HELD.value, Kind.APPEND.value])
     first = begins & (pl.col("row") == pl.col("row").min().over(span))
-    # A leader's append begins where the one before ended, so one that does not is told, and that it does not.
-    appends = (pl.col("kind") == Kind.APPEND.value) & pl.col("detail").is_null()
-    jumps = (appends & (pl.col("offset") > pl.col("leo").shift(1).over(*span, "run"))).fill_null(False)
-    moving = moving.with_columns(pl.when(jumps).then(pl.lit(JUMPED)).otherwise("detail").alias("detail"))
+    moving = moving.with_columns(with_jumps(span))
     kept = moving.filter(
         last | first | first_peak.fill_null(False) | first_lower.fill_null(False) | (pl.col("detail") == JUMPED)
     )
     return pl.concat([rows.filter(~progress), kept.drop("_peak", "_lower", "_by")]).sort(*place, "row").drop("_stretch")
+
+
+def with_jumps(span: Sequence[str]) -> pl.Expr:
+    """``detail``, where an append which does not begin where the one before it ended says so; a leader's does.
+
+    Args:
+        span: columns that tell stretches of one message apart.
+    """
+    appends = (pl.col("kind") == Kind.APPEND.value) & pl.col("detail").is_null()
+    jumps = (appends & (pl.col("offset") > pl.col("leo").shift(1).over(span))).fill_null(False)
+    return pl.when(jumps).then(pl.lit(JUMPED)).otherwise("detail").alias("detail")
 
 
 def told_by() -> pl.Expr:

@@ -206,7 +206,9 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
     # What a leader had beyond the least that is known of its log may have been committed, and gone.
     settled = not history.backwards and not doubts(history) and not losses(history)[0]
     measured = settled or shrunk.end_exact or served_as(history, shrunk.replica, shrunk.epoch) is Role.FOLLOWER
-    again = measured and shrunk.replica in whole
+    again = shrunk.replica in whole
+    refetched = "; it has fetched the records again since" if again else ""
+    refetched += ", and whether it had more is not known" if again and not measured else ""
     others = () if again else tuple(broker for broker in whole if broker != shrunk.replica)
     how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered"}.get(shrunk.cause, "created anew")
     why = "its log directory had failed" if shrunk.cause == "failed" else "nothing explains the difference"
@@ -222,7 +224,7 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         summary=(
             f"broker {shrunk.replica}'s log was {how} with log end offset {shrunk.target}; it had "
             f"reached {shrunk.end}{'' if shrunk.end_exact else ' at least'}, "
-            f"and {why}" + ("; it has fetched the records again since" if again else "")
+            f"and {why}{refetched}"
         ),
         facts=(shrunk_fact(shrunk),),
         before={"log_end_offset": shrunk.end},

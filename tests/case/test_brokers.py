@@ -17,7 +17,6 @@ ROWS = {
     "detail": pl.String(),
     "time": pl.Int64(),
     "starts_run": pl.Boolean(),
-    "run": pl.Int32(),
     "line": pl.Int64(),
 }
 OWN, METADATA = "V-04a", "metadata-log"

@@ -1,7 +1,7 @@
 """Lines of some seconds are missing on every broker; what was known before them does not hold behind them.
 
-``holed-2.4.1``: tmp-0 is healthy; broker 1 comes up, follows in epoch 3 and stops within the gap, and returns to epoch 5
-with a high watermark that is of epoch 3. ``second-3.9.1``: brokers 2 and 3 leave the ISR within the second that
+``holed-2.4.1``: tmp-0 is healthy; broker 1 comes up, follows in epoch 3 and stops within the gap, and returns to epoch
+5 with a high watermark that is of epoch 3. ``second-3.9.1``: brokers 2 and 3 leave the ISR within the second that
 is missing; broker 1 then commits alone what an unclean election loses.
 """
 

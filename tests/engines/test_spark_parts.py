@@ -35,6 +35,7 @@ from forensics.engines.spark.thinning import headers, thinned
 from forensics.engines.spark.work import DIGESTS
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.replay.held import records_held
+from forensics.replay.journal import FOLLOWS, JUMPED
 from forensics.replay.lineage import size
 from forensics.replay.partitions import histories
 from forensics.result import Result
@@ -92,10 +93,32 @@ def test_thinning_leaves_as_much_whatever_the_traffic(kinds: tuple[Kind, Kind]) 
                 "line": range(count),
                 "time": range(count),
                 "hw": range(count),
+                "offset": range(count),
+                "leo": range(1, count + 1),
+                "detail": pl.Series([None] * count, dtype=pl.String),
             }
         )
 
     assert thinned(rows(100)).height == thinned(rows(20_000)).height < 10
+
+
+@pytest.mark.parametrize("step", [3, 7, 40])
+def test_thinning_keeps_where_an_append_is_missing(step: int) -> None:
+    """Of appends in a row the first and the last are left, and one that does not follow on the one before it."""
+    begins = [*range(0, 200, 10), *range(310, 400, 10)]
+    rows = pl.DataFrame({"offset": begins, "leo": [begin + 10 for begin in begins]}).with_columns(
+        *(pl.lit(value).alias(name) for name, value in {"cluster": "c", "topic": "t", "partition": 0}.items()),
+        *(pl.lit(value).alias(name) for name, value in {"broker": 1, "kind": "append", "message": "L-32"}.items()),
+        *(pl.lit(None, pl.String).alias(name) for name in ("topic_id", "detail")),
+        *(pl.lit(None, pl.Int64).alias(name) for name in ("replica", "hw")),
+        pl.lit(0).alias("source"),
+        pl.int_range(pl.len()).alias("line"),
+        pl.int_range(pl.len()).alias("time"),
+    )
+    left = rows.clear()
+    for begin in range(0, rows.height, step):
+        left = thinned(pl.concat([left, rows.slice(begin, step)]))
+    assert left.select("offset", "detail").rows() == [(0, None), (310, JUMPED), (390, FOLLOWS)]
 
 
 def test_thinning_keeps_where_the_last_segment_began(sample_traces: Path) -> None:

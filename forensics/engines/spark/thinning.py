@@ -6,7 +6,7 @@ allows, and what is left gives the same history. Left out is only
 
 * progress between two other rows of its broker, but for the first, the last and the greatest of its kind, the first
   that falls below one before it, and the one before that (of rolled segments and of appends, of each message that
-  tells of them);
+  tells of them), and appends that do not begin where the one before them ended;
 * what a broker says of another's progress, and ends of epochs that it answers with each fetch, where the row names no
   topic id that was not the last one anyway;
 * headers of batches within a file and an epoch that hold a record at each offset and follow one another without a gap,
@@ -22,7 +22,8 @@ from __future__ import annotations
 import polars as pl
 
 from forensics.replay.events import PROGRESS
-from forensics.replay.partitions import told_by
+from forensics.replay.journal import FOLLOWS, JUMPED
+from forensics.replay.partitions import told_by, with_jumps
 from parsers.schema import Kind
 
 _SAME = ("leader_epoch", "crc", "records", "magic")
@@ -71,7 +72,7 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
     known = pl.col("hw").is_not_null()
     hw = pl.when(known).then(pl.col("hw"))
     lower = (hw < hw.cum_max().over(span)).fill_null(False)
-    rows = rows.with_columns(lower.alias("_lower"))
+    rows = rows.with_columns(lower.alias("_lower"), with_jumps(span))
     rows = rows.with_columns(
         _at("_lower").min().over(span).alias("_falls_at"),
         (pl.col("hw") == pl.col("hw").max().over(span)).alias("_peak"),
@@ -83,8 +84,13 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("_falls_at").min(),
         _at(known & (pl.col("_at") < pl.col("_falls_at"))).max(),
     )
-    keep = [breaks, *((pl.col("_at") == one.over(span)).fill_null(False) for one in chosen)]
-    return rows.filter(pl.any_horizontal(keep)).select(columns)
+    jumps = (pl.col("detail") == JUMPED).fill_null(False)
+    keep = [breaks, jumps, *((pl.col("_at") == one.over(span)).fill_null(False) for one in chosen)]
+    rows = rows.with_columns(pl.any_horizontal(keep).alias("_kept"))
+    follows = (pl.col("kind") == Kind.APPEND.value) & ~pl.col("_kept").shift(1).over(span).fill_null(True)
+    follows &= pl.col("detail").is_null()
+    rows = rows.with_columns(pl.when(follows).then(pl.lit(FOLLOWS)).otherwise("detail").alias("detail"))
+    return rows.filter("_kept").select(columns)
 
 
 def _at(which: str | pl.Expr) -> pl.Expr:
