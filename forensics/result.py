@@ -12,7 +12,8 @@ from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verd
 
 if TYPE_CHECKING:
     from forensics.case import Case
-    from forensics.replay.history import History, Ref
+    from forensics.replay.directory import Ref
+    from forensics.replay.history import History
 
 
 @dataclass(slots=True)

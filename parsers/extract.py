@@ -32,6 +32,7 @@ CONFIG_KEYS = frozenset(
         "log.dirs",
         "inter.broker.protocol.version",
         "log.message.format.version",
+        "log.cleanup.policy",
         "min.insync.replicas",
         "unclean.leader.election.enable",
         "default.replication.factor",

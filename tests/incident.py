@@ -66,11 +66,11 @@ class Node:
         self.says(at, "INFO Connecting to zookeeper on localhost:2181 (kafka.server.KafkaServer)")
         return self.says(at, "INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)")
 
-    def creates(self, at: float) -> Node:
-        """A new, empty log."""
+    def creates(self, at: float, properties: str = "") -> Node:
+        """A new, empty log, and what it is made with beside the broker's defaults."""
         return self.says(
-            at, f"INFO Created log for partition {self.partition} in /d/{self.partition} with properties {{}} "
-            "(kafka.log.LogManager)"
+            at, f"INFO Created log for partition {self.partition} in /d/{self.partition} with properties "
+            f"{{{properties}}} (kafka.log.LogManager)"
         )  # fmt: skip
 
     def loads(self, at: float, end: int, *, files: int = 1) -> Node:
@@ -189,12 +189,12 @@ class Incident:
             log="state-change",
         )  # fmt: skip
 
-    def begins(self, end: int) -> None:
+    def begins(self, end: int, properties: str = "") -> None:
         """Broker 1 leads from the start, the others follow; all have the same log up to ``end``, committed."""
         replicas = [number for number in self.nodes if number != 9]
         self.elects(1, 0, 1, replicas)
         for number in replicas:
-            node = self[number].creates(1)
+            node = self[number].creates(1, properties)
             if number == 1:
                 node.leads(1, 0, 0, 0, replicas)
             else:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from forensics.replay.history import Backwards, Confidence, History, Ref, Role, Statement
+from forensics.replay.directory import Ref
+from forensics.replay.history import Backwards, Confidence, History, Role, Statement
 from forensics.replay.lineage import Range, intersect
 from forensics.replay.steps import Tenure
 from forensics.replay.tenures import LEADERS_END

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from forensics.replay.history import CHECKPOINT, Damage, Epoch, History, Ref, Shrunk, Statement
+from forensics.replay.directory import Damage, Ref
+from forensics.replay.history import CHECKPOINT, Epoch, History, Shrunk, Statement
 from forensics.replay.leading import NO_DISK, REMOVES
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
 from forensics.replay.removals import accounted

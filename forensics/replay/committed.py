@@ -192,16 +192,19 @@ def _strength(statement: Statement) -> tuple[int, bool, int, int]:
 
 
 def unserved(history: History) -> Loss | None:
-    """Committed records that the current leader has no segment for, between others, as its broker itself saw it."""
+    """Committed records that the current leader has no segment for, between others, as its broker itself saw it; or
+    that a segment of it skips where nothing was compacted.
+    """
     current = history.current
     if current is None or current.leader is None or history.backwards:
         return None
     disk, copy = history.disks.get(current.leader), history.copies.get(current.leader)
-    if disk is None or copy is None or copy.inner is not True:
+    if disk is None or copy is None:
         return None
+    gaps = [*(disk.gaps if copy.inner is True else ()), *disk.lacking]
     found: list[Range] = []
     statements: list[Statement] = []
-    for first, end in disk.gaps:
+    for first, end in gaps:
         proof = committed(history, current.lineage, max(first, disk.log_start), end, replica=current.leader)
         found.extend(proof.ranges)
         statements.extend(proof.statements)

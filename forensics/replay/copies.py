@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from forensics.replay.directory import Copy, Disk
 from forensics.replay.events import SNAPSHOT, Event
-from forensics.replay.history import Copy, Disk, Replica
+from forensics.replay.history import Replica
 from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import MOVED, Kind

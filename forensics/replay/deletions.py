@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from forensics.case.speakers import OF_ITSELF
-from forensics.replay.history import Deletion, History, Ref, Role
+from forensics.replay.directory import Ref
+from forensics.replay.history import Deletion, History, Role
 from forensics.replay.lineage import Lineage, Range, intersect, same, subtract
 from parsers.schema import Kind
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from forensics.case import Case
-from forensics.replay.history import Damage, Disk, Ref, Stale
+from forensics.replay.compaction import compacted
+from forensics.replay.directory import Damage, Disk, Ref, Stale
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, merge
 from parsers.formats.dump_log_text import SAYS_SO
 from parsers.schema import Kind
@@ -112,6 +113,9 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
         at(topic, partition, broker).holes.append((first, end))
         if not torn:
             at(topic, partition, broker).gaps.append((first, end))
+    for topic, partition, broker, first, end, source, byte in _skipped(case, sound, segments).iter_rows():
+        ref = Ref(source=source, byte=byte, note=f"the batch before ends at {first}, this one begins at {end}")
+        at(topic, partition, broker).skipped.append(((first, end), ref))
     for row in _damage(case, segments).iter_rows():
         topic, partition, broker, reason, source, byte = row
         at(topic, partition, broker).damage.append(Damage(reason, Ref(source=source, byte=byte, note=reason)))
@@ -250,6 +254,7 @@ class _Files:
         self.latest: int | None = None
         self.bases: list[int] = []
         self.gaps: list[Range] = []
+        self.skipped: list[tuple[Range, Ref]] = []
         self.holes: list[Range] = []
         self.beside: list[tuple[int, str]] = []
 
@@ -300,6 +305,7 @@ class _Files:
             latest=self.latest,
             bases=tuple(sorted(self.bases)),
             gaps=tuple(merge(self.gaps)),
+            skipped=tuple(self.skipped),
             holes=tuple(merge(self.holes)),
             beside=tuple(sorted(one for one in self.beside if one[0] not in self.bases)),
         )
@@ -413,11 +419,23 @@ def _apart(case: Case, ordered: pl.DataFrame) -> pl.DataFrame:
     """Segments that begin behind the end of the one before, where nothing was cleaned, and whether that one is damaged
     (``_torn``), so that no file need be missing.
     """
-    cleaned = case.observations.filter(pl.col("kind") == Kind.CLEANER_CHECKPOINT.value).select("topic", "partition")
-    uncleaned = ordered.join(cleaned.unique(), on=["topic", "partition"], how="anti")
+    uncleaned = ordered.join(compacted(case.observations), on=["topic", "partition"], how="anti")
     damaged = case.notices.filter(pl.col("byte").is_not_null()).get_column("source").unique()
     torn = pl.col("_before").is_in(damaged.implode()).fill_null(False).alias("_torn")
     return uncleaned.filter((pl.col("base_offset") > pl.col("_end")).fill_null(False)).with_columns(torn)
+
+
+def _skipped(case: Case, batches: pl.DataFrame, segments: pl.DataFrame) -> pl.DataFrame:
+    """Where the offsets of two batches do not follow one another though their bytes do; nothing tells of a cleaner."""
+    files = segments.filter(pl.col("format") == "segment").select(pl.col("id").alias("source"))
+    rows = batches.join(files, on="source", how="semi").sort(*PLACE, "source", "byte")
+    rows = rows.join(compacted(case.observations), on=["topic", "partition"], how="anti", maintain_order="left")
+    end = (pl.col("last_offset") + 1).shift(1).over("source")
+    behind = (pl.col("byte") + pl.col("size")).shift(1).over("source")
+    rows = rows.with_columns(end.alias("_end"), (pl.col("byte") == behind).alias("_next"))
+    return rows.filter("_next", pl.col("base_offset") > pl.col("_end")).select(
+        *PLACE, "_end", "base_offset", "source", "byte"
+    )
 
 
 def _beside(sources: pl.DataFrame) -> pl.DataFrame:

@@ -6,9 +6,10 @@ import itertools
 import re
 from collections.abc import Container, Mapping, Sequence
 
+from forensics.replay.directory import Disk, Ref
 from forensics.replay.elections import was_last_member
 from forensics.replay.events import Event
-from forensics.replay.history import Disk, Epoch, Ref, Role
+from forensics.replay.history import Epoch, Role
 from forensics.replay.isr import broker_set
 from forensics.replay.removals import accounted
 from forensics.replay.steps import Tenure

@@ -49,3 +49,6 @@ PROGRESS = (
 
 SNAPSHOT = "PS-01"
 """Message that tells of a producer snapshot; a segment may be rolled there, or not."""
+
+STOPPED_FOR_GOOD = "stop replica (delete=true)"
+"""What state-change.log says (up to 2.5) where server.log tells of the deletion."""

@@ -21,6 +21,7 @@ from forensics.replay.bearing import (
     next_start,
 )
 from forensics.replay.copies import copies
+from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.elections import isr_changed_untold, outlived, states
 from forensics.replay.events import Event
 from forensics.replay.gaps import forget_printed, forget_start, late, linked, regrown, untold
@@ -29,12 +30,9 @@ from forensics.replay.history import (
     BrokerFacts,
     Confidence,
     Cut,
-    Damage,
-    Disk,
     Epoch,
     Fork,
     History,
-    Ref,
     Replica,
     Role,
     Statement,

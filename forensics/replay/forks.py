@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from forensics.replay.directory import Disk, Ref
 from forensics.replay.disks import PLACE, Key
-from forensics.replay.history import Disk, Fork, Ref
+from forensics.replay.history import Fork
 from forensics.replay.lineage import merge
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import polars as pl
 
 from forensics.case import Case
+from forensics.replay.compaction import is_compacted
 from forensics.replay.disks import live
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 
-_INTERNAL = ("__consumer_offsets", "__transaction_state")
 _HEADER = ("base_offset", "last_offset", "records", "control", "source", "byte", "size")
 
 
@@ -75,9 +75,7 @@ def records_held(history: History, case: Case, broker: int, ranges: Sequence[Ran
 
 def may_lack_records(history: History, case: Case) -> bool:
     """Whether some offsets of a partition may never have been records, or were removed by compaction."""
-    if history.topic in _INTERNAL or "compact" in history.properties.get("cleanup.policy", ""):
-        return True
-    if any(disk.cleaner_point is not None for disk in history.disks.values()):
+    if is_compacted(history):
         return True
     return history.incarnation == 0 and any(rows.get_column("control").any() for rows in _rows(history, case))
 

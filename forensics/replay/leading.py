@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from forensics.replay.committed import reached
-from forensics.replay.history import BrokerFacts, Confidence, Disk, Epoch, Fork, History, Ref, Role
+from forensics.replay.directory import Disk, Ref
+from forensics.replay.history import BrokerFacts, Confidence, Epoch, Fork, History, Role
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.steps import Tenure
 from forensics.replay.tenures import LEADERS_END

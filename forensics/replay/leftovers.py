@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forensics.replay.history import Confidence, History, Stale, Statement
+from forensics.replay.directory import Stale
+from forensics.replay.history import Confidence, History, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, intersect, same, size, subtract
 
 LEFT_BEHIND = "in the checkpoint file of a directory left behind"

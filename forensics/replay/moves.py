@@ -8,7 +8,8 @@ from typing import Final
 
 import polars as pl
 
-from forensics.replay.history import Ref, Regression
+from forensics.replay.directory import Ref
+from forensics.replay.history import Regression
 from parsers.schema import MOVED, Kind
 
 _TOLD: Final = (Kind.LOG_COPIED.value, Kind.LOG_MOVED.value)

@@ -18,16 +18,17 @@ from forensics.case import Case
 from forensics.case.brokers import Broker
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay.backwards import told_twice
+from forensics.replay.compaction import with_skipped
 from forensics.replay.deletions import deletions, log_starts
+from forensics.replay.directory import Disk, Ref
 from forensics.replay.disks import disks
-from forensics.replay.events import COLUMNS, PROGRESS, Event
+from forensics.replay.events import COLUMNS, PROGRESS, STOPPED_FOR_GOOD, Event
 from forensics.replay.fold import fold
 from forensics.replay.forks import forks
-from forensics.replay.history import BrokerFacts, Disk, History, Ref
+from forensics.replay.history import BrokerFacts, History
 from forensics.replay.journal import JOURNAL, JUMPED
 from forensics.replay.moves import carried, homes, without_copies
 from forensics.replay.removals import removals
-from forensics.replay.tenures import STOPPED_FOR_GOOD
 from parsers.formats.metadata_log import AGAINST_SETTINGS, ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -148,6 +149,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             events[broker] = list(heapq.merge(events[broker], processes[broker]))
         facts = {broker: _facts(case.brokers.get(broker), replicas) for broker in {*events, *replicas}}
         _made_with(history, events.values())
+        replicas = with_skipped(history, replicas, case)
         fold(history, events, told, replicas, forked.get((topic, partition), []) if live else [], facts)
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
         history.regressions = [
@@ -180,10 +182,12 @@ def _forced(history: History, told: Sequence[Event], case: Case) -> None:
 
 
 def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:
-    """The properties that were printed when the log of a replica was made the last time (LogManager.getOrCreateLog)."""
-    made = (e for own in events for e in own if e.kind == Kind.LOG_CREATED and e.detail)
-    last = max(made, key=lambda event: (event.time or 0, event.row), default=None)
-    if last is not None and last.detail:
+    """The properties that were printed when the log of a replica was made the last time (LogManager.getOrCreateLog),
+    before that there are none.
+    """
+    made = (e for own in events for e in own if e.kind == Kind.LOG_CREATED and e.detail is not None)
+    last = max(made, key=lambda event: (bool(event.detail), event.time or 0, event.row), default=None)
+    if last is not None and last.detail is not None:
         pairs = _PROPERTY.findall(last.detail)
         history.properties = {key: value.strip("[] ") for key, value in pairs}
         history.properties_ref = Ref(row=last.row, note="properties of the log")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from forensics.replay.history import Confidence, Cut, Ref, Role, Shrunk
+from forensics.replay.directory import Ref
+from forensics.replay.history import Confidence, Cut, Role, Shrunk
 from forensics.replay.lineage import Lineage
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable
 
-from forensics.replay.events import Event
-from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, Overtaken, Ref, Regression, Role
+from forensics.replay.directory import Ref
+from forensics.replay.events import STOPPED_FOR_GOOD, Event
+from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, Overtaken, Regression, Role
 from forensics.replay.isr import broker_set
 from forensics.replay.steps import Sample, Step, Tenure, told_before
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -18,8 +19,6 @@ _FALLS_BACK = "The initial fetch offset"
 """Detail of a decision to truncate where the leader answered that it knows none of the follower's epochs."""
 LEADERS_END = "leader's end offset"
 """Reason of a truncation: its leader's log ended before its own."""
-STOPPED_FOR_GOOD = "stop replica (delete=true)"
-"""What state-change.log says (up to 2.5) where server.log tells of the deletion."""
 _CHECKPOINTED = 10_000_000
 """Microseconds, twice the default of replica.high.watermark.checkpoint.interval.ms."""
 _COUNTED = re.compile(r"(-?[0-9]+) \[")

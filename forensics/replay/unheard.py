@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from forensics.replay.committed import doubts
-from forensics.replay.history import Disk, History
+from forensics.replay.directory import Disk
+from forensics.replay.history import History
 from forensics.replay.leading import REMOVES
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.steps import Tenure

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forensics.case import Case
-from forensics.replay.history import ACKNOWLEDGED, History, Ref, Statement
+from forensics.replay.directory import Ref
+from forensics.replay.history import ACKNOWLEDGED, History, Statement
 from forensics.replay.isr import isr_text
 from forensics.rules.finding import Fact
 

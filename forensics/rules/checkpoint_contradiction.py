@@ -26,7 +26,8 @@ Find out where the directory comes from before the broker is started on it.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.history import Confidence, Disk, History, Pointer
+from forensics.replay.directory import Disk, Pointer
+from forensics.replay.history import Confidence, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 

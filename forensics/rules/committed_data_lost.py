@@ -3,7 +3,8 @@
 ## What it finds
 Records (offset, leader epoch) below a reached high watermark that the log of the partition's
 current leader does not hold: a later leader began to write at a lower offset, so other records took
-their place, or nothing did; or the leader has no segment for them any more.
+their place, or nothing did; or the leader has no segment for them any more, or one that skips them
+though no cleaner worked on it.
 
 ## Why it matters
 Producers with acks=all were told that these records are safe, and consumers may have read them.
@@ -46,6 +47,7 @@ from dataclasses import replace
 
 from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
+from forensics.replay.compaction import NOT_CLEANED, SKIPPED
 from forensics.replay.disks import GAP
 from forensics.replay.held import records_lost, with_records
 from forensics.replay.history import Confidence, Epoch, History, Role
@@ -72,6 +74,7 @@ from forensics.rules.story import (
     leader_fact,
     leader_text,
     loss_cause,
+    maybe_cleaned,
     members,
     more_lines,
     owner_text,
@@ -124,7 +127,9 @@ def judge(history: History, case: Case) -> Judgement:
         missing.append(_undated(history, case, unclear))
     missing += _unreadable(history) if lacking is None else []
     if history.current is not None and history.current.leader is not None:
-        missing += earlier_segments(history, history.current.leader)
+        leader = history.current.leader
+        missing += earlier_segments(history, leader)
+        missing += maybe_cleaned(history, [leader] if leader in history.disks else [])
     missing += _unheard(history, case)
     missing += more_lines(history)
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
@@ -298,7 +303,8 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     assert leader is not None
     keep, next_steps, do_not = advice(history, case, loss)
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
-    damage = next((d for d in history.disks[leader].damage if d.text.startswith(GAP)), None)
+    disk = history.disks[leader]
+    damage = next((d for d in disk.damage if d.text.startswith((GAP, SKIPPED))), None)
     facts = [statement_fact(statement)]
     facts += [Fact(damage.text, broker=leader, refs=(damage.ref,))] if damage is not None else []
     facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
@@ -317,12 +323,19 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
         subject="segment",
         summary=(
             f"committed offsets {span_text(loss.ranges)} ({_count(loss, least, most)}) are served no more: leader "
-            f"{leader} has no segment with them; {held}"
+            f"{leader} has no {'batch' if disk.lacking else 'segment'} with them; {held}"
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
         uncertain=_no_records(unknown),
-        not_because=(f"no segment file was left out of the copy: {history.copies[leader].inner_why}",),
+        not_because=(
+            *((NOT_CLEANED,) if disk.lacking else ()),
+            *(
+                (f"no segment file was left out of the copy: {why}",)
+                if (why := history.copies[leader].inner_why)
+                else ()
+            ),
+        ),
         cause="unknown",
         keep=keep,
         next_steps=next_steps,

@@ -34,7 +34,8 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.backwards import begun_twice
-from forensics.replay.history import Backwards, Confidence, Damage, Disk, History, Ref
+from forensics.replay.directory import Damage, Disk, Ref
+from forensics.replay.history import Backwards, Confidence, History
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import fork_cause, missing_data, untold_replicas

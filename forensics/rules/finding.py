@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import TypedDict
 
 from forensics.case import Case
-from forensics.replay.history import Confidence, History, Ref
+from forensics.replay.directory import Ref
+from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import Range, size
 
 _COMMAND = re.compile(r"([^:]*:) ((?:cd|cp|tar|for|kafka-\S+|forensics) .*)\Z", re.DOTALL)

@@ -31,7 +31,8 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.committed import committed
-from forensics.replay.history import Confidence, History, Ref
+from forensics.replay.directory import Ref
+from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import Lineage, differences
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data

@@ -34,7 +34,8 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.committed import committed, doubts
-from forensics.replay.history import Confidence, Fork, History, Ref
+from forensics.replay.directory import Ref
+from forensics.replay.history import Confidence, Fork, History
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.writers import unwritten
 from forensics.rules.finding import (

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from forensics.case import Case
 from forensics.replay.committed import Loss
-from forensics.replay.history import History, Stale
+from forensics.replay.directory import Stale
+from forensics.replay.history import History
 from forensics.replay.leftovers import left_behind, reaching
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.rules.finding import brokers_text, span_text

@@ -1,8 +1,8 @@
 """A segment is damaged: bad checksums, gaps, overlaps, lengths that lie.
 
 ## What it finds
-Record batches whose checksum fails, headers that cannot be, offsets that go back, segments that do
-not follow one another; and, as information, a torn or zero-filled end.
+Record batches whose checksum fails, headers that cannot be, offsets that go back or are skipped,
+segments that do not follow one another; and, as information, a torn or zero-filled end.
 
 ## Why it matters
 Consumers fail at a bad batch, and followers stop there. What lies behind an unreadable place is out
@@ -11,7 +11,9 @@ of Kafka's reach.
 ## Evidence
 The segment files, each batch's header and checksum, and the base offsets in the file names. Where a
 segment is missing between others, the broker's own count of the segments that it loaded tells whether
-its disk lacked it or the copy does; without that the answer is unknown.
+its disk lacked it or the copy does; without that the answer is unknown. Where a segment skips offsets,
+the properties with which the log was made and the brokers' `cleaner-offset-checkpoint` tell whether a
+cleaner may have taken them; without these the answer is unknown.
 
 ## Not a finding when
 The end of the last segment is torn or zero-filled (information only): a crash, a preallocated file,
@@ -27,10 +29,12 @@ Copy the partition from a replica without damage. Do not let a damaged replica l
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.compaction import NOT_CLEANED, SKIPPED
+from forensics.replay.directory import Damage
 from forensics.replay.disks import GAP
-from forensics.replay.history import Confidence, Damage, History
+from forensics.replay.history import Confidence, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place, span_text
-from forensics.rules.story import earlier_segments, missing_data
+from forensics.rules.story import earlier_segments, maybe_cleaned, missing_data
 from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 
 ID = "segment-damage"
@@ -41,6 +45,7 @@ def judge(history: History, case: Case) -> Judgement:
     """Report each damaged replica once, and harmless ends apart."""
     findings = []
     wishes: list[str] = []
+    cleaned = maybe_cleaned(history, history.disks)
     for broker, disk in sorted(history.disks.items()):
         ends = [d for d in disk.damage if d.text.startswith((TORN_TAIL, ZERO_TAIL))]
         gaps = [d for d in disk.damage if d.text.startswith(GAP) and not _its_own(history, broker)]
@@ -48,12 +53,13 @@ def judge(history: History, case: Case) -> Judgement:
         if real:
             findings.append(_finding(history, broker, real, Severity.ERROR))
         if gaps:
-            findings.append(_finding(history, broker, gaps, Severity.WARNING))
+            if not cleaned:
+                findings.append(_finding(history, broker, gaps, Severity.WARNING))
             wishes.append(_listing(history, broker))
         if ends:
             findings.append(_finding(history, broker, ends, Severity.INFO))
         wishes += earlier_segments(history, broker)
-    missing = [*missing_data(history, case), *wishes]
+    missing = [*missing_data(history, case), *wishes, *cleaned]
     if not missing and not any(disk.end is not None for disk in history.disks.values()):
         missing.append(f"segments of {history.name}")
     violated = any(f.severity is Severity.ERROR for f in findings)
@@ -83,6 +89,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
     parted = severity is Severity.WARNING
     copy = history.copies.get(broker)
     lost = severity is Severity.ERROR and copy is not None and any(d.text.startswith(GAP) for d in damage)
+    skips = any(d.text.startswith(SKIPPED) for d in damage)
     more = f", and {len(damage) - 1:,} more" if len(damage) > 1 else ""
     return Finding(
         rule=ID,
@@ -99,9 +106,14 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
             if parted
             else ()
         ),
-        not_because=(f"no segment file was left out of the copy: {copy.inner_why}",)
-        if lost and copy is not None and copy.inner_why
-        else (),
+        not_because=(
+            *((NOT_CLEANED,) if skips else ()),
+            *(
+                (f"no segment file was left out of the copy: {copy.inner_why}",)
+                if lost and copy and copy.inner_why
+                else ()
+            ),
+        ),
         cause="unknown",
         keep=f"the copies of {name} on {brokers_text(whole)}, whose segments are whole to the same offset"
         if whole

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import cast
 
 from forensics.case import Case
 from forensics.replay.committed import doubts, losses, lost_unseen, refetched
+from forensics.replay.compaction import CLEANER_FILE
+from forensics.replay.directory import Ref
 from forensics.replay.elections import outside_isr, was_last_member
 from forensics.replay.epochs import at_once
-from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Ref, Role, Shrunk, Statement
+from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.isr import isr_text
 from forensics.replay.leading import REMOVES
-from forensics.replay.lineage import UNKNOWN, Range, intersect
+from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
 from forensics.replay.spared import spared
 from forensics.replay.steps import Step
-from forensics.rules.finding import Fact, span_text
+from forensics.rules.finding import Fact, brokers_text, span_text
 
 
 def statement_fact(statement: Statement) -> Fact:
@@ -420,6 +423,19 @@ def earlier_segments(history: History, broker: int) -> list[str]:
     first = history.disks[broker].bases[0]
     which = f"broker {broker}'s segments of {history.name} below offset {first}"
     return [f"{which}, which may have been left out of the copy: {copy.earlier}"]
+
+
+def maybe_cleaned(history: History, brokers: Iterable[int]) -> list[str]:
+    """What would tell whether a cleaner took the offsets that segments of some replicas skip."""
+    disks = {b: disk for b in brokers if (disk := history.disks[b]).skipped and not disk.lacking}
+    if not disks:
+        return []
+    spans = span_text(merge(span for disk in disks.values() for span, _ in disk.skipped))
+    wish = (
+        f"whether {history.topic} was ever compacted, as segments of {brokers_text(tuple(disks))} skip offsets "
+        f"{spans}: the {CLEANER_FILE} and server.properties of its brokers, and the server.log of when its log was made"
+    )
+    return [wish]
 
 
 def checkpoint_at_hand(history: History, case: Case, broker: int, name: str) -> bool:

@@ -6,7 +6,8 @@ import pytest
 
 from forensics.replay.bearing import as_it_was, beyond_lines, cut_untold, left_unseen, misled, next_start
 from forensics.replay.committed import losses
-from forensics.replay.history import Confidence, Cut, Disk, Epoch, Fork, History, Ref, Replica, Role, Shrunk, Statement
+from forensics.replay.directory import Disk, Ref
+from forensics.replay.history import Confidence, Cut, Epoch, Fork, History, Replica, Role, Shrunk, Statement
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.steps import Step, Tenure
 from forensics.rules.story import loss_cause

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from forensics.replay.directory import Ref
 from forensics.replay.elections import maybe_eligible, outside_isr
-from forensics.replay.history import Confidence, Epoch, History, Ref
+from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.lineage import Range, merge
 from forensics.rules.finding import Finding, Severity, parted
 from tests.incident import Incident

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from forensics.replay.directory import Ref
 from forensics.replay.elections import (
     States,
     elected_isr,
@@ -20,7 +21,7 @@ from forensics.replay.elections import (
 )
 from forensics.replay.epochs import collect
 from forensics.replay.events import Event
-from forensics.replay.history import Epoch, History, Ref, Role
+from forensics.replay.history import Epoch, History, Role
 from forensics.replay.steps import Tenure
 from parsers.schema import Kind
 

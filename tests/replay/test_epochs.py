@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from forensics.replay.directory import Ref
 from forensics.replay.elections import outside_isr, unbroken
 from forensics.replay.epochs import collect, unnamed
 from forensics.replay.gaps import untold
-from forensics.replay.history import BrokerFacts, Epoch, History, Ref, Role
+from forensics.replay.history import BrokerFacts, Epoch, History, Role
 from forensics.replay.steps import Step, Tenure
 
 LINE = Ref(row=5)

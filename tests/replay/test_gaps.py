@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from forensics.replay.directory import Ref
 from forensics.replay.events import SNAPSHOT, Event
 from forensics.replay.gaps import forget_printed, linked, untold
-from forensics.replay.history import BrokerFacts, Epoch, Ref, Role
+from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.journal import JUMPED, Journal, gaps_in
 from forensics.replay.steps import Step, Tenure
 from parsers.schema import BY_REQUEST, Kind

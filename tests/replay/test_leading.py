@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.history import Damage, Disk, Epoch, History, Ref, Role
+from forensics.replay.directory import Damage, Disk, Ref
+from forensics.replay.history import Epoch, History, Role
 from forensics.replay.leading import Leading, had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.steps import Sample, Step, Tenure

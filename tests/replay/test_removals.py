@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from forensics.replay.history import Epoch, Ref
+from forensics.replay.directory import Ref
+from forensics.replay.history import Epoch
 from forensics.replay.removals import accounted, removals
 
 GONE, SENT = "replica_state", "metadata_cached"

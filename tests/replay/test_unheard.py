@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.committed import at_most, committed_at_most
-from forensics.replay.history import Damage, Disk, Epoch, History, Ref, Replica, Role
+from forensics.replay.directory import Damage, Disk, Ref
+from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.steps import Sample, Step, Tenure
 from forensics.replay.unheard import unbegun, uncovered
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.history import Epoch, Fork, History, Ref, Replica, Role
+from forensics.replay.directory import Ref
+from forensics.replay.history import Epoch, Fork, History, Replica, Role
 from forensics.replay.steps import Step, Tenure
 from forensics.replay.writers import unwritten
 

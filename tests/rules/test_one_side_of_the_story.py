@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.history import Damage, Epoch, Fork, History, Ref, Replica, Role
+from forensics.replay.directory import Damage, Ref
+from forensics.replay.history import Epoch, Fork, History, Replica, Role
 from forensics.replay.steps import Step, Tenure
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict

@@ -23,7 +23,8 @@ from forensics.engines.spark.context import Context
 from forensics.engines.spark.deriving import TABLES, about_partitions
 from forensics.engines.spark.rows import chunks, narrowed, packed, plain, restored, unpacked
 from forensics.engines.spark.thinning import headers, thinned
-from forensics.replay.history import History, Ref
+from forensics.replay.directory import Ref
+from forensics.replay.history import History
 from forensics.replay.partitions import of_process
 from forensics.replay.timeline import changes
 from forensics.result import located
