@@ -43,7 +43,9 @@ def removals(rows: pl.DataFrame) -> Removals:
             since.add(replica)
         elif number > epoch:
             if leader == -1:
-                found.setdefault((topic, partition, incarnation), {}).setdefault(number, frozenset(since))
+                of_epoch = found.setdefault((topic, partition, incarnation), {})
+                # Who was the controller before hears of the epoch too, and says of nobody that he is gone.
+                of_epoch[number] = of_epoch.get(number) or frozenset(since)
             since, epoch = set(), number
     return found
 

@@ -51,7 +51,7 @@ from forensics.replay.compaction import NOT_CLEANED, SKIPPED
 from forensics.replay.disks import GAP
 from forensics.replay.held import records_lost, with_records
 from forensics.replay.history import Confidence, Epoch, History, Role
-from forensics.replay.lineage import Range, intersect, size
+from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.rules.acks import acks_fact
 from forensics.rules.finding import (
     Fact,
@@ -383,6 +383,20 @@ def _end_gone(history: History, doubt: Doubt) -> bool:
     )
 
 
+def _had_more(history: History, doubt: Doubt, loss: Loss) -> bool:
+    """Whether the leader that wrote the last of lost records had more in its log, of which nothing else is told; what
+    it came back with counts.
+    """
+    epoch, end = doubt.before, loss.ranges[-1][1]
+    if epoch.leader is None or epoch.epoch != loss.lineage.epoch_at(end - 1):
+        return False
+    spans = [tenure for tenure in history.tenures.get(epoch.leader, ()) if tenure.epoch == epoch.epoch]
+    loads = [step.target for tenure in spans for step in tenure.steps[:1] if step.what == "loaded"]
+    had = max([doubt.end or 0, *loads, *(tenure.end_low for tenure in spans)])
+    told = [piece for other in losses(history)[0] for piece in other.ranges]
+    return bool(subtract([(end, had)], told))
+
+
 def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
     """More may be lost than is proven: the leader before may have committed beyond what any high watermark shows."""
     if history.backwards or history.contested:
@@ -392,7 +406,7 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
         for doubt in doubts(history)
         if doubt.after.epoch <= loss.epoch.epoch
         and (doubt.end is None or doubt.end > loss.ranges[-1][1])
-        and _end_gone(history, doubt)
+        and (_end_gone(history, doubt) or _had_more(history, doubt, loss))
     ]
     last = history.epochs.get(loss.lineage.epoch_at(loss.ranges[-1][1] - 1))
     if last is not None and last.leader in history.unbegun:

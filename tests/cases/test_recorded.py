@@ -37,7 +37,8 @@ TRACE; ``fates-1.1.1``, a power cut of two brokers of four that lost the ends of
 ``chaos32-1.1.1``, two unclean elections, after the second of which a follower keeps what it had led;
 ``stagger-2.0.1``, healthy, brokers whose directories were copied one after another while they ran; ``jbod-1.1.1``,
 ``jbod-2.4.1-replication`` and ``jbod-2.6.3``, healthy, replicas that are moved between two log directories of brokers
-that are killed soon after.
+that are killed soon after; ``rackloss-2.5.1``, two brokers of three and the controller killed at once, after which the
+third is elected to lead two of the partitions.
 """
 
 from __future__ import annotations
@@ -140,6 +141,10 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
         (),
     ),
     "compun-3.9.1": ({(LOSS, ((80, 131),)), (CUT, ((80, 131),)), ("unclean-election", ())}, ()),
+    "rackloss-2.5.1": (
+        {(LOSS, ((30, 51),)), (CUT, ((30, 51),)), ("unclean-election", ())},
+        (LOSS, "leo-regression", "uncommitted-truncation"),
+    ),
 }
 CAUSES: dict[str, set[str | None]] = {
     "putback1-2.8.2": {"wiped-disk", "stale-directory"},
@@ -152,6 +157,7 @@ CAUSES: dict[str, set[str | None]] = {
     "fates-1.1.1": {"unflushed-tail"},
     "flaps-0.10.2.2": {"hw-truncation"},
     "jbod-1.1.1": {"unknown"},
+    "rackloss-2.5.1": {"unclean-election", "forced-election"},
     "powerloss-4.2.0": {"unflushed-tail", None},  # its last known leader led again: nobody else was in sync
 }
 
@@ -242,6 +248,15 @@ def test_of_two_copies_the_one_with_all_the_lost_records_is_to_be_kept() -> None
     (loss,) = (f for f in scan([str(DATA / "heldtwo-0.10.2.2.tar.xz")]).findings if f.rule == LOSS)
     assert loss.summary.endswith("; still held by broker 1, [18, 23) also by broker 2")
     assert loss.keep == "broker 1's copy of orders-0 (broker 2 has a part of the records)"
+
+
+def test_more_may_be_lost_than_the_last_high_watermark_shows() -> None:
+    """Both brokers came back with [51, 60), the last seconds of which no checkpoint tells: all of it was acknowledged."""
+    found = [f for f in scan([str(DATA / "rackloss-2.5.1.tar.xz")]).findings if f.rule == LOSS]
+    assert {finding.records for finding in found} == {(21, None)}
+    for finding in found:
+        assert "at least 21 offsets" in finding.summary
+        assert "beyond offset 51" in finding.uncertain[0]
 
 
 def test_a_replica_that_has_all_again_is_a_warning() -> None:

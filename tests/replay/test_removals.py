@@ -50,6 +50,12 @@ def test_who_had_gone_since_the_controller_last_spoke(
     assert removals(said(*lines)) == {("orders", 0, 0): {3: frozenset(taken)}}
 
 
+def test_who_was_the_controller_before_hears_of_the_epoch_too() -> None:
+    told = said(*GONE_ALL, (1, SENT, None, -1, 3))
+    before = said((1, GONE, 3, None, None), (2, SENT, None, -1, 3)).with_columns(broker=pl.lit(2, pl.Int64))
+    assert removals(pl.concat([before, told])) == {("orders", 0, 0): {3: frozenset({1, 2, 3})}}
+
+
 @pytest.mark.parametrize(
     ("removed", "leader", "last", "whole"),
     [
