@@ -4,7 +4,8 @@
 Records (offset, leader epoch) below a reached high watermark that the log of the partition's
 current leader does not hold: a later leader began to write at a lower offset, so other records took
 their place, or nothing did; or the leader has no segment for them any more, or one that skips them
-though no cleaner worked on it.
+though no cleaner worked on it; or the last leader came back without them, and nobody else in the ISR
+has them.
 
 ## Why it matters
 Producers with acks=all were told that these records are safe, and consumers may have read them.
@@ -50,7 +51,8 @@ from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.compaction import NOT_CLEANED, SKIPPED
 from forensics.replay.disks import GAP
 from forensics.replay.held import records_lost, with_records
-from forensics.replay.history import Confidence, Epoch, History, Role
+from forensics.replay.history import Confidence, Epoch, History, Role, Shrunk
+from forensics.replay.last_leader import in_no_copy, left_with_less
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.rules.acks import acks_fact
 from forensics.rules.finding import (
@@ -68,6 +70,7 @@ from forensics.rules.finding import (
 )
 from forensics.rules.rescue import advice, copies_text, outside_text
 from forensics.rules.story import (
+    SHRUNK_BY,
     cut_fact,
     earlier_segments,
     failed_directories,
@@ -96,7 +99,15 @@ def judge(history: History, case: Case) -> Judgement:
     lacking = unserved(history)
     if lacking is not None:
         findings += (_lacking(history, case, lacking),)
+    left = left_with_less(history) if all(_on_disk(history, broker) for broker in members(history, case)) else None
+    if left is not None:
+        findings += (_gone_with_leader(history, case, *left),)
     missing: list[str] = []
+    if gone := in_no_copy(history) if left is None else []:
+        missing.append(
+            f"whether the files of {history.name} were copied while their brokers ran, as no copy has the committed "
+            f"offsets {span_text(gone)}: if none did, these are lost; copies made again, of stopped brokers"
+        )
     if history.current is None:
         missing.append(f"who leads {history.name}: a replica's state-change.log, the controller's log, or its segments")
     if not history.statements and not _never_written(history) and not _told_throughout(history, case):
@@ -136,6 +147,10 @@ def judge(history: History, case: Case) -> Judgement:
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
 
 
+def _on_disk(history: History, broker: int) -> bool:
+    return broker in history.replicas and history.replicas[broker].on_disk
+
+
 def _made_anew(history: History) -> list[str]:
     """The log of the last leader, alone in its ISR, that was made anew behind its leadership: no other has what it had
     committed beyond what they have, and nobody has led since to show it.
@@ -143,9 +158,11 @@ def _made_anew(history: History) -> list[str]:
     epoch = history.current
     if epoch is None or epoch.leader is None or epoch.last_isr != frozenset({epoch.leader}):
         return []
-    led = [t for t in history.tenures.get(epoch.leader, ()) if t.epoch == epoch.epoch and t.role is Role.LEADER]
+    spans = history.tenures.get(epoch.leader, [])
+    led = [at for at, t in enumerate(spans) if t.epoch == epoch.epoch and t.role is Role.LEADER]
     anew = replacements(history, epoch.leader)
-    if not any(step in anew and step.end is None for tenure in led[-1:] for step in tenure.steps):
+    since = spans[led[-1] :] if led else []
+    if not any(step in anew and step.end is None for tenure in since for step in tenure.steps):
         return []
     return [f"how far {leader_text(epoch)} had committed before its log was made anew: {_witnesses(history, epoch)}"]
 
@@ -299,16 +316,63 @@ def _written_text(history: History, loss: Loss, written: Sequence[int]) -> str:
 
 def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     """Records that are in the leader's lineage, and in none of its segments."""
-    statement, leader, holders = loss.statements[0], loss.epoch.leader, tuple(loss.holders)
+    leader = loss.epoch.leader
     assert leader is not None
-    keep, next_steps, do_not = advice(history, case, loss)
-    least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     disk = history.disks[leader]
     damage = next((d for d in disk.damage if d.text.startswith((GAP, SKIPPED))), None)
-    facts = [statement_fact(statement)]
-    facts += [Fact(damage.text, broker=leader, refs=(damage.ref,))] if damage is not None else []
-    facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
+    why = history.copies[leader].inner_why
+    not_because = [NOT_CLEANED] if disk.lacking else []
+    not_because += [f"no segment file was left out of the copy: {why}"] if why else []
+    return _served_no_more(
+        history,
+        case,
+        loss,
+        f"leader {leader} has no {'batch' if disk.lacking else 'segment'} with them",
+        [Fact(damage.text, broker=leader, refs=(damage.ref,))] if damage is not None else [],
+        subject="segment",
+        not_because=tuple(not_because),
+    )
+
+
+def _gone_with_leader(history: History, case: Case, loss: Loss, shrunk: Shrunk) -> Finding:
+    """Records that the last leader came back without, before anybody led without them."""
+    leader = loss.epoch.leader
+    isr = loss.epoch.last_isr or frozenset()
+    alone = ", the only one in the ISR," if isr == {leader} else ""
+    found = _served_no_more(
+        history,
+        case,
+        loss,
+        f"leader {leader}{alone} came back with log end offset {shrunk.target}",
+        [shrunk_fact(shrunk)],
+        subject="leader",
+        not_because=("no other member of the ISR has them, so that no clean election brings them back",),
+        cause=SHRUNK_BY[shrunk.cause],
+    )
+    brokers = brokers_text(tuple(loss.holders))
+    stop = f"stop broker {leader}, if it runs: once it leads, who follows it removes what it lacks"
+    never = f"do not start {brokers} while broker {leader} runs" if loss.holders else ""
+    return replace(found, next_steps=(stop, *found.next_steps), do_not=(*([never] if never else []), *found.do_not))
+
+
+def _served_no_more(
+    history: History,
+    case: Case,
+    loss: Loss,
+    how: str,
+    facts: list[Fact],
+    *,
+    subject: str,
+    not_because: tuple[str, ...],
+    cause: str = "unknown",
+) -> Finding:
+    """Records that no later leader took the place of, and that are served by nobody all the same."""
+    statement, holders = loss.statements[0], tuple(loss.holders)
+    keep, next_steps, do_not = advice(history, case, loss)
+    least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     written = sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0})
+    facts = [statement_fact(statement), *facts]
+    facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
     facts.append(acks_fact(history, case, written, loss.statements))
     held = copies_text(loss) if holders else outside_text(history, loss)
     return Finding(
@@ -320,23 +384,16 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
         epochs=tuple(sorted({*written, loss.epoch.epoch})),
         offsets=loss.ranges,
         records=(least, most),
-        subject="segment",
+        subject=subject,
         summary=(
-            f"committed offsets {span_text(loss.ranges)} ({_count(loss, least, most)}) are served no more: leader "
-            f"{leader} has no {'batch' if disk.lacking else 'segment'} with them; {held}"
+            f"committed offsets {span_text(loss.ranges)} ({_count(loss, least, most)}) are served no more: {how}; "
+            f"{held}"
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
         uncertain=_no_records(unknown),
-        not_because=(
-            *((NOT_CLEANED,) if disk.lacking else ()),
-            *(
-                (f"no segment file was left out of the copy: {why}",)
-                if (why := history.copies[leader].inner_why)
-                else ()
-            ),
-        ),
-        cause="unknown",
+        not_because=not_because,
+        cause=cause,
         keep=keep,
         next_steps=next_steps,
         do_not=do_not,

@@ -168,6 +168,15 @@ def _check(shrunk: Shrunk) -> str:
     return _host(shrunk)
 
 
+def _never(shrunk: Shrunk, others: tuple[int, ...]) -> str:
+    if not others:
+        return f"do not start broker {shrunk.replica} first: it would lead without the records"
+    return (
+        f"do not let broker {shrunk.replica} lead without the records, and do not start {brokers_text(others)} while "
+        "it does: who follows it removes them"
+    )
+
+
 def _host(shrunk: Shrunk) -> str:
     if shrunk.cause == "failed":
         return (
@@ -235,9 +244,7 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         if others
         else None,
         next_steps=(_check(shrunk) if others else _host(shrunk),),
-        do_not=(f"do not start broker {shrunk.replica} first: it would lead without the records",)
-        if shrunk.cause in _EMPTY and not again
-        else (),
+        do_not=(_never(shrunk, others),) if shrunk.cause in _EMPTY and not again else (),
     )
 
 

@@ -30,7 +30,7 @@ def advice(history: History, case: Case, loss: Loss) -> Advice:
     parts = tuple(b for b in others if b not in unseen and _left_out(history, b, loss.ranges))
     apart = (*unseen, *parts)
     return (
-        _kept(name, holders, needed) + (_only(unseen, parts) if len(holders) == 1 else ""),
+        _kept(name, holders, needed) + (_only(loss, unseen, parts) if len(holders) == 1 else ""),
         (
             *(
                 f"stop broker {broker} and copy its directory {name} to another disk{_here(history, broker)}"
@@ -163,12 +163,14 @@ def _left_out(history: History, broker: int, ranges: Sequence[Range]) -> bool:
     return bool(intersect(ranges, [*gone, (disk.end, ranges[-1][1])] if copy.end is False else gone))
 
 
-def _only(unseen: tuple[int, ...], parts: tuple[int, ...]) -> str:
+def _only(loss: Loss, unseen: tuple[int, ...], parts: tuple[int, ...]) -> str:
+    (held,) = loss.holders.values()
+    records = "the records" if held == loss.ranges else f"{span_text(held)} of the records"
     lacking = [f"the data of {brokers_text(unseen)} is not in it"] if unseen else []
     lacking += [f"segments of {brokers_text(parts)} may have been left out of it"] if parts else []
     if lacking:
-        return f", the only one in the evidence with the records; {' and '.join(lacking)}"
-    return ", the only one with the records"
+        return f", the only one in the evidence with {records}; {' and '.join(lacking)}"
+    return f", the only one with {records}"
 
 
 def _dump(case: Case, broker: int) -> str:

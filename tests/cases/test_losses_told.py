@@ -1,0 +1,41 @@
+"""How a loss is told: how much more may be lost than is proven, and which copy is to be kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forensics.engines.local import scan
+
+DATA = Path(__file__).parent / "data"
+LOSS = "committed-data-lost"
+
+
+def test_more_may_be_lost_than_the_last_high_watermark_shows() -> None:
+    """Both brokers came back with [51, 60), of which no checkpoint tells: all of it was acknowledged."""
+    found = [f for f in scan([str(DATA / "rackloss-2.5.1.tar.xz")]).findings if f.rule == LOSS]
+    assert {finding.records for finding in found} == {(21, None)}
+    for finding in found:
+        assert "at least 21 offsets" in finding.summary
+        assert "beyond offset 51" in finding.uncertain[0]
+
+
+def test_the_copy_of_a_leader_that_is_down_is_the_one_to_keep() -> None:
+    (loss,) = (f for f in scan([str(DATA / "heldcopy-0.10.2.2.tar.xz")]).findings if f.rule == LOSS)
+    assert loss.replicas == (1,)
+    assert loss.keep is not None
+    assert loss.keep.startswith("broker 1's copy of orders-0, the only one")
+    assert any("restart broker 1" in never for never in loss.do_not)
+
+
+def test_of_two_copies_the_one_with_all_the_lost_records_is_to_be_kept() -> None:
+    (loss,) = (f for f in scan([str(DATA / "heldtwo-0.10.2.2.tar.xz")]).findings if f.rule == LOSS)
+    assert loss.summary.endswith("; still held by broker 1, [18, 23) also by broker 2")
+    assert loss.keep == "broker 1's copy of orders-0 (broker 2 has a part of the records)"
+
+
+def test_who_led_before_epochs_holds_what_it_did_not_cut() -> None:
+    """Broker 2 cut its log to 162, the log end of its new leader, and fetched on: what is below is still its own."""
+    (loss,) = (f for f in scan([str(DATA / "chaos51-0.10.2.2.tar.xz")]).findings if (f.rule, f.partition) == (LOSS, 0))
+    assert loss.offsets == ((150, 186),)
+    assert loss.summary.endswith("only [150, 162) still held by broker 2")
+    assert loss.keep == "broker 2's copy of orders-0, the only one with [150, 162) of the records"
