@@ -169,8 +169,12 @@ def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:
 
 def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     """Whether others tell that a replica left a leader's ISR, in its epoch or in a later one that it led, of which the
-    leader's own lines tell nothing; or the next epoch is one that nobody names, with whatever ISR.
+    leader's own lines tell nothing; or the next epoch is one that nobody names, with whatever ISR. Who is elected next
+    as the last one in the ISR was in it to the end, in whatever epochs.
     """
+    led = (one for n, one in sorted(history.epochs.items()) if n > epoch.epoch and one.leader not in (None, -1))
+    if (follows := next(led, None)) is not None and follows.last_known and follows.leader == broker:
+        return False
     after = sorted(number for number, one in history.epochs.items() if number > epoch.epoch and one.named)
     if after and after[0] > epoch.epoch + 1 and not accounted(epoch, history.epochs[after[0]], history.removed):
         return True

@@ -84,13 +84,15 @@ def elected_isr(history: History, epoch: Epoch) -> frozenset[int] | None:
 
 
 def was_last_member(epochs: Mapping[int, Epoch], epoch: Epoch) -> bool | None:
-    """Whether an epoch's leader was in the ISR that the last leader before it left, where a ZooKeeper controller had
-    emptied the ISR since; None where the evidence does not tell.
+    """Whether an epoch's leader was in the ISR that the last leader before it left, where a controller had emptied the
+    ISR since; None where the evidence does not tell.
 
     To 1.0, where unclean elections are on, a controller takes every member out of the ISR that dies, the last one too,
     raises the leader epoch with each, and names no leader once that one is out (KafkaController.removeReplicaFromIsr).
     While nobody leads nothing is committed, so all that were in the ISR when the last leader went have what was.
     """
+    if epoch.last_known:
+        return True
     number = epoch.epoch - 1
     while (before := epochs.get(number)) is not None and before.leader is not None and not before.other_leaders:
         if before.leader >= 0:

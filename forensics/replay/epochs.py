@@ -19,6 +19,9 @@ from parsers.schema import ELECTED_SAFELY, Kind
 _AT_ONCE = 1_000_000
 """Microseconds between two lines of one controller on one election."""
 
+_LAST_KNOWN = re.compile(r"lastKnownElr(?:=|: )\[([0-9, ]+)\]")
+"""Who had been the last in the ISR, as controllers print it where they elect from outside of it."""
+
 
 def collect(
     tenures: Mapping[int, list[Tenure]],
@@ -65,6 +68,7 @@ def collect(
             ref, number = Ref(row=event.row, note="no broker of the ISR was alive"), _elected_in(event, elected)
             if number is not None:
                 at(number).unclean.append(ref)
+                at(number).last_known |= _is_last_known(event)
             else:
                 # Up to 1.0 the warning comes before the election and names no epoch.
                 unclean[event.broker] = event, ref
@@ -210,7 +214,14 @@ def _told(epoch: Epoch, event: Event) -> None:
     epoch.by_request = epoch.by_request or event.kind in (Kind.METADATA_CACHED, Kind.LEADER_AND_ISR)
     if event.kind in (Kind.UNCLEAN_ELECTION, Kind.RECOVERING):
         epoch.unclean.append(ref)
+    epoch.last_known = epoch.last_known or _is_last_known(event)
     epoch.safe = epoch.safe or _safe(event)
+
+
+def _is_last_known(event: Event) -> bool:
+    """Whether who elects a leader from outside the ISR, which is empty, says that it was the last one in it."""
+    found = _LAST_KNOWN.match(event.detail or "") if event.kind == Kind.UNCLEAN_ELECTION else None
+    return found is not None and event.leader in (broker_set(found[1].replace(" ", "")) or ())
 
 
 def _safe(event: Event) -> bool:

@@ -288,6 +288,7 @@ class Epoch:
         isr_elected: its first ISR is the one it was elected with.
         elected: whoever elects leaders speaks of this epoch.
         by_request: controllers told brokers of it by request, as with ZooKeeper.
+        last_known: whoever elects says that the leader was the last in an ISR that is empty (KIP-966, lastKnownElr).
         safe: whoever elects says that the leader has all that was committed, though it was not in the ISR before.
         forced: the election went outside the ISR though no setting allowed it, or because somebody asked for that.
         asked: where somebody asked for it.
@@ -314,6 +315,7 @@ class Epoch:
     isr_elected: bool = False
     elected: bool = False
     by_request: bool = False
+    last_known: bool = False
     safe: bool = False
     forced: bool = False
     asked: list[Ref] = field(default_factory=list)

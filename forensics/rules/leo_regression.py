@@ -117,7 +117,7 @@ def _unmeasured(history: History) -> list[str]:
         + ": its segments from before that start, or its log of then with kafka.cluster.Partition at DEBUG"
         for doubt in doubts(history)
         if doubt.after.leader is not None
-        and not outside_isr(history, doubt.after)
+        and (not outside_isr(history, doubt.after) or doubt.after.last_known)
         and lost_unseen(history, doubt.after.leader, doubt.before, doubt.after)
     ]
 

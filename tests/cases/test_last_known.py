@@ -1,0 +1,60 @@
+"""A power cut of all brokers, twice, of which logs alone are left.
+
+With eligible leader replicas (KIP-966) the last one in the ISR leads again, which controllers from 4.1 on call an
+unclean election. On one topic of three it had lost its end.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import scan
+from forensics.result import Result
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return scan([str(DATA / "allkill-4.1.1.tar.xz")])
+
+
+def test_the_last_member_of_the_isr_is_no_leader_from_outside(result: Result) -> None:
+    found = [finding for finding in result.findings if finding.rule == "unclean-election"]
+    assert len(found) == 6
+    assert {finding.severity.value for finding in found} == {"warning"}
+    assert all("the last member of the ISR" in finding.summary for finding in found)
+
+
+def test_what_it_lost_is_told_with_its_cause(result: Result) -> None:
+    loud = {
+        (f.rule, f.topic, f.offsets, f.replicas, f.cause)
+        for f in result.findings
+        if f.severity.value in ("critical", "error")
+    }
+    tail = "unflushed-tail"
+    assert loud == {
+        ("committed-data-lost", "audit_log", ((38, 46),), (), tail),
+        ("truncation-below-committed", "audit_log", ((38, 46),), (3,), tail),
+        ("leo-regression", "audit_log", ((38, 46),), (1,), tail),
+    }
+
+
+@pytest.mark.parametrize("topic", ["orders-eu", "payments.eu-west_1"])
+def test_how_far_the_others_reached_is_open(topic: str, result: Result) -> None:
+    (partition,) = (one for one in result.partitions if one.history.topic == topic)
+    for rule in ("committed-data-lost", "leo-regression"):
+        assert partition.judgements[rule].verdict.value == "unknown"
+
+
+def test_who_was_not_the_last_in_the_isr_comes_from_outside(tmp_path: Path) -> None:
+    """The same lines, but for whom they name as the last one: an election that somebody allowed or asked for."""
+    with tarfile.open(DATA / "allkill-4.1.1.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    log = tmp_path / "allkill-4.1.1" / "broker-100" / "logs" / "controller.log"
+    log.write_text(log.read_text().replace("lastKnownElr=[1]", "lastKnownElr=[2]").replace("Elr: [1]", "Elr: [2]"))
+    found = [f for f in scan([str(tmp_path)]).findings if f.rule == "unclean-election"]
+    assert sorted((f.severity.value, f.replicas) for f in found) == [("error", (1,))] * 3 + [("warning", (3,))] * 3
