@@ -408,7 +408,8 @@ class Reader:
         if event.leo is not None and event.leo >= 0:
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=True)
             self.growing = False  # every append is printed at this level, so the end stays exact
-            self.now.fetched = True
+            # A request with the last epoch of the log asks to be reconciled with its leader (KIP-595, from 2.7 on).
+            self.now.fetched |= event.previous_epoch in (None, event.leader_epoch)
         self._hw(event)
 
     def _at_least(self, event: Event) -> None:

@@ -10,6 +10,7 @@ _FETCH_DATA = Each(
     rf"(?P<tp>{NAME})=(?:PartitionData)?\((?:topicId=(?P<topic_id>{NAME}), )?(?:fetchO|o)ffset=(?P<leo>[0-9]+), "
     r"logStartOffset=(?:-1|(?P<log_start>[0-9]+)), maxBytes=[0-9]+"
     r"(?:, currentLeaderEpoch=Optional(?:\[(?P<leader_epoch>[0-9]+)\])?)?"
+    r"(?:, lastFetchedEpoch=Optional(?:\[(?P<previous_epoch>[0-9]+)\])?)?"
 )
 
 MESSAGES: tuple[Message, ...] = (
@@ -378,6 +379,28 @@ MESSAGES: tuple[Message, ...] = (
                                 "partition": 1,
                                 "leo": 300,
                                 "log_start": 0,
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Error in response for fetch request "
+                        "(type=FetchRequest, replicaId=1, maxWait=500, minBytes=1, maxBytes=10485760, "
+                        "fetchData={orders-0=PartitionData(topicId=3g8GC8UnTCSU8LMOtSFMkg, fetchOffset=475, "
+                        "logStartOffset=0, maxBytes=1048576, currentLeaderEpoch=Optional[3], "
+                        "lastFetchedEpoch=Optional[1])}, isolationLevel=read_uncommitted, removed=, replaced=, "
+                        "metadata=(sessionId=INVALID, epoch=INITIAL), rackId=)",
+                        (
+                            {
+                                "detail": "fetch request failed",
+                                "witness": 1,
+                                "leader": 2,
+                                **ORDERS,
+                                "topic_id": "3g8GC8UnTCSU8LMOtSFMkg",
+                                "leo": 475,
+                                "log_start": 0,
+                                "leader_epoch": 3,
+                                "previous_epoch": 1,
                             },
                         ),
                         "real",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from forensics.replay.directory import Ref
@@ -11,6 +13,7 @@ from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.journal import JUMPED, Journal, gaps_in
 from forensics.replay.steps import Step, Tenure
 from parsers.schema import BY_REQUEST, Kind
+from tests.incident import Incident
 
 
 def event(kind: Kind, *, run: int = 1, **values: object) -> Event:
@@ -405,3 +408,30 @@ def test_a_leader_of_which_nothing_is_told_any_more_may_have_led(last: Step | No
     assert found == ({1: (1, "it was to lead in epoch 1")} if missing else {})
     epochs[1].elected = False  # a follower was told so, and no more
     assert untold({1: [told], 2: [after]}, epochs, {}, {}, {1: end}, {}) == {}
+
+
+@pytest.mark.parametrize(("last_fetched", "whole"), [(0, True), (1, False)])
+def test_a_follower_that_was_never_answered_was_not_reconciled(last_fetched: int, whole: bool, tmp_path: Path) -> None:
+    """From 2.7 on a fetch itself is the question where the logs part; its epoch was over before it was answered. Who
+    asks with records of the epoch has been reconciled before.
+    """
+    incident = Incident(tmp_path)
+    incident.begins(20)
+    incident[3].segment([(0, 19, 0), (20, 24, 0)])  # uncommitted: leader 1 is gone before broker 2 has it
+    incident.elects(10, 1, 2, [2])
+    incident[2].leads(10, 1, 20, 20, [2])
+    incident[3].follows(10, 1, 2, 25, 20)
+    incident[3].says(
+        11, "WARN [ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Error in response for fetch request "
+        "(type=FetchRequest, replicaId=3, maxWait=500, minBytes=1, maxBytes=10485760, "
+        "fetchData={orders-0=PartitionData(fetchOffset=25, logStartOffset=0, maxBytes=1048576, "
+        f"currentLeaderEpoch=Optional[1], lastFetchedEpoch=Optional[{last_fetched}])}}, "
+        "isolationLevel=READ_UNCOMMITTED, toForget=, metadata=(sessionId=INVALID, epoch=INITIAL), rackId=) "
+        "(kafka.server.ReplicaFetcherThread)"
+    )  # fmt: skip
+    incident.elects(12, 2, 2, [2])
+    incident[2].leads(12, 2, 20, 20, [2])
+    incident[3].follows(12, 2, 2, 25, 20).cuts(13, 20)
+    incident[2].segment([(0, 19, 0), (20, 24, 2)])
+    incident[3].segment([(0, 19, 0), (20, 24, 2)])
+    assert (not incident.history().gaps) == whole
