@@ -35,11 +35,12 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, losses, lost_unseen
+from forensics.replay.committed import doubts, losses, lost_unseen, served_log
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
 from forensics.replay.holding import holders
 from forensics.replay.leading import REMOVES
+from forensics.replay.lineage import differences, subtract
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import (
     SHRUNK_BY,
@@ -193,11 +194,21 @@ def _host(shrunk: Shrunk) -> str:
 
 
 def _whole(history: History, shrunk: Shrunk) -> tuple[int, ...]:
-    """Replicas that hold all that its log had lacked, itself where it has fetched it again."""
+    """Replicas that hold all that its log had lacked, itself where it has fetched it again. What no later leader had,
+    where it is settled that nothing was lost, was never committed and need not be held.
+    """
     epoch = history.epochs.get(shrunk.epoch)
     lineage = shrunk.lineage if shrunk.lineage.entries or epoch is None else epoch.lineage
     lost = [(shrunk.target, shrunk.end)]
+    served = served_log(history)
+    if _settled(history) and served is not None:
+        lost = subtract(lost, differences(lineage, served, shrunk.target, shrunk.end)[0])
     return tuple(broker for broker, ranges in holders(history, lineage, lost).items() if list(ranges) == lost)
+
+
+def _settled(history: History) -> bool:
+    """Whether it is known that no committed records are gone."""
+    return not history.backwards and not doubts(history) and not losses(history)[0]
 
 
 def _finding(history: History, shrunk: Shrunk) -> Finding:
@@ -213,8 +224,8 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         )
     whole = _whole(history, shrunk)
     # What a leader had beyond the least that is known of its log may have been committed, and gone.
-    settled = not history.backwards and not doubts(history) and not losses(history)[0]
-    measured = settled or shrunk.end_exact or served_as(history, shrunk.replica, shrunk.epoch) is Role.FOLLOWER
+    followed = served_as(history, shrunk.replica, shrunk.epoch) is Role.FOLLOWER
+    measured = _settled(history) or shrunk.end_exact or followed
     again = shrunk.replica in whole
     refetched = "; it has fetched the records again since" if again else ""
     refetched += ", and whether it had more is not known" if again and not measured else ""

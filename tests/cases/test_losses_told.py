@@ -1,4 +1,4 @@
-"""How a loss is told: how much more may be lost than is proven, and which copy is to be kept."""
+"""How a loss is told: how much more may be lost than is proven, which copy is to be kept, and what is none."""
 
 from __future__ import annotations
 
@@ -39,3 +39,11 @@ def test_who_led_before_epochs_holds_what_it_did_not_cut() -> None:
     assert loss.offsets == ((150, 186),)
     assert loss.summary.endswith("only [150, 162) still held by broker 2")
     assert loss.keep == "broker 2's copy of orders-0, the only one with [150, 162) of the records"
+
+
+def test_who_has_all_but_an_uncommitted_tail_has_all_again() -> None:
+    """Broker 2's disk was replaced in a rolling restart. It had led with [305, 310), which its successor never had."""
+    found = [f for f in scan([str(DATA / "wiperoll-1.1.1.tar.xz")]).findings if f.rule == "leo-regression"]
+    assert [f.severity.value for f in found] == ["warning"] * 3
+    assert {f.offsets for f in found} == {((0, 305),), ((0, 310),)}
+    assert not any(f.do_not for f in found)
