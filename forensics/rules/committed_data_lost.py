@@ -78,6 +78,7 @@ from forensics.rules.story import (
     leader_text,
     loss_cause,
     maybe_cleaned,
+    maybe_controllers,
     members,
     more_lines,
     owner_text,
@@ -232,10 +233,10 @@ def _told_throughout(history: History, case: Case) -> bool:
 def _unheard(history: History, case: Case) -> list[str]:
     """Who may know of a later leader, where nobody who elects leaders is in the evidence."""
     if history.elections_told:
-        return []
-    silent = [
-        b for b in sorted(members(history, case)) if b not in history.replicas or not history.replicas[b].has_logs
-    ]
+        silent = maybe_controllers(history, case)
+    else:
+        heard = history.replicas
+        silent = [b for b in sorted(members(history, case)) if b not in heard or not heard[b].has_logs]
     return [f"broker {broker}'s state-change.log: whether another leader followed" for broker in silent]
 
 

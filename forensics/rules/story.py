@@ -453,6 +453,16 @@ def _log_directory(history: History, broker: int) -> str:
     return (history.replicas[broker].directory or "").rpartition("/")[0]
 
 
+def maybe_controllers(history: History, case: Case) -> list[int]:
+    """Replicas whose brokers are not in the evidence at all, and may have been the next controller: with ZooKeeper any
+    broker is one, once the one before has died.
+    """
+    if history.kraft:
+        return []
+    heard = {broker for broker, replica in history.replicas.items() if replica.has_logs} | {*case.with_data}
+    return sorted(members(history, case) - heard)
+
+
 def unheard_roles(history: History, case: Case) -> list[int]:
     """Replicas whose own word on their roles is not in the evidence, or not all of it."""
     heard = history.replicas

@@ -53,7 +53,7 @@ from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
 from forensics.replay.writers import unwritten
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
-from forensics.rules.story import leader_fact, unclean_cause, unheard_roles, went_back
+from forensics.rules.story import leader_fact, maybe_controllers, unclean_cause, unheard_roles, went_back
 
 ID = "unclean-election"
 
@@ -86,14 +86,14 @@ def judge(history: History, case: Case) -> Judgement:
         elif epoch.leader != led[position - 1].leader and not from_isr(history, epoch):
             missing.append(_wish(history, epoch, unheard))
     missing += _unnamed(history, led, unheard)
-    missing += _later(history, led, unheard)
+    missing += _later(history, led, unheard, maybe_controllers(history, case))
     if not led:
         missing.append(f"any line about the leaders of {history.name}: state-change.log or the controller's log")
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
 
 
-def _later(history: History, led: list[Epoch], unheard: list[int]) -> list[str]:
+def _later(history: History, led: list[Epoch], unheard: list[int], electors: list[int]) -> list[str]:
     """What would tell whether another leader followed on those that are told."""
     if not led:
         return []
@@ -103,7 +103,7 @@ def _later(history: History, led: list[Epoch], unheard: list[int]) -> list[str]:
         why = untold[min(untold)]
         whose = logs.format(brokers_text(sorted({*untold, *unheard})))
         return [f"who led {history.name} after epoch {max(history.epochs)} ({why}): {whose} of then"]
-    partly = not history.elections_told or _end_early(history) or led[-1].leader in history.uncovered
+    partly = not history.elections_told or electors or _end_early(history) or led[-1].leader in history.uncovered
     if not unheard or not partly:
         return []
     return [f"whether another leader of {history.name} followed: {logs.format(brokers_text(unheard))}"]

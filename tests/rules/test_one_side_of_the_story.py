@@ -311,3 +311,16 @@ def test_an_unclean_election_of_who_wrote_the_records_has_not_lost_them(wrote: i
     history.epochs = {0: Epoch(0, leader=wrote, start=0, served=True), 1: Epoch(1, leader=-1)}
     history.epochs[2] = Epoch(2, leader=1, start=20, served=True, unclean=True)
     assert loss_cause(history, history.epochs[2], 20, 0) == cause
+
+
+@pytest.mark.parametrize("gone", ["logs", "data", "all"])
+def test_a_broker_that_nothing_is_known_of_may_have_been_the_next_controller(gone: str, tmp_path: Path) -> None:
+    """With ZooKeeper any broker is one once the one before has died, and elects whom it likes."""
+    incident = Incident(tmp_path)
+    incident.begins(20)
+    for what in ("logs", "data") if gone == "all" else (gone,):
+        shutil.rmtree(incident[3].folder / what)
+    for rule in ("committed-data-lost", "unclean-election"):
+        followed = [wish for wish in incident.missing(rule) if "followed" in wish and "broker 3" in wish]
+        assert bool(followed) == (gone == "all")
+        assert incident.verdict(rule) == "unknown" or gone != "all"
