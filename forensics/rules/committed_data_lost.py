@@ -431,7 +431,7 @@ def _end_gone(history: History, doubt: Doubt) -> bool:
     """Whether the log of a leader lost its end, or was never seen: it may have held more that was committed."""
     leader = doubt.before.leader
     replica = history.replicas.get(leader) if leader is not None else None
-    if replica is None or not (replica.server_log and replica.state_log):
+    if replica is None or not (replica.server_log and replica.state_log and replica.on_disk):
         return True
     span = range(doubt.before.epoch, doubt.after.epoch + 1)
     return any(s.replica == leader and s.epoch in span for s in history.shrunk) or any(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from forensics.engines.local import scan
 
@@ -47,3 +50,14 @@ def test_who_has_all_but_an_uncommitted_tail_has_all_again() -> None:
     assert [f.severity.value for f in found] == ["warning"] * 3
     assert {f.offsets for f in found} == {((0, 305),), ((0, 310),)}
     assert not any(f.do_not for f in found)
+
+
+@pytest.mark.parametrize(("gone", "most"), [("logs", 20), ("data", None)])
+def test_more_may_be_lost_with_the_disk_of_who_led(
+    gone: str, most: int | None, sample_traces: Path, tmp_path: Path
+) -> None:
+    """Broker 1 led alone: what of its log is not at hand may have been committed. Of another's it says nothing."""
+    shutil.copytree(sample_traces / "unclean-3.9.1", tmp_path / "evidence")
+    shutil.rmtree(tmp_path / "evidence" / ("broker-1" if most is None else "broker-3") / gone)
+    (loss,) = (f for f in scan([str(tmp_path / "evidence")]).findings if f.rule == LOSS)
+    assert (loss.offsets, loss.records) == (((30, 50),), (20, most))
