@@ -75,21 +75,37 @@ def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
     return log.cut(target).begin(UNKNOWN, target) if same(log, leaders, [(target, end)]) else log
 
 
-def cut_untold(history: History, tenure: Tenure, log: Lineage, leaders: Lineage) -> bool:
-    """Whether a follower that fetched from its leader had to cut its log before, and no line tells that it did: it asks
-    where its last leader epoch ends there, and cuts its log to that (KIP-101; several times from 2.0 on, KIP-279).
+def cut_untold(history: History, tenure: Tenure, log: Lineage, leaders: Lineage, *, fenced: bool = False) -> int | None:
+    """To what a follower that fetched from its leader had to cut its log before, where no line tells that it did; None
+    where it had not to. It asks where its last leader epoch ends there, and cuts its log to that (KIP-101); from 2.0 on
+    the leader answers with the last epoch of its own that is no later, and what is of later ones goes (KIP-279).
+
+    Args:
+        history: the partition; that lines are missing is noted there.
+        tenure: the follower's.
+        log: its log as it came.
+        leaders: its leader's.
+        fenced: both are of 2.5 or later, where nobody fetches in an epoch that it was not told of.
     """
     end, last = tenure.start_end, log.entries[-1][0] if log.entries else UNKNOWN
     if history.protocol == "hw" or not history.protocol_told or end is None or last < 0:
-        return False
+        return None
     if any(epoch < 0 for epoch, _ in leaders.entries) or not history.replicas[tenure.replica].server_log:
-        return False
+        return None
     answer = next((start for epoch, start in leaders.entries if epoch > last), None)
-    if answer is None or answer >= end or leaders.entries[0][0] > last:
-        return False  # of an epoch before its own first one a leader to 1.1 knows no end
+    if answer is None or leaders.entries[0][0] > last:
+        return None  # of an epoch before its own first one a leader to 1.1 knows no end
+    if fenced:
+        known = max(epoch for epoch, _ in leaders.entries if epoch <= last)
+        answer = min([answer, *(start for epoch, start in log.entries if epoch > known)])
+    if answer >= end:
+        return None
     why = f"its leader's log had another epoch from offset {answer} on, and its own of {end} was not cut"
     _lines_missing(history, tenure.replica, why, tenure.refs[0])
-    return True
+    if leaders.epoch_at(answer) < log.epoch_at(answer) and tenure.leader in history.replicas:
+        why = f"from offset {answer} on its log seems to be of an older epoch than its follower's, which was not cut"
+        _lines_missing(history, tenure.leader, why, tenure.refs[0])
+    return answer
 
 
 def beyond_lines(history: History, statement: Statement) -> int | None:

@@ -299,8 +299,13 @@ class _Fold(Leading):
                     log = log.splice(epoch.lineage, on)  # what its leader wrote in between it has already
                 elif not differ:
                     log = log.cut(on).begin(UNKNOWN, on)
-            untold = grew and cut_untold(self.history, tenure, log, epoch.lineage)
-            if at > 0 and (untold or not self.facts.get(broker, NO_FACTS).server_log):
+            fenced = all(self.facts.get(one, NO_FACTS).fenced for one in (broker, tenure.leader) if one is not None)
+            untold = cut_untold(self.history, tenure, log, epoch.lineage, fenced=fenced) if grew else None
+            if untold is not None and epoch.lineage.epoch_at(untold) < log.epoch_at(untold):
+                # Or its leader had followed it, and of that the leader's lines are missing.
+                epoch.lineage = epoch.lineage.without([(untold, epoch.start or untold)])
+                self.logs[tenure.leader if tenure.leader is not None else broker] = epoch.lineage
+            if at > 0 and (untold is not None or not self.facts.get(broker, NO_FACTS).server_log):
                 log = agreed(log, epoch.lineage, at)  # what it was cut to is not told
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
         elif at is not None:

@@ -1,8 +1,9 @@
-"""Lines of some seconds are missing on every broker; what was known before them does not hold behind them.
+"""Lines of some seconds are missing, as a rule on every broker; what was known before them does not hold behind them.
 
 ``holed-2.4.1``: tmp-0 is healthy; broker 1 comes up, follows in epoch 3 and stops within the gap, and returns to epoch
 5 with a high watermark that is of epoch 3. ``second-3.9.1``: brokers 2 and 3 leave the ISR within the second that
-is missing; broker 1 then commits alone what an unclean election loses.
+is missing; broker 1 then commits alone what an unclean election loses. ``rackgap-2.5.1``: two brokers die at once, the
+log of one lacks the seconds before, and no data is at hand.
 """
 
 from __future__ import annotations
@@ -27,3 +28,14 @@ def test_who_left_the_isr_unseen_before_its_leader_died_lacks_nothing_that_it_ha
     assert (LOSS, "unclean-election") in found
     assert not {rule for rule, _ in found} & {"leo-regression"}
     assert "unflushed-tail" not in {cause for _, cause in found}
+
+
+def test_who_follows_uncut_has_the_same_records_as_its_leader(tmp_path: Path) -> None:
+    """Broker 2 lacks the lines of when it followed in epoch 2: its log seems to be of epoch 0 to its end.
+    Broker 1, which led then, follows it in epoch 5 and was not cut.
+    """
+    result = scan([str(unpacked("rackgap-2.5.1", tmp_path))])
+    (partition,) = (one for one in result.partitions if one.history.name == "orders-eu-0")
+    assert partition.judgements[LOSS].verdict == "unknown"
+    assert not partition.judgements[LOSS].findings
+    assert {*partition.history.gaps} == {1, 2}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
 from forensics.replay.bearing import as_it_was, beyond_lines, cut_untold, left_unseen, misled, next_start
@@ -120,26 +122,38 @@ def test_a_member_that_lagged_was_there_when_the_records_were_written(
 
 
 @pytest.mark.parametrize(
-    ("own", "leaders", "end", "missing"),
+    ("own", "leaders", "end", "fenced", "cut_to", "lacking"),
     [
-        (((0, 0),), ((0, 0), (1, 16)), 23, True),
-        (((0, 0),), ((0, 0), (1, 16)), 16, False),  # it has no more than the leader's log of its epoch
-        (((0, 0), (1, 16)), ((0, 0), (1, 16)), 23, False),
-        (((0, 0), (1, 16)), ((0, 0), (2, 23)), 23, False),  # where the next epoch begins it ends (KIP-279)
-        (((0, 0),), ((1, 0),), 23, False),  # to 1.1 the leader knows no end of epochs before its first
-        (((0, 0), (UNKNOWN, 5)), ((0, 0), (1, 16)), 23, False),
+        (((0, 0),), ((0, 0), (1, 16)), 23, False, 16, {1}),
+        (((0, 0),), ((0, 0), (1, 16)), 16, False, None, ()),  # it has no more than the leader's log of its epoch
+        (((0, 0), (1, 16)), ((0, 0), (1, 16)), 23, False, None, ()),
+        (((0, 0), (1, 16)), ((0, 0), (2, 23)), 23, False, None, ()),  # to 1.1 it ends where the next epoch begins
+        (((0, 0), (1, 16)), ((0, 0), (2, 23)), 23, True, 16, {1, 2}),  # then the leader's last one counts (KIP-279)
+        (((0, 0), (1, 16)), ((0, 0), (1, 16), (2, 23)), 23, True, None, ()),
+        (((0, 0), (1, 16)), ((0, 0), (2, 16)), 23, True, 16, {1}),
+        (((0, 0),), ((1, 0),), 23, False, None, ()),  # to 1.1 the leader knows no end of epochs before its first
+        (((0, 0), (UNKNOWN, 5)), ((0, 0), (1, 16)), 23, False, None, ()),
     ],
 )
 def test_a_follower_cuts_its_log_to_where_its_epoch_ends_before_it_fetches(
-    own: tuple[tuple[int, int], ...], leaders: tuple[tuple[int, int], ...], end: int, missing: bool
+    own: tuple[tuple[int, int], ...],
+    leaders: tuple[tuple[int, int], ...],
+    end: int,
+    fenced: bool,
+    cut_to: int | None,
+    lacking: Collection[int],
 ) -> None:
+    """Where it did not, its lines are missing, or its leader's where that seems to have older records there."""
     follows = tenure(1)
-    follows.start_end = end
+    follows.start_end, follows.leader = end, 2
     for told in (True, False):
-        history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
+        replicas = {number: Replica(number, server_log=True, state_log=True) for number in (1, 2)}
+        history = History("orders", 0, replicas=replicas)
         history.protocol_told = told
-        assert cut_untold(history, follows, Lineage(own), Lineage(leaders)) == (missing and told)
-        assert bool(history.gaps) == (not history.replicas[1].server_log) == (missing and told)
+        found = cut_untold(history, follows, Lineage(own), Lineage(leaders), fenced=fenced)
+        assert found == (cut_to if told else None)
+        without = {number for number, replica in replicas.items() if not replica.server_log}
+        assert {*history.gaps} == without == (set(lacking) if told else set())
 
 
 def fork(left: int, right: int, *ranges: tuple[int, int]) -> Fork:
