@@ -43,6 +43,7 @@ INSIDE: Final = "!"
 _MOST_ARCHIVES: Final = 2  # an archive in an archive
 _MOST_LAYERS: Final = 2  # compressed twice
 _MOST_MEMBERS: Final = 200_000
+_LONG_HEAD: Final = 256 << 10
 _LONGEST_LINE: Final = 1 << 20
 _DUMP: Final = re.compile(rb"(?:^|\n)Dumping [^\s]")
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -139,10 +140,20 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
         yield from _dumps(source)
     elif (grep := grep_output.grep_of(head)) is not None:
         yield from grep_output.split(source, grep)
-    elif (mark := shared_output.mark_of(head)) is not None:
+    elif (mark := shared_output.mark_of(_objects(source, head))) is not None:
         yield from shared_output.split(source, mark)
     else:
         yield source
+
+
+def _objects(source: Source, head: bytes) -> bytes:
+    """The first bytes of a text; more of them where it begins with an object of one long line, as when a broker prints
+    its settings.
+    """
+    if not head.startswith(b"{") or len(head) < HEAD_BYTES or head.count(b"\n") > 1:
+        return head
+    with source.open() as stream:
+        return stream.read(_LONG_HEAD)
 
 
 def _expanded(source: Source, codec: Codec) -> Source:

@@ -59,6 +59,9 @@ MEMBERS: Final[tuple[tuple[str, ...], ...]] = (
 )
 """Members of a JSON object that name the writer, the most telling first."""
 
+_NESTED: Final[tuple[tuple[str, ...], ...]] = ((), ("_source",), ("result",))
+"""Within what a store puts around the object as it exports it: Elasticsearch, Splunk."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -111,7 +114,7 @@ def mark_of(head: bytes) -> Mark | None:
                 return Mark(prefix=prefix)
     objects = [found for line in sample.head(50).to_list() if (found := _object(line)) is not None]
     if 2 * len(objects) > min(sample.len(), 50):
-        for member in MEMBERS:
+        for member in (nest + name for nest in _NESTED for name in MEMBERS):
             if all(isinstance(_at(found, member), str) for found in objects):
                 return Mark(member=member)
     return None

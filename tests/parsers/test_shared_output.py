@@ -36,6 +36,8 @@ WAYS: dict[str, Callable[[str, str], str]] = {
     ),
     "fluent bit": lambda who, line: json.dumps({"log": f"{line}\n", "kubernetes": {"pod_name": who}, "stream": "out"}),
     "host": lambda who, line: json.dumps({"hostname": who, "message": line}, separators=(",", ":")),
+    "elasticsearch": lambda who, line: json.dumps({"_index": "i", "_source": {"message": line, "host": {"name": who}}}),
+    "splunk": lambda who, line: json.dumps({"preview": False, "result": {"_raw": line, "host": who}}),
 }
 
 
@@ -82,6 +84,15 @@ def test_every_way_gives_each_broker_its_log(way: str, sample_traces: Path, tmp_
     assert found.case.notices.is_empty()
     plain = scan([str(path) for path in sorted(trace.glob("broker-[1-3]/logs/server.log"))])
     assert told(found) == told(plain)
+
+
+def test_a_first_line_that_is_long_tells_its_writer_too(sample_traces: Path, tmp_path: Path) -> None:
+    """A broker begins with its settings, in one event of many lines, which some collectors hand on as one object."""
+    settings = json.dumps({"message": "KafkaConfig values: \n" + "\tlog.dirs = /d\n" * 500, "pod": "pod-1"})
+    text = mixed(sample_traces / "kip101-0.10.2.2", lambda who, line: json.dumps({"message": line, "pod": who}))
+    (tmp_path / "all.log").write_text(f"{settings}\n{text}")
+    paths = [path.rpartition("!/")[2] for path in scan([str(tmp_path)]).case.sources["path"].to_list()]
+    assert paths[1:] == ["pod-1", "pod-2", "pod-3"]
 
 
 def members(text: str, name: str = "all.log") -> list[Source]:
