@@ -198,14 +198,10 @@ def relevant(lines: pl.Series) -> pl.Series:
     return lines.to_frame("text").select(speaks).to_series()
 
 
-_BEFORE = (
-    rf"^(?:[0-9]+ --- )?(?:{frames.THREAD} +)?(?:(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) +)?"
-    rf"(?:\[?{frames.LOGGER}\]?(?: ?:| --?)? +)?"
-)
+_LOGGER = rf"\[?{frames.LOGGER}\]?(?::[0-9]+)?(?: ?:| --?)?"
+_BEFORE = rf"^(?:[0-9]+ --- )?(?:{frames.THREAD} +)?(?:(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) +)?(?:{_LOGGER} +)?"
 _BEHIND = rf" \({frames.LOGGER}\) \[[^\]]+\]$"
-_LOGGER_ELSEWHERE = (
-    rf"^\[[^\]]*\] +[A-Z]+ +(?:[0-9]+ --- )?(?:{frames.THREAD} +)?\[?{frames.LOGGER}\]?(?: ?:| --?)? |{_BEHIND}"
-)
+_LOGGER_ELSEWHERE = rf"^\[[^\]]*\] +[A-Z]+ +(?:[0-9]+ --- )?(?:{frames.THREAD} +)?{_LOGGER} |{_BEHIND}"
 
 
 def _lines_of(fitted: Sequence[pl.Series]) -> pl.Series:

@@ -67,6 +67,8 @@ _TEXT: Final = pl.col("text")
 _LEVEL: Final = r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\]?"
 _KEPT_LEVEL: Final = r"\[?(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE)(?:ING)?\]?"
 LOGGER: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:[.][A-Za-z0-9_$]+)+"
+_SHORT: Final = r"[A-Za-z_][A-Za-z0-9_.$]*"
+_AT_LINE: Final = r":(?:[0-9]+|\?)"
 _THREAD: Final = r"\[(?:[0-9]{1,4}|[^\]=0-9][^\]=]*)?\]"  # a date in brackets is none
 THREAD: Final = r"\[(?:[0-9]{1,4}|[^\]=0-9 ][^\]= ]*|[^\]=0-9][^\]=]* [^\]=]*[^\]=0-9 ][^\]=]*)?\]"
 """A thread behind the level. There Kafka's own prefixes stand too; those of KRaft to 3.4 end in a number alone:
@@ -114,6 +116,16 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
         "",
         rf" +(?:\[[^\]]*\] +{_LEVEL}|{_LEVEL} +\[[^\]]*\]) +\[?{LOGGER}\]?(?::| --?)? ",
         rf" +(?:\[[^\]]*\] +)?{_KEPT_LEVEL} +(?:\[[^\]]*\] +)?\[?(?P<logger>{LOGGER})\]?(?::| --?)? +(?P<message>.*)$",
+        _STOCK_ORDER,
+        _AFTER_LEVEL,
+    ),
+    # INFO Logger:66 - message, [thread] INFO Logger - message: log4j's %c{1}, with or without %L
+    Arrangement(
+        "short logger first",
+        "",
+        rf" +(?:\[[^\]]*\] +)?{_LEVEL} +(?:\[[^\]]*\] +)?{_SHORT}(?:{_AT_LINE}(?::| --?)?| --?) ",
+        rf" +(?:\[[^\]]*\] +)?{_KEPT_LEVEL} +(?:\[[^\]]*\] +)?(?P<logger>{_SHORT})(?:{_AT_LINE}(?::| --?)?| --?) +"
+        r"(?P<message>.*)$",
         _STOCK_ORDER,
         _AFTER_LEVEL,
     ),

@@ -18,6 +18,9 @@ LAYOUTS: dict[str, str] = {
     "thread": "[{day} {clock},{ms}] {level} [data-plane-kafka-request-handler-0] {message} ({logger})",
     "thread before": "[{day} {clock},{ms}] [kafka-scheduler-3] {level} {message} ({logger})",
     "thread and logger": "{day} {clock}.{ms} [main] {level} {logger} - {message}",
+    "short logger and line": "{day} {clock},{ms} {level} {short}:66 - {message}",
+    "logger and line": "[{day} {clock},{ms}] {level} {logger}:66 - {message}",
+    "thread and short logger": "{day} {clock},{ms} [main] {level}  {short} - {message}",
     "bars": "{day} {clock},{ms} | {level} | main | {logger} | {message}",
     "spring": "{day} {clock}.{ms}  {level} 1 --- [main] {logger} : {message}",
     "strimzi": "{day} {clock},{ms} {level} {message} ({logger}) [main]",
@@ -46,7 +49,8 @@ def another_event(event: list[str], layout: str) -> list[str]:
     rest = [around.format(line=line) for line in event[1:]]
     if found is None:
         return [around.format(line=event[0]), *rest]
-    parts = {**found.groupdict(), "logger": found["logger"] or "kafka.log.Log"}
+    logger = found["logger"] or "kafka.log.Log"
+    parts = {**found.groupdict(), "logger": logger, "short": logger.rpartition(".")[2]}
     if LAYOUTS.get(layout) == "json":
         time = "{day}T{clock}.{ms}Z".format(**parts)
         parts["message"] = "\n".join([parts["message"], *event[1:]])
