@@ -20,6 +20,7 @@ from forensics.replay.bearing import (
     cut_untold,
     next_start,
 )
+from forensics.replay.committed import at_most
 from forensics.replay.copies import copies
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.elections import isr_changed_untold, outlived, states
@@ -529,13 +530,16 @@ class _Fold(Leading):
 
     def _beyond_sight(self, statement: Statement, epoch: Epoch, told: int | None) -> Statement:
         """A leader led again in an epoch that the follower was not told of, and it may have been that epoch's high
-        watermark: beyond the later start it is not known of which log it speaks.
+        watermark: beyond the later start it is not known of which log it speaks. A leader whose log never went so far
+        had no such high watermark.
         """
         again = [
             e
             for n, e in sorted(self.history.epochs.items())
             if n > epoch.epoch and (told is None or n <= told) and e.leader == epoch.leader and e.served
         ]
+        most = {e.epoch: at_most(self.history, e.leader, e.epoch) for e in again}
+        again = [e for e in again if (end := most[e.epoch]) is None or end >= statement.high_watermark]
         start = min((e.start if e.start is not None else e.start_low for e in again), default=None)
         if start is None or statement.high_watermark <= start:
             return statement

@@ -79,3 +79,13 @@ def test_committed_records_that_no_copy_has(tmp_path: Path) -> None:
 
 def test_committed_records_that_one_copy_has(tmp_path: Path) -> None:
     assert cut_short(tmp_path, 1, 2).verdict(LOSS) == "clean"
+
+
+def test_a_high_watermark_that_a_later_log_never_reached_is_of_the_log_before(tmp_path: Path) -> None:
+    """Fetches carry no epoch (0.11), so broker 2 might have learned of leader 1's next epoch; but that ended below."""
+    with tarfile.open(DATA / "wipelead-0.11.0.3.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    for topic in ("payments.eu-west_1", "audit_log"):
+        (loss,) = judged(tmp_path)[topic].judgements[LOSS].findings
+        assert (loss.offsets, loss.replicas, loss.cause) == (((0, 33),), (2,), "wiped-disk")
+        assert loss.records == (33, None)  # how far the leader went alone is not known
