@@ -130,6 +130,10 @@ FROM_REMOTE = "from remote tier"
 MOVED = "moved between directories"
 """Detail of a log that was loaded in another directory of its broker while in use."""
 
+LAST_KNOWN = "lastKnownElr="
+"""With this, in the detail of an unclean election, who was the last in the ISR that was empty then begins, in brackets;
+controllers print it so, or with a colon and a blank (PartitionRegistration.toString, diff)."""
+
 ELECTED_SAFELY = "elected safely"
 """Detail of a change to a leader that was not in the ISR before, and has all that was committed."""
 

@@ -29,7 +29,7 @@ from parsers.formats.records import ControlRecord, Record, decode_batch
 from parsers.formats.segment import Data, SegmentScan, read_segment
 from parsers.kraft_records import MetadataRecord, Unreadable
 from parsers.reading import Notices, observations
-from parsers.schema import ELECTED_SAFELY, NOTICES, OBSERVATIONS, Kind
+from parsers.schema import ELECTED_SAFELY, LAST_KNOWN, NOTICES, OBSERVATIONS, Kind
 
 NAME: Final = "metadata-log"
 SNAPSHOT: Final = "metadata-snapshot"
@@ -54,6 +54,7 @@ class Partition(NamedTuple):
     partition_epoch: int
     isr: tuple[int, ...]
     eligible: tuple[int, ...]  # eligible leader replicas (KIP-966): may lead without loss though not in the ISR
+    last_known: tuple[int, ...]  # who was the last in the ISR, where there is none in it and none eligible
 
 
 class Pending(NamedTuple):
@@ -323,6 +324,7 @@ class Reader:
             fields["partition_epoch"],
             isr,
             fields["eligible_leader_replicas"] or (),
+            fields["last_known_elr"] or (),
         )
         self.row(
             Kind.PARTITION_CREATED,
@@ -349,6 +351,7 @@ class Reader:
                 _above(before.partition_epoch),
                 before.isr if isr is None else isr,
                 before.eligible if fields["eligible_leader_replicas"] is None else fields["eligible_leader_replicas"],
+                before.last_known if fields["last_known_elr"] is None else fields["last_known_elr"],
             )
         row = {
             "topic": self.state.topics.get(key[0]),
@@ -366,16 +369,19 @@ class Reader:
         told = f"{ELECTED_SAFELY} {row['detail'] or ''}".rstrip() if eligible else row["detail"]
         self.row(Kind.PARTITION_CHANGED, **row | {"detail": told})
         if leader is not None and leader >= 0 and before and _unclean(leader, before, fields):
-            self.row(Kind.UNCLEAN_ELECTION, **row | {"detail": self._against_settings(row["topic"], row["detail"])})
+            detail = self._against_settings(row["topic"], row["detail"], leader, before)
+            self.row(Kind.UNCLEAN_ELECTION, **row | {"detail": detail})
 
-    def _against_settings(self, topic: str | None, detail: str | None) -> str | None:
+    def _against_settings(self, topic: str | None, detail: str | None, leader: int, before: Partition) -> str | None:
         """What is said of an unclean election, and who held it though no record of a setting allowed it then.
 
-        With eligible leader replicas the last of them may be elected so without any setting
+        With eligible leader replicas the last one in the ISR may be elected so without any setting
         (PartitionChangeBuilder.canElectLastKnownLeader, 4.0).
         """
         allowing, controller = self.state.allowing, self.state.controller
-        if allowing is None or controller is None or self.state.features.get(_ELIGIBLE, 0) > 0:
+        if self.state.features.get(_ELIGIBLE, 0) > 0 and leader in before.last_known:
+            return f"{LAST_KNOWN}[{_ids(before.last_known)}] {detail or ''}".rstrip()
+        if allowing is None or controller is None:
             return detail
         if topic is None or allowing.get(topic, allowing.get("", False)):
             return detail

@@ -58,3 +58,12 @@ def test_who_was_not_the_last_in_the_isr_comes_from_outside(tmp_path: Path) -> N
     log.write_text(log.read_text().replace("lastKnownElr=[1]", "lastKnownElr=[2]").replace("Elr: [1]", "Elr: [2]"))
     found = [f for f in scan([str(tmp_path)]).findings if f.rule == "unclean-election"]
     assert sorted((f.severity.value, f.replicas) for f in found) == [("error", (1,))] * 3 + [("warning", (3,))] * 3
+
+
+def test_with_eligible_leader_replicas_an_election_may_be_forced_too() -> None:
+    """Broker 1, the last in the ISR, is gone for good; a command had broker 2 elected, which no setting allowed."""
+    result = scan([str(DATA / "lastcopy-4.1.1.tar.xz")])
+    assert {f.cause for f in result.findings if f.rule == "unclean-election"} == {"forced-election"}
+    losses = [f for f in result.findings if f.rule == "committed-data-lost"]
+    assert {(f.topic, f.cause) for f in losses} == {(f.topic, "forced-election") for f in losses}
+    assert losses

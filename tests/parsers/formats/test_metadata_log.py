@@ -400,6 +400,9 @@ def test_settings() -> None:
 ALLOWS = "unclean.leader.election.enable"
 
 
+ELIGIBLE = metadata(12, text("eligible.leader.replicas.version") + b"\0\1")
+
+
 def setting_record(resource: int, name: str, value: str | None) -> bytes:
     return metadata(4, bytes([resource]) + text(name) + text(ALLOWS) + text(value))
 
@@ -417,7 +420,8 @@ def setting_record(resource: int, name: str, value: str | None) -> bytes:
         ((setting_record(4, "100", "true"),), False),
         ((setting_record(4, "", "true"), setting_record(4, "3", "false")), False),
         ((b"\1\4\0\1",), False),  # a setting that cannot be read
-        ((metadata(12, text("eligible.leader.replicas.version") + b"\0\1"),), False),  # the last of them may lead so
+        ((ELIGIBLE,), True),
+        ((ELIGIBLE, change_record(0, isr=(), leader=-1, last_known=(1,))), True),  # another was the last in the ISR
     ],
 )
 def test_an_unclean_election_that_no_setting_allowed(settings: tuple[bytes, ...], forced: bool) -> None:
@@ -426,6 +430,17 @@ def test_an_unclean_election_that_no_setting_allowed(settings: tuple[bytes, ...]
     scan = read_metadata_log(data, state=MetadataState(controller=100))
     (said,) = scan.observations.filter(kind="unclean_election").get_column("detail").to_list()
     assert said == ("recovering allowed-by-no-setting-of=100" if forced else "recovering")
+
+
+def test_the_last_one_in_the_isr_may_be_elected_without_any_setting() -> None:
+    """With eligible leader replicas (KIP-966); before them it has to be allowed."""
+    begun = topic_record("t"), partition_record(0, (1, 2), 1, 0, 0)
+    emptied = change_record(0, isr=(), leader=-1, last_known=(2,))
+    elected = change_record(0, isr=(2,), leader=2, recovery=1, last_known=())
+    for features, said in (((ELIGIBLE,), "lastKnownElr=[2]"), ((), "allowed-by-no-setting-of=100")):
+        scan = read_metadata_log(log(*begun, *features, emptied, elected), state=MetadataState(controller=100))
+        (detail,) = scan.observations.filter(kind="unclean_election").get_column("detail").to_list()
+        assert said in detail
 
 
 def test_settings_of_before_a_log_begins_or_that_are_missing_may_allow_an_election() -> None:
