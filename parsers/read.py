@@ -212,13 +212,19 @@ def _taken(source: Source) -> FileReading:
     return FileReading(UNKNOWN, notices=_stranger(source, head))
 
 
+_SPEAKS = ("server.log", "state-change.log", "controller.log")
+
+
 def _stranger(source: Source, head: bytes) -> pl.DataFrame:
     if take_text.is_undated(head):
         why = "its lines print the time of day and no date, by which nothing can be ordered: not read"
         return note(f"{why}; put the date before each line, as in 2026-11-21 04:05:49,991")
     if source.name.endswith((".log", "-checkpoint")) or ".log." in source.name:
         # Named as evidence, but nothing in it is: the user must hear of it.
-        return note("named like a broker's file, but nothing in it was recognised", excerpt=repr(head[:60]))
+        if head:
+            return note("named like a broker's file, but nothing in it was recognised", excerpt=repr(head[:60]))
+        # In some of its logs, as that of requests, a broker writes nothing as a rule; in these it does as it starts.
+        return note("a broker's file with nothing in it") if source.name.startswith(_SPEAKS) else empty(NOTICES)
     return empty(NOTICES)
 
 
