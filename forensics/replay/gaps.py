@@ -94,7 +94,7 @@ def untold(
                 continue
             older = ends.get(broker, 0) <= _next_start(number, epochs, tenures)
             silent = epoch.elected and older and _silent(spans, number)
-            served = epoch.served or _changed(epoch)
+            served = epoch.served or _changed(epoch) or _fed(epoch, epochs, tenures)
             if broker == epoch.leader and (served or number == max(epochs) or silent):
                 found[broker] = number, f"it {'led' if served else 'was to lead'} in epoch {number}"
                 continue
@@ -119,6 +119,19 @@ def untold(
 def _silent(spans: Sequence[Tenure], number: int) -> bool:
     """Whether nothing of a replica is told from an epoch on, by the process that was there before or a later one."""
     return spans[-1].epoch < number and not any(step.what in ("loaded", "deleted") for step in spans[-1].steps)
+
+
+def _fed(epoch: Epoch, epochs: Mapping[int, Epoch], tenures: Mapping[int, Sequence[Tenure]]) -> bool:
+    """Whether the log of a follower grew as it followed the leader of an epoch. What it had of that leader's next epoch
+    it may have fetched before it was told of it.
+    """
+    for one, two in (pair for spans in tenures.values() for pair in itertools.pairwise(spans)):
+        here = one.epoch == epoch.epoch and one.role is Role.FOLLOWER and one.run == two.run
+        again = any(one.epoch < n <= two.epoch and other.leader == epoch.leader for n, other in epochs.items())
+        followed = here and one.leader in (None, epoch.leader) and not again
+        if followed and one.start_end is not None and (two.start_end or 0) > one.start_end:
+            return True
+    return False
 
 
 def _changed(epoch: Epoch) -> bool:

@@ -242,3 +242,10 @@ def test_no_name_is_better_than_a_wrong_one(path: str, tmp_path: Path) -> None:
     owner = dict(zip(sources["path"].to_list(), sources["broker"].to_list(), strict=True))
     assert owner[str(tmp_path / path)] is None
     assert owner[str(tmp_path / "b.example.com/var/log/kafka/server.log")] == 7
+
+
+@pytest.mark.parametrize(("name", "notices"), [("kafka-request.log", 0), ("log-cleaner.log", 0), ("server.log", 1)])
+def test_an_empty_log_is_told_of_where_a_broker_writes_at_its_start(name: str, notices: int, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    (tmp_path / "replication-offset-checkpoint").write_text("0\n1\norders 0 7\n")
+    assert take_in([str(tmp_path)]).sources.get_column("notices").sum() == notices

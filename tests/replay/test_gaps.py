@@ -435,3 +435,20 @@ def test_a_follower_that_was_never_answered_was_not_reconciled(last_fetched: int
     incident[2].segment([(0, 19, 0), (20, 24, 2)])
     incident[3].segment([(0, 19, 0), (20, 24, 2)])
     assert (not incident.history().gaps) == whole
+
+
+@pytest.mark.parametrize(("end", "lacking"), [(30, {2}), (20, set())])
+def test_who_fed_its_follower_had_led(end: int, lacking: set[int], tmp_path: Path) -> None:
+    """Broker 2 was named leader of epoch 1 and says nothing of it; its next process follows. If broker 3 got records as
+    its follower, lines of broker 2 are missing; if not, it may have died before it was told.
+    """
+    incident = Incident(tmp_path)
+    incident.begins(20)
+    incident.elects(10, 1, 2, [2, 3])
+    incident[3].follows(10, 1, 2, 20, 20)
+    incident.elects(20, 2, 3, [3])
+    incident[3].leads(20, 2, end, end, [3])
+    incident[2].starts(30).loads(30, end).follows(31, 2, 3, end, end)
+    for number in (2, 3):
+        incident[number].segment([(0, 19, 0), *([(20, 29, 1)] if end > 20 else [])])
+    assert {*incident.history().gaps} == lacking
