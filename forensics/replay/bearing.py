@@ -211,7 +211,7 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
             return untold and isr is not None and broker not in isr
         if later.leader != epoch.leader:
             return False
-        if number not in own and any(broker not in isr for isr, _ in later.isr):
+        if number not in own and (not later.isr or any(broker not in isr for isr, _ in later.isr)):
             return True
     return False
 

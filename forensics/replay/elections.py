@@ -135,9 +135,15 @@ def from_isr(history: History, epoch: Epoch) -> bool:
         return not epoch.unclean
     told = isr_before(history, epoch)
     before = _with_isr(history, epoch) if told is None else None
-    if before is not None and before.last_isr is not None:
+    if before is not None and before.last_isr is not None and not _led_between(history, before, epoch):
         told = before.last_isr & (_may_stand(history, before, epoch) or before.last_isr)
     return kept_company(history, epoch) or from_eligible(history, epoch) or (told is not None and epoch.leader in told)
+
+
+def _led_between(history: History, before: Epoch, epoch: Epoch) -> bool:
+    """Whether somebody led between two epochs, with an ISR that nobody tells."""
+    between = (one for number, one in history.epochs.items() if before.epoch < number < epoch.epoch)
+    return any(one.leader is not None and one.leader >= 0 for one in between)
 
 
 def maybe_eligible(history: History, epoch: Epoch) -> bool:

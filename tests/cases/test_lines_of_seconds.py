@@ -3,7 +3,7 @@
 ``holed-2.4.1``: tmp-0 is healthy; broker 1 comes up, follows in epoch 3 and stops within the gap, and returns to epoch
 5 with a high watermark that is of epoch 3. ``second-3.9.1``: brokers 2 and 3 leave the ISR within the second that
 is missing; broker 1 then commits alone what an unclean election loses. ``rackgap-2.5.1``: two brokers die at once, the
-log of one lacks the seconds before, and no data is at hand.
+log of one lacks the seconds before, and no data is at hand. ``mixedgap-2.8.2``: one leaves the ISR in the gap.
 """
 
 from __future__ import annotations
@@ -39,3 +39,15 @@ def test_who_follows_uncut_has_the_same_records_as_its_leader(tmp_path: Path) ->
     assert partition.judgements[LOSS].verdict == "unknown"
     assert not partition.judgements[LOSS].findings
     assert {*partition.history.gaps} == {1, 2}
+
+
+def test_an_isr_of_an_epoch_that_its_leader_does_not_tell_of_is_not_known(tmp_path: Path) -> None:
+    """Broker 2 died, and leader 1 went on alone in epoch 1, of which broker 2's return tells: an unclean election of
+    broker 2 then lost [90, 180). Whether it had been in the ISR, and lost its end, is not to be told.
+    """
+    result = scan([str(unpacked("mixedgap-2.8.2", tmp_path))])
+    (partition,) = (one for one in result.partitions if one.history.name == "compacted-x-0")
+    (loss,) = partition.judgements[LOSS].findings
+    assert (loss.offsets, loss.cause) == (((90, 180),), "unknown")
+    for rule in ("leo-regression", "unclean-election"):
+        assert (partition.judgements[rule].verdict, partition.judgements[rule].findings) == ("unknown", ())
