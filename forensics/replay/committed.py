@@ -342,7 +342,7 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
     """
     spans = history.tenures.get(leader, [])
     within = {at for at, one in enumerate(spans) if one.epoch < after.epoch and not _over(spans, at, before)}
-    within = {at for at in within if not _let_in_again(history, spans, at, before)}
+    within = {at for at in within if not let_in_again(history, spans, at, before)}
     for at in sorted(within):
         for step in spans[at].steps:
             unclean = step.what == "loaded" and step.reason == "unclean"
@@ -364,7 +364,7 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
     return False
 
 
-def _let_in_again(history: History, spans: Sequence[Tenure], at: int, before: Epoch) -> bool:
+def let_in_again(history: History, spans: Sequence[Tenure], at: int, before: Epoch) -> bool:
     """Whether a replica that came back to a leader entered the ISR after that, and so has all that is committed since.
 
     A KRaft controller registers no new process of a broker before it has fenced the old one
@@ -432,7 +432,7 @@ def _shortened(history: History, broker: int | None, after: int, until: int) -> 
 def _always_let_in_again(history: History, spans: Sequence[Tenure], number: int, before: Epoch) -> bool:
     """Whether a replica entered the ISR of an epoch again after each of its processes that ended in it."""
     ended = [at for at, one in enumerate(spans[:-1]) if one.epoch == number and spans[at + 1].run != one.run]
-    if not ended or not all(_let_in_again(history, spans, at, before) for at in ended):
+    if not ended or not all(let_in_again(history, spans, at, before) for at in ended):
         return False
     if {spans[at + 1].epoch for at in ended} != {number}:
         return False

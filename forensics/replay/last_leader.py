@@ -14,16 +14,15 @@ from forensics.replay.lineage import merge, subtract
 
 
 def left_with_less(history: History) -> tuple[Loss, Shrunk] | None:
-    """What was committed and lies in no log in full any more, and how the log of the last leader came back.
+    """What was committed and lies in no log at hand in full any more, and how that of the last leader came back.
 
-    Records that nobody in the ISR has count with those that nobody has at all: both go with the next clean election. Of
-    replicas whose files or lines are not all at hand it is not known what they have; then the answer is None.
+    Records that nobody in the ISR has count with those that nobody has at all: both go with the next clean election.
     """
     epoch = history.current
     if epoch is None or epoch.leader is None or history.backwards or epoch.epoch in history.contested:
         return None
     back = [s for s in history.shrunk if s.replica == epoch.leader and s.epoch >= epoch.epoch]
-    if not back or epoch.last_isr is None or {*history.gaps, *history.uncovered, *history.unbegun}:
+    if not back or epoch.last_isr is None:
         return None
     shrunk = back[-1]
     proof = committed(history, epoch.lineage, shrunk.target, shrunk.end, replica=epoch.leader)

@@ -56,6 +56,8 @@ class Settling:
                         confidence=Confidence.INFERRED,
                         fetched_by=follower if given > held else None,
                     )
+                if not self.told(shrunk.replica):
+                    shrunk = replace(shrunk, end_exact=False)  # in a role that is not told it may have gone on
                 if shrunk.end > shrunk.target and not misled(self.history, shrunk, one.row):
                     self.history.shrunk.append(shrunk)
 

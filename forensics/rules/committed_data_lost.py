@@ -100,10 +100,17 @@ def judge(history: History, case: Case) -> Judgement:
     lacking = unserved(history)
     if lacking is not None:
         findings += (_lacking(history, case, lacking),)
-    left = left_with_less(history) if all(_on_disk(history, broker) for broker in members(history, case)) else None
-    if left is not None:
-        findings += (_gone_with_leader(history, case, *left),)
     missing: list[str] = []
+    left = left_with_less(history)
+    partly = {*history.gaps, *history.uncovered, *history.unbegun}
+    unseen = sorted(b for b in members(history, case) if b in partly or not _on_disk(history, b))
+    if left is not None and unseen:
+        missing.append(
+            f"whether another copy has offsets {span_text(left[0].ranges)}, which leader {left[1].replica} came back "
+            f"without: the data directory of {history.name} and the whole logs of {brokers_text(tuple(unseen))}"
+        )
+    elif left is not None:
+        findings += (_gone_with_leader(history, case, *left),)
     if gone := in_no_copy(history) if left is None else []:
         missing.append(
             f"whether the files of {history.name} were copied while their brokers ran, as no copy has the committed "

@@ -35,7 +35,7 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, losses, lost_unseen, served_log
+from forensics.replay.committed import doubts, let_in_again, losses, lost_unseen, served_log
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, Shrunk
 from forensics.replay.holding import holders
@@ -203,7 +203,26 @@ def _whole(history: History, shrunk: Shrunk) -> tuple[int, ...]:
     served = served_log(history)
     if _settled(history) and served is not None:
         lost = subtract(lost, differences(lineage, served, shrunk.target, shrunk.end)[0])
-    return tuple(broker for broker, ranges in holders(history, lineage, lost).items() if list(ranges) == lost)
+    held = {broker for broker, ranges in holders(history, lineage, lost).items() if list(ranges) == lost}
+    if lost and not history.backwards and not losses(history)[0]:
+        # Where lines do not tell of which epochs its log was, who never lost any has all of it, and who is like it.
+        cuts = (*history.cuts, *history.unmeasured)
+        whole = history.replicas.keys() - {s.replica for s in history.shrunk} - {cut.replica for cut in cuts}
+        held |= {b for b in history.replicas for o in whole - {b} if history.alike(b, o, lost) == lost}
+    return tuple(sorted(held))
+
+
+def _in_isr_again(history: History, shrunk: Shrunk) -> bool:
+    """Whether a replica whose files are not at hand entered an ISR again after its log had come back."""
+    broker = shrunk.replica
+    if history.replicas[broker].on_disk or any(s.replica == broker and s.epoch > shrunk.epoch for s in history.shrunk):
+        return False
+    sets = [[isr for isr, _ in epoch.isr] for n, epoch in history.epochs.items() if n > shrunk.epoch and epoch.isr_own]
+    if any(broker not in out and broker in into for one in sets for out, into in itertools.pairwise(one)):
+        return True
+    spans, last = history.tenures.get(broker, []), history.current
+    came = [at for at, tenure in enumerate(spans) if any(step.refs == shrunk.refs for step in tenure.steps)]
+    return bool(came) and last is not None and let_in_again(history, spans, came[-1], last)
 
 
 def _settled(history: History) -> bool:
@@ -223,11 +242,13 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
             ),
         )
     whole = _whole(history, shrunk)
+    back = _in_isr_again(history, shrunk)
     # What a leader had beyond the least that is known of its log may have been committed, and gone.
     followed = served_as(history, shrunk.replica, shrunk.epoch) is Role.FOLLOWER
     measured = _settled(history) or shrunk.end_exact or followed
-    again = shrunk.replica in whole
+    again = shrunk.replica in whole or back
     refetched = "; it has fetched the records again since" if again else ""
+    refetched = "; it has entered the ISR again since, and so has what was committed" if back else refetched
     refetched += ", and whether it had more is not known" if again and not measured else ""
     others = () if again else tuple(broker for broker in whole if broker != shrunk.replica)
     how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered"}.get(shrunk.cause, "created anew")

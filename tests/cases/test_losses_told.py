@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,24 @@ def test_more_may_be_lost_with_the_disk_of_who_led(
     shutil.rmtree(tmp_path / "evidence" / ("broker-1" if most is None else "broker-3") / gone)
     (loss,) = (f for f in scan([str(tmp_path / "evidence")]).findings if f.rule == LOSS)
     assert (loss.offsets, loss.records) == (((30, 50),), (20, most))
+
+
+def test_a_wiped_replica_that_has_all_again_is_a_warning_whatever_tells_it() -> None:
+    """No state-change.log tells of which epochs the logs are, but the segments are alike."""
+    found = [f for f in scan([str(DATA / "healed-4.1.1.tar.xz")]).findings if f.rule == "leo-regression"]
+    assert found
+    assert {(f.severity.value, f.replicas, f.cause) for f in found} == {("warning", (3,), "wiped-disk")}
+    assert all("at least" in f.summary and not f.do_not for f in found)
+
+
+def test_a_wiped_replica_that_a_leader_let_into_the_isr_again_is_a_warning(tmp_path: Path) -> None:
+    """No data tells that broker 1 has the records of orders-eu again; those of the others it has not."""
+    with tarfile.open(DATA / "wipelead-3.9.1.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    for folder in tmp_path.glob("*/broker-*/data"):
+        shutil.rmtree(folder)
+    found = {f.topic: f for f in scan([str(tmp_path)]).findings if f.rule == "leo-regression"}
+    assert {topic: f.severity.value for topic, f in found.items()} == {
+        "orders-eu": "warning", "audit_log": "error", "payments.eu-west_1": "error"
+    }  # fmt: skip
+    assert "it has entered the ISR again since" in found["orders-eu"].summary

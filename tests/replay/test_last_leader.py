@@ -58,7 +58,9 @@ def test_what_the_next_leader_has_is_not_lost(wiped: Path) -> None:
 def test_a_replica_whose_files_are_not_at_hand_may_have_it(wiped: Path, tmp_path: Path) -> None:
     shutil.copytree(wiped, tmp_path / "part")
     shutil.rmtree(tmp_path / "part" / "broker-2" / "data")
-    assert not judged(tmp_path / "part")["payments.eu-west_1"].judgements[LOSS].findings
+    judgement = judged(tmp_path / "part")["payments.eu-west_1"].judgements[LOSS]
+    assert (judgement.verdict, judgement.findings) == (Verdict.UNKNOWN, ())
+    assert judgement.missing[0].startswith("whether another copy has offsets [0, 52), which leader 1 came back without")
 
 
 def cut_short(folder: Path, *brokers: int) -> Incident:
