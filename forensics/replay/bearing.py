@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+from forensics.replay.committed import at_most
 from forensics.replay.directory import Damage, Ref
 from forensics.replay.history import CHECKPOINT, Epoch, History, Shrunk, Statement
 from forensics.replay.leading import NO_DISK, REMOVES
@@ -224,6 +225,7 @@ def next_start(history: History, broker: int, number: int, hw: int) -> int | Non
     if disk.end is not None and disk.lineage.entries:
         return None
     later = [e for n, e in sorted(history.epochs.items()) if n > number and e.served]
+    later = [e for e in later if (end := at_most(history, e.leader, e.epoch)) is None or end >= hw]
     starts = (
         e.start if e.start is not None else e.start_low for e in later if not _fetched_none(history, broker, hw, e)
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from forensics.replay.backwards import gave_way
 from forensics.replay.deletions import kept
 from forensics.replay.elections import elected_isr, from_eligible, kept_company, latest_told, outside_isr
-from forensics.replay.history import Confidence, Cut, Epoch, History, Replica, Role, Statement
+from forensics.replay.history import CHECKPOINT, Confidence, Cut, Epoch, History, Replica, Role, Statement
 from forensics.replay.holding import holders, with_own
 from forensics.replay.leftovers import LEFT_BEHIND
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
@@ -133,7 +133,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     contested = history.contested
     for statement in sorted(history.statements, key=_strength):
         gone, unknown = differences(statement.lineage, served, 0, statement.high_watermark)
-        unclear.extend(unknown)
+        unclear.extend(subtract(unknown, _checkpointed_as_served(history, statement)))
         if history.backwards:
             unclear.extend(gone)  # which of the two logs the partition went on with is not told by epochs
             continue
@@ -239,6 +239,16 @@ def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) 
         return []
     held = holders(history, lineage, gone).items()
     return merge(piece for broker, kept in held for piece in history.alike(broker, leader, kept))
+
+
+def _checkpointed_as_served(history: History, statement: Statement) -> list[Range]:
+    """What of the log that a checkpoint speaks of, whoever wrote it, the current leader serves by the files of both."""
+    leader = history.current.leader if history.current is not None else None
+    disk = history.disks.get(statement.replica)
+    if statement.how != CHECKPOINT or leader is None or disk is None or disk.end is None:
+        return []
+    below = [(0, min(statement.high_watermark, disk.end))]
+    return below if leader == statement.replica else history.alike(leader, statement.replica, below)
 
 
 def _served_otherwise(history: History, statement: Statement, served: Lineage, unknown: list[Range]) -> list[Range]:

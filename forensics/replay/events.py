@@ -47,6 +47,9 @@ PROGRESS = (
 )
 """What moves all the time."""
 
+REFUSED = "F-28"
+"""Message that tells where a follower would have fetched from, as its leader answered with an error: it tries again."""
+
 SNAPSHOT = "PS-01"
 """Message that tells of a producer snapshot; a segment may be rolled there, or not."""
 

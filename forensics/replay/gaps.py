@@ -93,7 +93,7 @@ def untold(
             if not before or here:
                 continue
             older = ends.get(broker, 0) <= _next_start(number, epochs, tenures)
-            silent = epoch.elected and older and _silent(spans, number)
+            silent = epoch.elected and older and _silent(spans, number) and not _in_vain(epoch, tenures)
             served = epoch.served or _changed(epoch) or _fed(epoch, epochs, tenures)
             if broker == epoch.leader and (served or number == max(epochs) or silent):
                 found[broker] = number, f"it {'led' if served else 'was to lead'} in epoch {number}"
@@ -119,6 +119,20 @@ def untold(
 def _silent(spans: Sequence[Tenure], number: int) -> bool:
     """Whether nothing of a replica is told from an epoch on, by the process that was there before or a later one."""
     return spans[-1].epoch < number and not any(step.what in ("loaded", "deleted") for step in spans[-1].steps)
+
+
+def _in_vain(epoch: Epoch, tenures: Mapping[int, Sequence[Tenure]]) -> bool:
+    """Whether who leads next had followed the leader of an epoch from its ISR and got nothing: that one had died, or
+    was frozen, as it was elected, which an elector does not know before its session is over.
+    """
+    isr = (epoch.first_isr or frozenset()) if epoch.isr_elected else frozenset()
+    return any(
+        one.epoch == epoch.epoch and one.role is Role.FOLLOWER and two.role is Role.LEADER and one.run == two.run
+        and one.leader in (None, epoch.leader) and one.start_end is not None and one.start_end == two.start_end
+        and not one.fetched and not one.steps
+        for broker in isr - {epoch.leader}
+        for one, two in itertools.pairwise(tenures.get(broker, ()))
+    )  # fmt: skip
 
 
 def _fed(epoch: Epoch, epochs: Mapping[int, Epoch], tenures: Mapping[int, Sequence[Tenure]]) -> bool:

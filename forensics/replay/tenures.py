@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable
 
 from forensics.replay.directory import Ref
-from forensics.replay.events import STOPPED_FOR_GOOD, Event
+from forensics.replay.events import REFUSED, STOPPED_FOR_GOOD, Event
 from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, Overtaken, Regression, Role
 from forensics.replay.isr import broker_set
 from forensics.replay.steps import Sample, Step, Tenure, told_before
@@ -406,8 +406,9 @@ class Reader:
     def _appended(self, event: Event) -> None:
         self.traced = self.traced or event.message == TRACE
         if event.leo is not None and event.leo >= 0:
-            self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=True)
-            self.growing = False  # every append is printed at this level, so the end stays exact
+            # Every append is printed at this level, so the end stays exact.
+            self.growing = event.message == REFUSED
+            self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=not self.growing)
             # A request with the last epoch of the log asks to be reconciled with its leader (KIP-595, from 2.7 on).
             self.now.fetched |= event.previous_epoch in (None, event.leader_epoch)
         self._hw(event)

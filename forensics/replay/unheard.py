@@ -114,9 +114,15 @@ def _shorter(spans: Sequence[Tenure], end: int) -> bool:
 
 
 def _served_later(history: History, broker: int, told: int) -> int | None:
-    """A later epoch in which a leader itself counted a replica in its ISR."""
+    """A later epoch in which a leader itself counted a replica in its ISR. Who asks for its own shutdown fetches on in
+    the epoch that takes it out, of which it is not told, and may come into the ISR once more before it is gone.
+    """
+    spans = history.tenures.get(broker, [])
+    leaves = bool(spans) and spans[-1].shut_down is not None
     for number, epoch in sorted(history.epochs.items()):
-        if number > told and epoch.leader != broker and epoch.isr_own and any(broker in isr for isr, _ in epoch.isr):
+        taken_out = leaves and number == told + 1 and epoch.isr_elected and broker not in (epoch.first_isr or ())
+        counted = epoch.leader != broker and epoch.isr_own and any(broker in isr for isr, _ in epoch.isr)
+        if number > told and counted and not taken_out:
             return number
     return None
 

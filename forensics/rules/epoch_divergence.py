@@ -68,7 +68,9 @@ def _unread(history: History, case: Case) -> list[str]:
     for broker, disk in sorted(history.disks.items()):
         whole = f"{disk.directory}/leader-epoch-checkpoint" in case.checkpointed
         file = f"broker {broker}'s leader-epoch-checkpoint of {history.name}"
-        if disk.lineage.entries and not disk.entries:
+        # Who has no record left has no epoch either (LeaderEpochFileCache.truncateFromStart).
+        emptied = disk.end is not None and disk.log_start >= disk.end
+        if disk.lineage.entries and not disk.entries and not (whole and emptied):
             wanted.append(file + (" once more: the one at hand is empty" if whole else ""))
         elif disk.entries and not whole and disk.directory is not None:  # without segments it is not known which it is
             wanted.append(f"{file} once more: the one at hand is damaged, which a notice tells with its line")

@@ -17,7 +17,8 @@ out of the copy: lines that tell of a later one, an index or a recovery point be
 ## Not a finding when
 Up to 2.3 a high watermark stays in memory after a truncation until the next fetch. The checkpoint
 is at most as old as the segments if the copy was taken from a stopped broker; a copy of a running
-broker's directory can show a checkpoint newer than the copied segment, which the finding says.
+broker's directory can show a checkpoint newer than the copied segment, which the finding says. Where
+the broker's lines end within five seconds of a truncation below it, the file is from before that.
 
 ## Versions
 All. From 2.4 a loaded high watermark is clamped to the log, so it shows on disk alone, before the
@@ -29,6 +30,8 @@ Do not start this replica first. Start one that has the records, and let it lead
 
 from __future__ import annotations
 
+import polars as pl
+
 from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.directory import Ref
@@ -38,6 +41,8 @@ from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Ve
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 
 ID = "hw-above-leo"
+_WRITTEN = 5_000_000
+"""Microseconds: the default of replica.high.watermark.checkpoint.interval.ms."""
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 
 
@@ -55,6 +60,8 @@ def judge(history: History, case: Case) -> Judgement:
         compared += 1
         high_watermark, ref = replica.checkpoint
         if high_watermark <= replica.end:
+            continue
+        if _cut_since(history, case, broker, high_watermark):
             continue
         partial = _partial(history, broker)
         if partial:
@@ -80,6 +87,18 @@ def _partial(history: History, broker: int) -> str | None:
         f"whether broker {broker}'s directory of {history.name} has a segment file from offset {end} on that was not "
         f"collected{why}: list it, or its server.log from its next start on, which says with what end it was loaded"
     )
+
+
+def _cut_since(history: History, case: Case, broker: int, high_watermark: int) -> bool:
+    """Whether a replica's own lines end so soon after a truncation that its broker need not have written the checkpoint
+    since: it does so every five seconds. What it cut other rules judge.
+    """
+    steps = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps]
+    last = steps[-1] if steps else None
+    if last is None or last.what not in ("cut", "full") or last.target >= high_watermark or last.time is None:
+        return False
+    ends = case.sources.filter(pl.col("broker") == broker).get_column("last_time").cast(pl.Int64).max()
+    return isinstance(ends, int) and ends - last.time < _WRITTEN
 
 
 def _replaced(history: History, broker: int, first: int, end: int) -> bool:

@@ -1,0 +1,60 @@
+"""Evidence taken in the middle of an incident, before anything is started again: what is told then can still be acted on.
+
+``kipmid-0.11.0.3``, with an inter-broker protocol before 0.11: a follower that cut to its late high watermark leads, the
+others are dead; ``frozenled-1.1.1``, the same with nothing lost: a broker was elected while it was frozen, and never
+knew; ``uncleanmid-4.1.1``, files copied within a second of a truncation; ``rollmid-0.10.2.2``, healthy, a broker is down
+in a rolling restart.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forensics.engines.local import scan
+from forensics.result import Result
+
+DATA = Path(__file__).parent / "data"
+LOSS = "committed-data-lost"
+CUT = "truncation-below-committed"
+
+
+def scanned(name: str) -> Result:
+    return scan([str(DATA / f"{name}.tar.xz")])
+
+
+def unknown(result: Result) -> set[tuple[str, str]]:
+    answers = ((one.history.name, one.judgements) for one in result.partitions)
+    return {(name, rule) for name, judged in answers for rule, one in judged.items() if one.verdict == "unknown"}
+
+
+def test_the_checkpoint_of_a_dead_leader_tells_what_its_successor_lacks() -> None:
+    """It is no later leader's: none had so much. Both copies that have the records are named, and not to be started."""
+    result = scanned("kipmid-0.11.0.3")
+    found = {finding.rule: finding for finding in result.findings}
+    assert {*found} == {LOSS, CUT}
+    assert {finding.offsets for finding in found.values()} == {((86, 137),)}
+    assert (found[LOSS].replicas, found[LOSS].cause) == ((11, 12), "hw-truncation")
+    assert (found[LOSS].keep or "").startswith("broker 11's copy of pay.v1_x-0 (also on broker 12)")
+    assert "restart broker 11" in found[LOSS].do_not[0]
+    assert not unknown(result)
+
+
+def test_a_leader_that_was_frozen_as_it_was_elected_lacks_no_lines() -> None:
+    result = scanned("frozenled-1.1.1")
+    assert not result.findings
+    assert not unknown(result)
+
+
+def test_a_checkpoint_from_right_before_a_truncation_is_not_of_the_log_after_it() -> None:
+    result = scanned("uncleanmid-4.1.1")
+    assert not [finding for finding in result.findings if finding.rule == "hw-above-leo"]
+    (loss,) = (finding for finding in result.findings if finding.rule == LOSS)
+    assert (loss.offsets, loss.cause) == (((51, 85),), "unclean-election")
+
+
+def test_a_broker_that_is_down_in_a_rolling_restart_has_a_whole_log() -> None:
+    """It was in the ISR once more in the epoch that took it out, while it shut down."""
+    result = scanned("rollmid-0.10.2.2")
+    assert {(finding.rule, finding.severity.value) for finding in result.findings} == {(CUT, "warning")}
+    assert {rule for _, rule in unknown(result)} == {"uncommitted-truncation"}
+    assert not any(partition.history.gaps or partition.history.uncovered for partition in result.partitions)
