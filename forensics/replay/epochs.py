@@ -13,7 +13,7 @@ from forensics.replay.history import Epoch, Role
 from forensics.replay.isr import broker_set
 from forensics.replay.removals import accounted
 from forensics.replay.steps import Tenure
-from forensics.replay.tenures import BEGAN_WITH
+from forensics.replay.watermarks import BEGAN_WITH
 from parsers.schema import ELECTED_SAFELY, Kind
 
 _AT_ONCE = 1_000_000

@@ -1,9 +1,9 @@
-"""Evidence taken in the middle of an incident, before anything is started again: what is told then can still be acted on.
+"""Evidence taken in the middle of an incident, before anything is started again: what is told can still be acted on.
 
-``kipmid-0.11.0.3``, with an inter-broker protocol before 0.11: a follower that cut to its late high watermark leads, the
-others are dead; ``frozenled-1.1.1``, the same with nothing lost: a broker was elected while it was frozen, and never
-knew; ``uncleanmid-4.1.1``, files copied within a second of a truncation; ``rollmid-0.10.2.2``, healthy, a broker is down
-in a rolling restart.
+``kipmid-0.11.0.3``, with an inter-broker protocol before 0.11: a follower that cut to its late high watermark leads,
+the others are dead; ``frozenled-1.1.1``, the same with nothing lost: a broker was elected while it was frozen, and
+never knew; ``uncleanmid-4.1.1``, files copied within a second of a truncation; ``rollmid-0.10.2.2``, healthy, a broker
+is down in a rolling restart.
 """
 
 from __future__ import annotations

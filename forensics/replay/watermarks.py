@@ -1,0 +1,186 @@
+"""What a replica's own lines tell of its high watermark and, as leader, of its ISR."""
+
+from __future__ import annotations
+
+import re
+
+from forensics.replay.directory import Ref
+from forensics.replay.events import Event
+from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, Overtaken, Regression, Role
+from forensics.replay.isr import broker_set
+from forensics.replay.steps import Sample, Step, Tenure
+from parsers.schema import AMBIGUOUS, Kind
+
+BEGAN_WITH = "ISR before the first change that its leader made"
+"""What a line shows that tells of an ISR which a leader began with, where the line of its role does not."""
+_CHECKPOINTED = 10_000_000
+"""Microseconds, twice the default of replica.high.watermark.checkpoint.interval.ms."""
+_COUNTED = re.compile(r"(-?[0-9]+) \[")
+"""Offsets among those that a leader to 1.1 counted, each with its segment and position."""
+
+
+class Watermarks:
+    """A replica as its lines lead it from one tenure to the next, and those lines that move no log.
+
+    Args:
+        replica: broker id.
+        facts: what is known of its broker.
+    """
+
+    def __init__(self, replica: int, facts: BrokerFacts) -> None:
+        self.replica, self.facts = replica, facts
+        self.tenures: list[Tenure] = []
+        self.now = Tenure(replica, -1, -1, Role.OFFLINE)
+        self.at_rest = False  # read back by a new process, or deleted, and no role learned since
+        self.loaded_hw: Sample | None = None
+        self.end: int | None = None  # exact log end offset at this point of the evidence
+        self.end_ref: Ref | None = None
+        self.low = 0  # the least it can be
+        self.had = 0  # the least it was when its last process ended, until something tells what this one has
+        self.growing = False  # records may have been appended since `end` was exact
+        self.sampled = False  # `end` comes from a logger that prints every append
+        self.since: int | None = None  # when this replica last came into being or to life
+        self.lived = 0  # how long it had lived when its last process ended, microseconds
+        self.moved = False  # between two directories; the log it leaves is about to be renamed
+        self.doomed = False  # told to delete the replica
+        self.planned: Step | None = None
+        self.moved_by: tuple[object, ...] = ()  # how far the replica had come when its log was last cut
+        self.starts_empty = False
+        self.regressions: list[Regression] = []
+        self.overtaken: list[Overtaken] = []
+        self.shrinking: Event | None = None
+        self.proposed: Event | None = None  # of the ISR: it may still be refused
+        self.recovering = False  # the log is being recovered: its broker did not stop cleanly
+        self.shut = -1  # last process that said it was shutting down
+        self.unclean = -1  # last process said to have come back from an unclean stop
+        self.failed: Ref | None = None  # its log directory, and no log is known to have come from it since
+        self.traced = False  # a trace states its appends, and so each of them
+        self.first_time: int | None = None
+
+    def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
+        self.end, self.end_ref, self.low, self.had, self.sampled = end, ref, end, 0, sampled
+        self.now.end_low = max(self.now.end_low, end)
+
+    def _loaded_hw(self, event: Event) -> None:
+        if event.hw is None or (event.detail == AMBIGUOUS and event.hw == 0):
+            return
+        if event.run != self.now.run or self.at_rest:
+            # Read back before the broker learned its role: it belongs to the tenure that follows.
+            self.loaded_hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
+        else:
+            self._hw_at_start(event.hw, event)
+
+    def _hw_at_start(self, hw: int, event: Event) -> None:
+        now = self.now
+        if now.hw is None and (now.start_hw is None or hw > now.start_hw.value):
+            now.start_hw = Sample(hw, Ref(row=event.row, note=f"high watermark {hw}"), event.time)
+
+    def _below_hw(self, event: Event) -> None:
+        if event.hw is not None and event.run == self.now.run and not self.at_rest:
+            self._hw_at_start(event.hw, event)  # a follower warns that it cuts below what it has
+
+    def _hw_missing(self, event: Event) -> None:
+        """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
+        steps = self.now.steps
+        fresh = self.at_rest
+        if not fresh and not steps and self.tenures and self.tenures[-1].run != self.now.run:
+            # To 1.0 it is read only once the new process has been told its first role.
+            steps = self.tenures[-1].steps
+            fresh = bool(steps) and steps[-1].what == "loaded"
+        # A clean stop writes the file (ReplicaManager.shutdown), however short the replica's life was.
+        clean = bool(steps) and steps[-1].what == "loaded" and not steps[-1].reason
+        clean = clean and -1 < event.run - 1 <= self.shut
+        if fresh and self.end and (clean or self.lived > _CHECKPOINTED):
+            refs = (Ref(row=event.row, note="no checkpointed high watermark"),)
+            known = [one for t in (*self.tenures, self.now) for one in (t.hw, t.start_hw)]
+            before = max((one.value for one in known if one is not None), default=0)
+            self.regressions.append(Regression(self.replica, self.now.epoch, before, 0, "checkpoint", event.time, refs))
+
+    def _hw_regressed(self, event: Event) -> None:
+        if self.now.role is Role.LEADER and event.hw is not None and event.hw_before is not None:
+            ref = Ref(row=event.row, note=f"high watermark from {event.hw_before} to {event.hw}")
+            self.regressions.append(
+                Regression(self.replica, self.now.epoch, event.hw_before, event.hw, "leader", event.time, (ref,))
+            )
+
+    def _lagging(self, event: Event) -> None:
+        """The log end offset of a follower, in the line that takes it out of the ISR."""
+        leader = self.shrinking
+        if leader is None or leader.hw is None or event.leo is None or event.leo < 0 or event.replica is None:
+            return
+        if leader.hw > event.leo and self.now.role is Role.LEADER:
+            ref = Ref(row=event.row, note=f"high watermark {leader.hw}, replica {event.replica} at {event.leo}")
+            self.overtaken.append(
+                Overtaken(self.replica, self.now.epoch, event.replica, leader.hw, event.leo, event.time, (ref,))
+            )
+
+    def _hw(self, event: Event) -> None:
+        if event.hw is None or self.at_rest or event.run != self.now.run:
+            return  # set while the log is read back: not reached, but remembered
+        now = self.now
+        if now.role is Role.LEADER and event.kind == Kind.HW and now.hw is not None and event.hw < now.hw.value:
+            ref = Ref(row=event.row, note=f"high watermark {event.hw}")
+            refs = (now.hw.ref, ref)
+            self.regressions.append(
+                Regression(self.replica, now.epoch, now.hw.value, event.hw, "leader", event.time, refs)
+            )
+        if now.role is Role.LEADER:
+            # A leader's high watermark is within its log.
+            now.end_low, self.low = max(now.end_low, event.hw), max(self.low, event.hw)
+        # Up to its start value a high watermark may be what an earlier tenure left in memory.
+        kept = now.start_hw.value if now.start_hw is not None else -1
+        if event.hw > kept and (now.hw is None or event.hw > now.hw.value):
+            now.hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
+            now.fetched = True
+
+    def _held(self, event: Event) -> None:
+        """A leader's high watermark stays where it is: the log end offsets that it counted, its own among them."""
+        now, behind = self.now, event.hw is not None and event.hw < self.low
+        now.held_back = now.held_back or (now.role is Role.LEADER and now.is_alone and behind)
+        self._hw(event)
+        if now.role is not Role.LEADER or self.at_rest or event.run != now.run or not event.detail:
+            return
+        ends = [int(end) for end in _COUNTED.findall(event.detail)]
+        if ends and max(ends) >= 0 and (now.start_high is None or max(ends) < now.start_high.value):
+            ref = Ref(row=event.row, note=f"log end offset {max(ends)} at most")
+            now.start_high = Sample(max(ends), ref, event.time)
+
+    def _produced(self, event: Event) -> None:
+        """What a leader answered a producer: its log reaches over the records, its high watermark with acks=all."""
+        now = self.now
+        if now.role is not Role.LEADER or self.at_rest or event.run != now.run or event.offset is None:
+            return
+        now.end_low, self.low = max(now.end_low, event.offset + 1), max(self.low, event.offset + 1)
+        kept = max(s.value for s in (now.hw, now.start_hw) if s is not None) if now.hw or now.start_hw else -1
+        if event.hw is not None and event.hw > kept:
+            ref = Ref(row=event.row, note=f"acks=all answered for the records from offset {event.offset} on")
+            now.hw = Sample(event.hw, ref, event.time, ACKNOWLEDGED)
+
+    def _isr(self, event: Event) -> None:
+        now = self.now
+        if now.role is not Role.LEADER:
+            return
+        if event.leo is not None and event.leo >= 0:
+            now.end_low, self.low = max(now.end_low, event.leo), max(self.low, event.leo)
+        self._hw(event)
+        self.shrinking = event if event.kind == Kind.ISR_SHRINK else None
+        self.proposed = event if event.kind in (Kind.ISR_SHRINK, Kind.ISR_EXPAND) else None
+        isr, was = broker_set(event.isr), broker_set(event.isr_before)
+        if was and not now.isr:
+            now.isr.append((was, Ref(row=event.row, note=BEGAN_WITH)))
+        if isr is not None:
+            now.standing = (
+                (now.standing or now.isr[-1][0]) if self.proposed and self.facts.confirms and now.isr else None
+            )
+            now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
+            now.is_alone = isr == {self.replica} and (now.is_alone or event.kind != Kind.ISR_SHRINK)
+            if now.is_alone and event.kind == Kind.ISR_COMMIT and now.end_low > 0:
+                ref = Ref(row=event.row, note=f"alone in the ISR with log end offset {now.end_low} at least")
+                now.alone = Sample(now.end_low, ref, event.time)
+
+    def _isr_rejected(self, event: Event) -> None:
+        """Who leads no more, and was not told yet, tries to change the ISR again and again."""
+        for tenure in (self.now, *self.tenures[-1:]):  # it may hear of its successor before it is refused
+            if self.proposed is not None and tenure.isr and tenure.isr[-1][1].row == self.proposed.row:
+                tenure.isr.pop()
+        self.proposed = None
