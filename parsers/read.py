@@ -212,7 +212,7 @@ def _taken(source: Source) -> FileReading:
     return FileReading(UNKNOWN, notices=_stranger(source, head))
 
 
-_SPEAKS = ("server.log", "state-change.log", "controller.log")
+_SPEAKS = "server.log"
 
 
 def _stranger(source: Source, head: bytes) -> pl.DataFrame:
@@ -223,7 +223,7 @@ def _stranger(source: Source, head: bytes) -> pl.DataFrame:
         # Named as evidence, but nothing in it is: the user must hear of it.
         if head:
             return note("named like a broker's file, but nothing in it was recognised", excerpt=repr(head[:60]))
-        # In some of its logs, as that of requests, a broker writes nothing as a rule; in these it does as it starts.
+        # In some of its logs, as that of requests, a broker writes nothing as a rule; in this it does as it starts.
         return note("a broker's file with nothing in it") if source.name.startswith(_SPEAKS) else empty(NOTICES)
     return empty(NOTICES)
 

@@ -76,6 +76,8 @@ def begun_twice(history: History) -> list[Backwards]:
     what lies below as it had it (KIP-101).
     """
     first: dict[int, tuple[int, int, Ref]] = {}
+    # A leader that deleted what lies below knows the epochs from there on, and who follows it keeps its own below.
+    deleted = {disk.log_start for disk in history.disks.values() if disk.log_start > 0}
     for broker, disk in sorted(history.disks.items()):
         if disk.cleaner_point is not None or disk.damage or disk.falls:
             continue  # whole epochs may have gone
@@ -87,7 +89,7 @@ def begun_twice(history: History) -> list[Backwards]:
             if step.what == "cut" and step.reason in ("high watermark", LEADERS_END)
         }
         for number, start in disk.begun():
-            if start <= disk.log_start or start in blindly:
+            if start <= disk.log_start or start in blindly or start in deleted:
                 continue
             other, at, ref = first.setdefault(number, (broker, start, disk.refs[number]))
             if at != start:

@@ -209,7 +209,7 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
             then = max((state for state, (of, _) in history.states.items() if of == number), default=None)
             untold = last is not None and then is not None and any(n not in history.states for n in range(last, then))
             isr = history.states[then][1] if then is not None else None
-            return untold and isr is not None and broker not in isr
+            return untold and (isr is None or broker not in isr)
         if later.leader != epoch.leader:
             return False
         if number not in own and (not later.isr or any(broker not in isr for isr, _ in later.isr)):

@@ -4,11 +4,15 @@
 5 with a high watermark that is of epoch 3. ``second-3.9.1``: brokers 2 and 3 leave the ISR within the second that
 is missing; broker 1 then commits alone what an unclean election loses. ``rackgap-2.5.1``: two brokers die at once, the
 log of one lacks the seconds before, and no data is at hand. ``mixedgap-2.8.2``: one leaves the ISR in the gap.
+``rollgap-0.11.0.3``, healthy, and ``isrgap-3.9.1``: one broker's first seconds, or some, are missing; no data.
 """
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from forensics.engines.local import scan
 from tests.cases.test_recorded import LOSS, unpacked
@@ -51,3 +55,38 @@ def test_an_isr_of_an_epoch_that_its_leader_does_not_tell_of_is_not_known(tmp_pa
     assert (loss.offsets, loss.cause) == (((90, 180),), "unknown")
     for rule in ("leo-regression", "unclean-election"):
         assert (partition.judgements[rule].verdict, partition.judgements[rule].findings) == ("unknown", ())
+
+
+@pytest.mark.parametrize("gone", ["logs", "logs/server.log", "logs/state-change.log", ""])
+def test_what_a_follower_had_fetched_ahead_is_of_no_epoch_that_is_known(gone: str, tmp_path: Path) -> None:
+    """Broker 2 was told of leader 1's epoch 3, from 46 on, when it had a record of it already; of leader 1 lines are
+    missing, or everything. Nothing was lost.
+    """
+    folder = unpacked("compacted-2.3.1", tmp_path)
+    left_out = folder / "broker-1" / gone
+    shutil.rmtree(left_out) if left_out.is_dir() else left_out.unlink()
+    verdicts = {one.history.name: one.judgements[LOSS] for one in scan([str(folder)]).partitions}
+    assert verdicts["orders-0"].verdict == "unknown"
+    assert not [finding for judgement in verdicts.values() for finding in judgement.findings]
+
+
+def test_a_fork_below_what_was_deleted_needs_no_epochs_that_ran_backwards(tmp_path: Path) -> None:
+    """Whose leader had deleted what lies below 29 kept its own there; server.log, which told of that, is missing."""
+    folder = unpacked("delun-2.3.1", tmp_path)
+    for log in folder.glob("broker-*/logs/server.log"):
+        log.unlink()
+    assert "epochs-put-back" not in {finding.cause for finding in scan([str(folder)]).findings}
+
+
+def test_a_high_watermark_is_of_the_last_epoch_that_a_log_has_records_of(tmp_path: Path) -> None:
+    """Broker 3 was told of epoch 0 alone and had fetched records of epoch 1, as its own line tells, when it stopped."""
+    result = scan([str(unpacked("rollgap-0.11.0.3", tmp_path))])
+    assert not [finding for finding in result.findings if finding.rule == LOSS]
+
+
+def test_changes_of_the_isr_that_only_their_numbers_tell_may_have_taken_a_replica_out(tmp_path: Path) -> None:
+    """Broker 1 lacks the lines in which it went on alone; leader epoch 1 is of partition epoch 3, two changes on."""
+    result = scan([str(unpacked("isrgap-3.9.1", tmp_path))])
+    (loss,) = (finding for finding in result.findings if finding.rule == LOSS)
+    assert (loss.offsets, loss.cause) == (((30, 50),), "unknown")
+    assert "leo-regression" not in {finding.rule for finding in result.findings}
