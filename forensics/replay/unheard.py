@@ -19,7 +19,8 @@ def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
         spans = history.tenures.get(broker, [])
         told = max((tenure.epoch for tenure in spans), default=-1)
         shown = [epoch for epoch, _ in disk.lineage.entries] + [epoch for epoch, _, _ in disk.entries]
-        if told >= 0 and shown and max(shown) > told:
+        taken_out = max(shown, default=-1) == told + 1 and _shutting_down(history, broker, told + 1)
+        if told >= 0 and shown and max(shown) > told and not taken_out:
             found[broker] = f"its files know leader epoch {max(shown)}, its lines end in epoch {told}"
         later = _served_later(history, broker, told) if told >= 0 and not spans[-1].given_up else None
         if later is not None:
@@ -114,17 +115,22 @@ def _shorter(spans: Sequence[Tenure], end: int) -> bool:
 
 
 def _served_later(history: History, broker: int, told: int) -> int | None:
-    """A later epoch in which a leader itself counted a replica in its ISR. Who asks for its own shutdown fetches on in
-    the epoch that takes it out, of which it is not told, and may come into the ISR once more before it is gone.
-    """
-    spans = history.tenures.get(broker, [])
-    leaves = bool(spans) and spans[-1].shut_down is not None
+    """A later epoch in which a leader itself counted a replica in its ISR."""
     for number, epoch in sorted(history.epochs.items()):
-        taken_out = leaves and number == told + 1 and epoch.isr_elected and broker not in (epoch.first_isr or ())
+        taken_out = number == told + 1 and _shutting_down(history, broker, number)
         counted = epoch.leader != broker and epoch.isr_own and any(broker in isr for isr, _ in epoch.isr)
         if number > told and counted and not taken_out:
             return number
     return None
+
+
+def _shutting_down(history: History, broker: int, number: int) -> bool:
+    """Whether an epoch took a replica out of the ISR as its broker asked for its own shutdown: it is not told of that
+    epoch, fetches on in it, and may come into the ISR once more before it is gone.
+    """
+    spans, epoch = history.tenures.get(broker, []), history.epochs.get(number)
+    leaves = bool(spans) and spans[-1].shut_down is not None
+    return leaves and epoch is not None and epoch.isr_elected and broker not in (epoch.first_isr or ())
 
 
 def _flushed(spans: Sequence[Tenure]) -> int:

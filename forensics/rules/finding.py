@@ -254,6 +254,11 @@ def span_text(ranges: tuple[Range, ...] | list[Range]) -> str:
     return ", ".join(f"[{first}, {end})" for first, end in ranges)
 
 
+def epoch_text(number: int) -> str:
+    """A leader epoch, where it is told."""
+    return f"leader epoch {number}" if number >= 0 else "a leader epoch that no line tells"
+
+
 def brokers_text(brokers: tuple[int, ...] | list[int]) -> str:
     """Brokers in words.
 

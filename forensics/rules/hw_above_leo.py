@@ -35,6 +35,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.directory import Ref
+from forensics.replay.elections import latest_told
 from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import Lineage, differences
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
@@ -101,6 +102,16 @@ def _cut_since(history: History, case: Case, broker: int, high_watermark: int) -
     return isinstance(ends, int) and ends - last.time < _WRITTEN
 
 
+def _stopped(history: History, broker: int) -> bool:
+    """Whether lines show that a broker did not run any more at the end: it shut down, or has left the last ISR."""
+    spans, epoch = history.tenures.get(broker), history.current
+    if spans and spans[-1].shut_down is not None:
+        return True
+    if epoch is None or epoch.last_isr is None:
+        return False
+    return broker not in epoch.last_isr & latest_told(history, epoch, epoch.last_isr)
+
+
 def _replaced(history: History, broker: int, first: int, end: int) -> bool:
     """Whether a replica cut some of the offsets and fetched others, where no epochs tell whether they are the same."""
     return history.protocol == "hw" and any(
@@ -135,8 +146,10 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         and not differences(_led_to(history, broker), r.lineage, end, high_watermark)[0]
         and not _replaced(history, other, end, high_watermark)
     )
+    stopped = _stopped(history, broker)
     proof = committed(history, replica.lineage, end, high_watermark, replica=broker)
     name = history.name
+    unsure = "" if stopped else f"if broker {broker} was stopped as its files were copied, "
     facts = [
         Fact(f"high watermark {high_watermark} in its checkpoint", broker=broker, refs=(ref,)),
         Fact(f"log end offset {end}", broker=broker, refs=tuple(replica.end_refs)),
@@ -152,7 +165,7 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=Confidence.PROVEN if proof.ranges else Confidence.INFERRED,
+        confidence=Confidence.PROVEN if proof.ranges and stopped else Confidence.INFERRED,
         **place(history),
         replicas=(broker,),
         epochs=tuple(e.epoch for e in [history.current] if e is not None),
@@ -169,7 +182,7 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         after={"log_end_offset": end},
         inferences=(
             *(() if proof.ranges else ("the checkpoint belongs to the log beside it",)),
-            "the directory was not copied while its broker ran: if it was, copy it again",
+            *(() if stopped else ("the directory was not copied while its broker ran: if it was, copy it again",)),
         ),
         not_because=("the segments were read to their end, none is missing",),
         cause=flushed_cause(history, broker, end),
@@ -177,14 +190,14 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         next_steps=(
             (
                 (
-                    f"start {brokers_text(whole)} before broker {broker} and let "
+                    f"{unsure}start {brokers_text(whole)} before broker {broker} and let "
                     f"{'it' if len(whole) == 1 else 'one of them'} lead"
                 ),
             )
             if whole
-            else (f"look for another copy of {name} before broker {broker} is started",)
+            else (f"{unsure}look for another copy of {name} before broker {broker} is started",)
         ),
-        do_not=(f"do not start broker {broker} first: it would lead without the records",),
+        do_not=(f"{unsure}do not start broker {broker} first: it would lead without the records",),
     )
 
 

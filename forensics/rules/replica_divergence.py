@@ -165,6 +165,9 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
     known = current is not None and not current.other_leaders and not history.backwards
     # Whose lines end before its files do may have been followed by another leader.
     known = known and current is not None and current.leader not in history.uncovered and not unwritten(history)
+    # Nor has a leader that was cut since, in a role that no line tells, led to the end.
+    cuts = (*history.cuts, *history.unmeasured)
+    known = known and current is not None and not any(c.replica == current.leader and c.epoch < 0 for c in cuts)
     leader = current.leader if current is not None and known else None
     sides = _sides(forks)
     odd = tuple(sorted(broker for broker, side in sides.items() if side == 1))

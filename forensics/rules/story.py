@@ -18,7 +18,7 @@ from forensics.replay.leading import REMOVES
 from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
 from forensics.replay.spared import spared
 from forensics.replay.steps import Step
-from forensics.rules.finding import Fact, brokers_text, span_text
+from forensics.rules.finding import Fact, brokers_text, epoch_text, span_text
 
 
 def statement_fact(statement: Statement) -> Fact:
@@ -47,7 +47,7 @@ def cut_fact(cut: Cut) -> Fact:
     following = f", following broker {cut.leader}" if cut.leader is not None and cut.leader >= 0 else ""
     repeats = f" ({cut.repeats + 1:,} times)" if cut.repeats else ""
     return Fact(
-        f"follower in leader epoch {cut.epoch}{following}: cut from{least} {cut.end} to {cut.target}{reason}{repeats}",
+        f"follower in {epoch_text(cut.epoch)}{following}: cut from{least} {cut.end} to {cut.target}{reason}{repeats}",
         broker=cut.replica,
         time=cut.time,
         refs=cut.refs,
@@ -72,7 +72,7 @@ def repeats_facts(history: History, cut: Cut) -> list[Fact]:
         return []
     last = max((cut, *_again(history, cut)), key=lambda other: other.refs[0].row or 0)
     time, ref = last.last if last.last is not None else (last.time, last.refs[0])
-    text = f"the last of {times:,} truncations to {cut.target} in leader epoch {cut.epoch}"
+    text = f"the last of {times:,} truncations to {cut.target} in {epoch_text(cut.epoch)}"
     return [Fact(text, broker=cut.replica, time=time, refs=(ref,))]
 
 

@@ -53,6 +53,7 @@ from forensics.rules.finding import (
     Severity,
     Verdict,
     count_text,
+    epoch_text,
     place,
     span_text,
 )
@@ -169,7 +170,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         records=(size(ranges), size(ranges)),
         summary=(
             f"broker {cut.replica} cut committed offsets {span_text(ranges)} ({count_text(ranges)}) from its log in "
-            f"leader epoch {cut.epoch}{again}; {outcome}"
+            f"{epoch_text(cut.epoch)}{again}; {outcome}"
         ),
         facts=(statement_fact(statement), cut_fact(cut), *repeats_facts(history, cut)),
         before={"log_end_offset": cut.end},

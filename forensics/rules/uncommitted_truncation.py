@@ -27,7 +27,17 @@ from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.history import Confidence, Cut, History
 from forensics.replay.lineage import Range, size, subtract
-from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, count_text, place, span_text
+from forensics.rules.finding import (
+    Finding,
+    Judgement,
+    Rule,
+    Severity,
+    Verdict,
+    count_text,
+    epoch_text,
+    place,
+    span_text,
+)
 from forensics.rules.story import cut_fact, doubt_of, missing_logs, repeats_facts, times_told, unmeasured
 
 ID = "uncommitted-truncation"
@@ -68,7 +78,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...]) -> Finding:
         offsets=ranges,
         records=(least, least if cut.end_exact else None),
         summary=(
-            f"broker {cut.replica} cut {what} from its log in leader epoch {cut.epoch}; nothing shows that they were "
+            f"broker {cut.replica} cut {what} from its log in {epoch_text(cut.epoch)}; nothing shows that they were "
             "committed"
         ),
         facts=(cut_fact(cut), *repeats_facts(history, cut)),

@@ -324,3 +324,21 @@ def test_a_broker_that_nothing_is_known_of_may_have_been_the_next_controller(gon
         followed = [wish for wish in incident.missing(rule) if "followed" in wish and "broker 3" in wish]
         assert bool(followed) == (gone == "all")
         assert incident.verdict(rule) == "unknown" or gone != "all"
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_checkpoint_above_the_log_may_be_newer_than_the_copy_of_a_running_broker(
+    stopped: bool, tmp_path: Path
+) -> None:
+    """Of one that has left the ISR it is not; else nothing tells whether its broker ran as its files were copied."""
+    incident = Incident(tmp_path)
+    incident.begins(30)
+    incident[2].segment([(0, 19, 0)])
+    if stopped:
+        incident[1].shrinks(60, "1,2,3", "1,3", 30, 30, "(brokerId: 2, endOffset: 30)")
+    (found,) = incident.findings("hw-above-leo")
+    assert found.confidence.value == ("proven" if stopped else "inferred")
+    assert ["copied while its broker ran" in one for one in found.inferences] == ([] if stopped else [True])
+    assert found.do_not[0].startswith(
+        "do not" if stopped else "if broker 2 was stopped as its files were copied, do not"
+    )
