@@ -45,7 +45,9 @@ from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, mad
 from forensics.replay.tenures import Reader
 from forensics.replay.unheard import unbegun, uncovered
 from forensics.replay.writers import unwritten
-from parsers.schema import FROM_REMOTE
+from parsers.formats.metadata_log import NAME as METADATA_LOG
+from parsers.formats.metadata_log import SNAPSHOT
+from parsers.schema import FROM_REMOTE, Kind
 
 
 def fold(
@@ -75,7 +77,12 @@ def fold(
     history.eligible = any(fact.eligible for fact in facts.values())
     history.joins_early = any(fact.joins_early for fact in facts.values())
     history.lets_in_early = any(fact.lets_in_early for fact in facts.values())
-    history.elections_told = any(event.kind in leadership.ELECTS for event in cluster_events)
+    # In its log a KRaft controller tells how a partition was made and what was unclean, of other elections nothing.
+    made = Kind.PARTITION_CREATED if history.kraft else None
+    history.elections_told = any(
+        event.kind in leadership.ELECTS and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
+        for event in cluster_events
+    )
     _collect(history, events, cluster_events, facts)
     for broker in history.gaps:
         # What a broker says counts; what follows from its silence does not.

@@ -97,7 +97,8 @@ def _later(history: History, led: list[Epoch], unheard: list[int], electors: lis
     """What would tell whether another leader followed on those that are told."""
     if not led:
         return []
-    logs = "the whole state-change.log of {}, or the controller's log"
+    elector = "__cluster_metadata" if history.kraft else "the controller's log"
+    logs = "the whole state-change.log of {}, or " + elector
     untold = unwritten(history)
     if untold:
         why = untold[min(untold)]

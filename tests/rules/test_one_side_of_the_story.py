@@ -342,3 +342,16 @@ def test_a_checkpoint_above_the_log_may_be_newer_than_the_copy_of_a_running_brok
     assert found.do_not[0].startswith(
         "do not" if stopped else "if broker 2 was stopped as its files were copied, do not"
     )
+
+
+def test_what_a_kraft_controller_prints_does_not_tell_who_led(sample_traces: Path, tmp_path: Path) -> None:
+    """At stock level its log tells how a partition was made and of unclean elections; that line is missing here."""
+    shutil.copytree(sample_traces / "unclean-3.9.1", tmp_path / "evidence")
+    for path in [*(tmp_path / "evidence").glob("broker-*/data"), *(tmp_path / "evidence").rglob("state-change.log")]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for log in (tmp_path / "evidence").rglob("controller.log"):
+        lines = log.read_text().splitlines(keepends=True)
+        log.write_text("".join(line for line in lines if "UNCLEAN" not in line and "unclean election" not in line))
+    judgement = judged(tmp_path / "evidence", rule="unclean-election")
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert any("__cluster_metadata" in wish for wish in judgement.missing)
