@@ -86,9 +86,29 @@ def judge(history: History, case: Case) -> Judgement:
             continue  # its leader had removed them before
         elif (doubt := doubt_of(history, cut)) is not None:
             unclear.append(doubt)
-    missing = (*dict.fromkeys([*unclear, *unmeasured(history), *_vanished(history)]), *missing_logs(history, case))
+    untold = [*unclear, *unmeasured(history), *_vanished(history), *_uncut(history)]
+    missing = (*dict.fromkeys(untold), *missing_logs(history, case))
     verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), missing)
+
+
+def _uncut(history: History) -> list[str]:
+    """What would tell whether who had lost records cut them, where no line tells that it did, or came back without, and
+    its files are not at hand.
+    """
+    found = []
+    removals = [(cut.replica, cut.target) for cut in (*history.cuts, *history.unmeasured)]
+    removals += [(shrunk.replica, shrunk.target) for shrunk in history.shrunk]
+    for loss in losses(history)[0]:
+        for broker in sorted({statement.replica for statement in loss.statements} - {loss.epoch.leader}):
+            replica = history.replicas.get(broker)
+            told = any(who == broker and target < loss.ranges[-1][1] for who, target in removals)
+            if replica is not None and not replica.on_disk and not told:
+                found.append(
+                    f"whether broker {broker} cut offsets {span_text(loss.ranges)}, which it had had: its data "
+                    f"directory of {history.name}, or its later server.log"
+                )
+    return found
 
 
 def _there_again(history: History, cut: Cut, ranges: tuple[Range, ...]) -> bool:

@@ -355,3 +355,19 @@ def test_what_a_kraft_controller_prints_does_not_tell_who_led(sample_traces: Pat
     judgement = judged(tmp_path / "evidence", rule="unclean-election")
     assert judgement.verdict is Verdict.UNKNOWN
     assert any("__cluster_metadata" in wish for wish in judgement.missing)
+
+
+@pytest.mark.parametrize("gone", ["data", ""])
+def test_who_had_what_is_lost_may_have_cut_it_where_nothing_of_it_is_at_hand(gone: str, tmp_path: Path) -> None:
+    """Broker 1 led with [20, 30) and is silent since; broker 2 leads without. Its files would show that it has them."""
+    incident = Incident(tmp_path)
+    incident.begins(20)
+    incident[1].shrinks(10, "1,2,3", "1", 30, 30, "(brokerId: 2, endOffset: 20) (brokerId: 3, endOffset: 20)")
+    incident[1].segment([(0, 19, 0), (20, 29, 0)])
+    incident[1].checkpoint(30)
+    incident.succeeds(20, 1, 2, 20, 3)
+    if gone:
+        shutil.rmtree(incident[1].data)
+    assert [loss.offsets for loss in incident.findings("committed-data-lost")] == [((20, 30),)]
+    told = [wish for wish in incident.missing("truncation-below-committed") if "whether broker 1 cut" in wish]
+    assert bool(told) == bool(gone)
