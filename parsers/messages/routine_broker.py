@@ -395,5 +395,15 @@ MESSAGES: tuple[Message, ...] = (
             "[Broker id=1] Deleting 1 partition(s).",
             "real",
         ),
+        # While a cluster moves from ZooKeeper to KRaft.
+        Wording(
+            "3.7",
+            "3.9",
+            rf"^{BROKER}While handling full LeaderAndIsr request from KRaft controller ",
+            "3.9.1 ReplicaManager",
+            "[Broker id=1] While handling full LeaderAndIsr request from KRaft controller 100 with correlation id 1, "
+            "found 0 stray partition(s).",
+            "real",
+        ),
     ),
 )
