@@ -73,8 +73,11 @@ def written_before(history: History) -> list[Backwards]:
 
 def begun_twice(history: History) -> list[Backwards]:
     """An epoch whose first records stand at two offsets: a leader begins once, and who has any record of its epoch has
-    what lies below as it had it (KIP-101).
+    what lies below as it had it (KIP-101). Where lines are missing they may have told of a deletion, which leaves two
+    beginnings as well.
     """
+    if history.gaps:
+        return []
     first: dict[int, tuple[int, int, Ref]] = {}
     # A leader that deleted what lies below knows the epochs from there on, and who follows it keeps its own below.
     deleted = {disk.log_start for disk in history.disks.values() if disk.log_start > 0}

@@ -181,6 +181,9 @@ def unbroken(history: History, epoch: Epoch) -> bool:
     """
     first = _first_state(history, epoch)
     if not history.kraft:
+        just_before = history.states.get(first - 1) if first is not None else None
+        if history.gaps and just_before is not None and just_before[1] is None:
+            return False  # a change of the ISR of which the number alone is left
         return not _leader_untold(history, epoch) and _changes_untold(history, epoch, named=first is None) == 0
     if first is None:
         return True

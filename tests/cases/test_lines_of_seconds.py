@@ -90,3 +90,28 @@ def test_changes_of_the_isr_that_only_their_numbers_tell_may_have_taken_a_replic
     (loss,) = (finding for finding in result.findings if finding.rule == LOSS)
     assert (loss.offsets, loss.cause) == (((30, 50),), "unknown")
     assert "leo-regression" not in {finding.rule for finding in result.findings}
+
+
+def without(folder: Path, first: str, until: str) -> Path:
+    """The same without the lines of a span on every broker."""
+    for log in folder.glob("broker-*/logs/*.log"):
+        kept, inside = [], False
+        for line in log.read_text(errors="replace").splitlines(keepends=True):
+            if line.startswith("[20"):
+                inside = first <= line[1:24] < until
+            kept += [] if inside else [line]
+        log.write_text("".join(kept))
+    return folder
+
+
+def test_two_beginnings_of_an_epoch_may_come_of_a_deletion_in_lines_that_are_missing(tmp_path: Path) -> None:
+    """Broker 1 keeps [20, 25) of epoch 0 below what its leader of epoch 2 had deleted by then."""
+    folder = without(unpacked("retloss-3.9.1", tmp_path), "2026-11-24 02:38:46,942", "2026-11-24 02:39:01,942")
+    assert "epochs-put-back" not in {finding.cause for finding in scan([str(folder)]).findings}
+
+
+def test_a_change_of_the_isr_of_which_the_number_alone_is_left_makes_no_election_unclean(tmp_path: Path) -> None:
+    folder = without(unpacked("chaos14-1.1.1", tmp_path), "2026-11-23 11:27:08,516", "2026-11-23 11:27:23,516")
+    result = scan([str(folder)])
+    assert not [finding for finding in result.findings if finding.rule == "unclean-election"]
+    assert "unknown" in {partition.judgements["unclean-election"].verdict for partition in result.partitions}
