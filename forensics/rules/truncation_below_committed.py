@@ -93,17 +93,21 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _uncut(history: History) -> list[str]:
-    """What would tell whether who had lost records cut them, where no line tells that it did, or came back without, and
-    its files are not at hand.
+    """What would tell whether who had lost records cut them, where no line tells that it did, or came back without, its
+    files are not at hand, and nothing shows it with records of the leader that had lost them, or of a later one: it
+    has reconciled its log with that leader's then, and its lines tell how.
     """
     found = []
     removals = [(cut.replica, cut.target) for cut in (*history.cuts, *history.unmeasured)]
     removals += [(shrunk.replica, shrunk.target) for shrunk in history.shrunk]
     for loss in losses(history)[0]:
-        for broker in sorted({statement.replica for statement in loss.statements} - {loss.epoch.leader}):
+        had = {statement.replica for statement in loss.statements} - {loss.epoch.leader, *loss.holders}
+        for broker in sorted(had):
             replica = history.replicas.get(broker)
             told = any(who == broker and target < loss.ranges[-1][1] for who, target in removals)
-            if replica is not None and not replica.on_disk and not told:
+            if replica is None or replica.on_disk or told:
+                continue
+            if not replica.lineage.entries or replica.lineage.entries[-1][0] < loss.epoch.epoch:
                 found.append(
                     f"whether broker {broker} cut offsets {span_text(loss.ranges)}, which it had had: its data "
                     f"directory of {history.name}, or its later server.log"
