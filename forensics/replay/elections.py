@@ -288,11 +288,13 @@ def _not_among_the_last(history: History, epoch: Epoch) -> bool:
 def _may_stand(history: History, before: Epoch, epoch: Epoch) -> frozenset[int]:
     """The ISR that the last leader before an election may have left, where nothing confirms the one it proposed: a
     leader that was frozen proposes to an elector that has a successor for it. Empty where the numbers say that all
-    that it proposed was committed.
+    that it proposed was committed: those of the election itself, for a later change of the ISR has a number too.
     """
     first, standing = _first_state(history, epoch), before.standing or frozenset()
     numbered = [number for number, (of, isr) in history.states.items() if of == before.epoch and isr is not None]
     if history.kraft or first is None or not numbered:
+        return standing
+    if history.states[first][1] != (elected_isr(history, epoch) or epoch.first_isr):
         return standing
     told = [isr for isr, _ in itertools.groupby(isr for isr, _ in before.isr)]
     since = history.states[max(numbered)][1]

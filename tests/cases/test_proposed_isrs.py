@@ -26,6 +26,18 @@ def test_an_isr_that_was_proposed_and_not_committed_makes_no_election_unclean(wi
     assert judged["pay-1"] == ("violated" if whole else "unknown")
 
 
+def test_the_number_of_a_later_isr_does_not_confirm_what_was_proposed(tmp_path: Path) -> None:
+    """The controller's lines of the election are missing: the first number of epoch 1 is that of the ISR of both."""
+    folder = unpacked("zoo201-2.8.2", tmp_path)
+    for data in folder.glob("broker-*/data"):
+        shutil.rmtree(data)
+    for log in (folder / "broker-9" / "logs").iterdir():
+        lines = log.read_text().splitlines(keepends=True)
+        log.write_text("".join(line for line in lines if not "[2026-11-24 01:53:15" <= line < "[2026-11-24 01:53:25"))
+    judged = {one.history.name: one.judgements[UNCLEAN].verdict for one in scan([str(folder)]).partitions}
+    assert (judged["pay-0"], judged["pay-1"]) == ("unknown", "violated")
+
+
 def test_an_isr_that_was_committed_says_who_was_outside_it(tmp_path: Path) -> None:
     """The same lines, had the broker been told that what it proposed was committed."""
     folder = unpacked("zoo201-2.8.2", tmp_path)
