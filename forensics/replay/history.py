@@ -364,6 +364,11 @@ class Replica:
     magic: int | None = None
     end_refs: tuple[Ref, ...] = ()
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether what its broker printed of it and its segments are in the evidence."""
+        return self.server_log and self.state_log and self.on_disk
+
 
 @dataclass(frozen=True, slots=True)
 class Fork:

@@ -68,7 +68,7 @@ from forensics.rules.finding import (
     records_text,
     span_text,
 )
-from forensics.rules.rescue import advice, copies_text, outside_text
+from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
 from forensics.rules.story import (
     SHRUNK_BY,
     cut_fact,
@@ -103,7 +103,7 @@ def judge(history: History, case: Case) -> Judgement:
     missing: list[str] = []
     left = left_with_less(history)
     partly = {*history.gaps, *history.uncovered, *history.unbegun}
-    unseen = sorted(b for b in members(history, case) if b in partly or not _on_disk(history, b))
+    unseen = sorted(b for b in members(history, case) if b in partly or not on_disk(history, b))
     if left is not None and unseen:
         missing.append(
             f"whether another copy has offsets {span_text(left[0].ranges)}, which leader {left[1].replica} came back "
@@ -155,10 +155,6 @@ def judge(history: History, case: Case) -> Judgement:
     return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
 
 
-def _on_disk(history: History, broker: int) -> bool:
-    return broker in history.replicas and history.replicas[broker].on_disk
-
-
 def _made_anew(history: History) -> list[str]:
     """The log of the last leader, alone in its ISR, that was made anew behind its leadership: no other has what it had
     committed beyond what they have, and nobody has led since to show it.
@@ -203,7 +199,7 @@ def _witnesses(history: History, epoch: Epoch) -> str:
 def _at_hand(history: History, epoch: Epoch) -> bool:
     """Whether the logs and the segments of an epoch's leader are in the evidence."""
     replica = history.replicas.get(epoch.leader) if epoch.leader is not None else None
-    return replica is not None and replica.server_log and replica.state_log and replica.on_disk
+    return replica is not None and replica.at_hand
 
 
 def _unreadable(history: History) -> list[str]:
@@ -438,7 +434,7 @@ def _end_gone(history: History, doubt: Doubt) -> bool:
     """Whether the log of a leader lost its end, or was never seen: it may have held more that was committed."""
     leader = doubt.before.leader
     replica = history.replicas.get(leader) if leader is not None else None
-    if replica is None or not (replica.server_log and replica.state_log and replica.on_disk):
+    if replica is None or not replica.at_hand:
         return True
     span = range(doubt.before.epoch, doubt.after.epoch + 1)
     return any(s.replica == leader and s.epoch in span for s in history.shrunk) or any(

@@ -55,8 +55,7 @@ def _named(history: History, case: Case) -> list[Fact]:
     facts = []
     for broker in sorted(members(history, case)):
         replica = history.replicas.get(broker)
-        whole = replica is not None and replica.server_log and replica.state_log and replica.on_disk
-        told = None if whole else _role(history, broker)
+        told = None if replica is not None and replica.at_hand else _role(history, broker)
         if told is not None:
             facts.append(told)
     return facts

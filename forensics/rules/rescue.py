@@ -26,7 +26,7 @@ def advice(history: History, case: Case, loss: Loss) -> Advice:
     name, holders = history.name, copies(loss)
     needed = _needed(holders)
     others = [b for b in sorted(members(history, case)) if b not in holders]
-    unseen = tuple(b for b in others if not _on_disk(history, b))
+    unseen = tuple(b for b in others if not on_disk(history, b))
     parts = tuple(b for b in others if b not in unseen and _left_out(history, b, loss.ranges))
     apart = (*unseen, *parts)
     return (
@@ -150,7 +150,8 @@ def _read(name: str, dump: str) -> str:
     return f"read the records from the copy, segment by segment: cd {shlex.quote(f'/path/to/copy/{name}')} && {command}"
 
 
-def _on_disk(history: History, broker: int) -> bool:
+def on_disk(history: History, broker: int) -> bool:
+    """Whether the segments of a replica are in the evidence."""
     return broker in history.replicas and history.replicas[broker].on_disk
 
 
