@@ -8,8 +8,10 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 UV ?= $(shell command -v uv 2>/dev/null)
 # Tests run in this many processes.
 JOBS ?= 2
-# More arguments for pytest: make test ARGS="-k segment".
+# More arguments for pytest: make test ARGS="-k segment"; for the benchmarks too: make same ARGS=--quick.
 ARGS ?=
+# The revision that `make same` compares with; without it, where this branch left main.
+BASE ?=
 
 BIN := $(VENV)/bin
 PY := $(BIN)/python
@@ -17,7 +19,7 @@ INSTALLED := $(VENV)/.forensics-installed
 DEMO := sample_traces/kip101-0.10.2.2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types bench accuracy bench-spark clean
+.PHONY: help setup demo test lint format types bench accuracy same bench-spark clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +66,9 @@ bench: setup ## time a scan of generated evidence
 
 accuracy: setup ## compare verdicts with what is known of recorded clusters
 	@$(PY) -m benchmarks.accuracy $(ARGS)
+
+same: setup ## compare all verdicts and findings with those of another revision (BASE=REV, ARGS=--quick)
+	@$(PY) -m benchmarks.same $(if $(BASE),--base $(BASE)) $(ARGS)
 
 bench-spark: setup ## time the Spark engine
 	@$(PY) -m benchmarks.spark $(ARGS)

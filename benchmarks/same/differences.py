@@ -1,0 +1,303 @@
+"""What differs between two answers, as rows of which equal ones are counted once."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+Document = dict[str, Any]
+Key = tuple[Any, ...]
+
+# -- what may be written otherwise and mean the same -------------------------------------------------------------------
+
+
+def places_of_facts(document: Document) -> None:
+    """A fact names its evidence by path and line, not by its number in the list."""
+    for finding in document.get("findings", []):
+        pieces = finding.get("evidence", [])
+        named = [f"{one.get('path')}:{one.get('line') or one.get('byte')}" for one in pieces]
+        for fact in finding.get("facts", []):
+            fact["evidence"] = [named[number] if isinstance(number, int) else number for number in fact["evidence"]]
+
+
+def wants_as_text(document: Document) -> None:
+    """What is missing may be a text, or an object that holds the text."""
+    for partition in document.get("partitions", []):
+        for verdict in partition.get("verdicts", {}).values():
+            missing = verdict.get("missing", [])
+            verdict["missing"] = [one["text"] if isinstance(one, dict) and "text" in one else one for one in missing]
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A field that got another name.
+
+    Attributes:
+        where: ``findings`` or ``partitions``.
+        old, new: its names.
+    """
+
+    where: str
+    old: str
+    new: str
+
+    def __call__(self, document: Document) -> None:
+        """Gives it the new name."""
+        for one in document.get(self.where, []):
+            if self.old in one:
+                one[self.new] = one.pop(self.old)
+
+
+NORMALISATIONS: tuple[Callable[[Document], None], ...] = (
+    places_of_facts,
+    wants_as_text,
+)
+"""Done to the answers of both versions, in this order, before they are compared. A renamed field is one more line."""
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One difference.
+
+    Attributes:
+        rule: id of the rule, or the part of the document.
+        what: ``verdict``, ``missing``, ``finding``, or a field.
+        old, new: what stood there before and stands there now; "" for nothing.
+        where: partition, and for a field of a finding its fingerprint.
+    """
+
+    rule: str
+    what: str
+    old: str
+    new: str
+    where: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What it has in common with the same difference elsewhere: all but numbers and names of topics."""
+        return (self.rule, *(_NUMBER.sub("#", text) for text in (self.what, self.old, self.new)))
+
+
+_NUMBER = re.compile(r"[0-9a-f]{16,64}|[A-Za-z0-9_-]{22}(?![\w-])|[0-9]+")
+
+
+def rows(before: Document, after: Document) -> list[Row]:
+    """The differences between two answers, which this changes: they are brought into one form."""
+    for document in (before, after):
+        for change in NORMALISATIONS:
+            change(document)
+    if before == after:
+        return []
+    found = list(_partitions(before.pop("partitions", []), after.pop("partitions", [])))
+    found += _findings(before.pop("findings", []), after.pop("findings", []))
+    found += _fields(before, after, "document", "")
+    return found
+
+
+def _partitions(before: list[Document], after: list[Document]) -> Iterator[Row]:
+    old, new = _by_key(before, _place), _by_key(after, _place)
+    for place in sorted({**old, **new}, key=str):
+        one, other = old.get(place), new.get(place)
+        where = _named(place)
+        if one is None or other is None:
+            yield Row("partitions", "partition", where if one else "", where if other else "", where)
+            continue
+        verdicts, others = one.pop("verdicts", {}), other.pop("verdicts", {})
+        for rule in {**verdicts, **others}:
+            yield from _verdicts(rule, verdicts.get(rule, {}), others.get(rule, {}), where)
+        yield from _fields(one, other, "partitions", where)
+
+
+def _verdicts(rule: str, before: Document, after: Document, where: str) -> Iterator[Row]:
+    if before.get("verdict") != after.get("verdict"):
+        yield Row(rule, "verdict", str(before.get("verdict", "")), str(after.get("verdict", "")), where)
+    # Which findings belong to it is told with the findings.
+    rest = [{key: one[key] for key in one if key not in ("verdict", "findings")} for one in (before, after)]
+    yield from _fields(*rest, rule, where)
+
+
+def _findings(before: list[Document], after: list[Document]) -> Iterator[Row]:
+    old, new = _by_key(before, lambda one: one["fingerprint"]), _by_key(after, lambda one: one["fingerprint"])
+    gone = [one for key, one in old.items() if key not in new]
+    come = [one for key, one in new.items() if key not in old]
+    for key in old.keys() & new.keys():
+        yield from _finding(old[key], new[key])
+    # One that says something else of the same rule and partition is likely the same, changed.
+    for one in gone:
+        like = [other for other in come if (other["rule"], _place(other)) == (one["rule"], _place(one))]
+        if like:
+            come.remove(like[0])
+            yield from _finding(one, like[0])
+        else:
+            yield Row(one["rule"], "finding", _in_short(one), "", _named(_place(one)))
+    for other in come:
+        yield Row(other["rule"], "finding", "", _in_short(other), _named(_place(other)))
+    if [one["fingerprint"] for one in before] != [one["fingerprint"] for one in after] and old.keys() == new.keys():
+        yield Row("document", "order of findings", "", "")
+
+
+def _finding(before: Document, after: Document) -> Iterator[Row]:
+    yield from _fields(before, after, before["rule"], f"{_named(_place(before))} {before['fingerprint']}")
+
+
+def _in_short(finding: Document) -> str:
+    return f"{finding.get('severity')}, {finding.get('confidence')}: {finding.get('summary')}"
+
+
+def _by_key(many: list[Document], key: Callable[[Document], Any]) -> dict[Any, Document]:
+    """By key; a second with the same one gets a number."""
+    found: dict[Any, Document] = {}
+    for one in many:
+        name, number = key(one), 1
+        while name in found:
+            number += 1
+            name = (key(one), number)
+        found[name] = one
+    return found
+
+
+def _place(one: Document) -> Key:
+    return (one.get("cluster"), one.get("topic"), one.get("partition"), one.get("incarnation"))
+
+
+def _named(place: Key) -> str:
+    _, topic, partition, incarnation = place if len(place) == 4 else (*place[0],)
+    return f"{topic}-{partition}" + (f" (life {incarnation})" if incarnation else "")
+
+
+def _fields(before: Document, after: Document, rule: str, where: str, path: str = "") -> Iterator[Row]:
+    for name in {**before, **after}:
+        yield from _values(before.get(name, ""), after.get(name, ""), rule, where, f"{path}{name}")
+
+
+def _values(before: Any, after: Any, rule: str, where: str, path: str) -> Iterator[Row]:
+    if before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from _fields(before, after, rule, where, f"{path}.")
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _lists(before, after, rule, where, path)
+    else:
+        yield Row(rule, path, _text(before), _text(after), where)
+
+
+def _lists(before: list[Any], after: list[Any], rule: str, where: str, path: str) -> Iterator[Row]:
+    """Entries that came, went or changed, and whether the rest stands in another order."""
+    old, new = [_text(one) for one in before], [_text(one) for one in after]
+    if sorted(old) == sorted(new):
+        yield Row(rule, f"order of {path}", " | ".join(old), " | ".join(new), where)
+        return
+    for tag, first, end, start, stop in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        common = min(end - first, stop - start)
+        for at in range(common):
+            yield from _values(before[first + at], after[start + at], rule, where, f"{path}[]")
+        for at in range(first + common, end):
+            yield Row(rule, f"{path}[]", old[at], "", where)
+        for at in range(start + common, stop):
+            yield Row(rule, f"{path}[]", "", new[at], where)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+# -- counted -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Difference:
+    """The same difference in one or many selections.
+
+    Attributes:
+        row: the first.
+        selection: where that is.
+        selections, units: in how many selections, of which cases and batches.
+    """
+
+    row: Row
+    selection: str
+    selections: int = 0
+    units: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A listed difference with its reason. Patterns are those of file names; what is not given is not looked at.
+
+    Attributes:
+        why: the reason.
+        patterns: by what they are of: ``unit``, ``cut``, ``rule``, ``what``, ``old``, ``new``.
+    """
+
+    why: str
+    patterns: tuple[tuple[str, str], ...]
+
+    def fits(self, row: Row, unit: str, cut: str) -> bool:
+        """Whether a difference is of those it speaks of."""
+        values = {"unit": unit, "cut": cut, "rule": row.rule, "what": row.what, "old": row.old, "new": row.new}
+        return all(fnmatchcase(values[name], pattern) for name, pattern in self.patterns)
+
+
+def allowed(path: Path) -> list[Allowed]:
+    """The differences that a file lists: TOML, a table ``[[difference]]`` each, with ``why`` and patterns.
+
+    Raises:
+        ValueError: a table has no reason, no pattern or an unknown key.
+    """
+    found = []
+    for table in tomllib.loads(path.read_text())["difference"]:
+        why = table.pop("why", "")
+        if not why or not table or set(table) - {"unit", "cut", "rule", "what", "old", "new"}:
+            raise ValueError(f"{path}: a difference needs `why` and patterns of unit, cut, rule, what, old or new")
+        found.append(Allowed(why, tuple(table.items())))
+    return found
+
+
+@dataclass(slots=True)
+class Report:
+    """All differences.
+
+    Attributes:
+        listed: the ones that are allowed.
+        found: by what they have in common.
+        differing: selections that differ otherwise than is allowed.
+        justified: by reason, how many rows it took.
+    """
+
+    listed: Sequence[Allowed] = ()
+    found: dict[Key, Difference] = field(default_factory=dict)
+    differing: int = 0
+    justified: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Every reason is counted, also one that nothing fits."""
+        self.justified = {one.why: 0 for one in self.listed}
+
+    def add(self, unit: str, cut: str, differences: Sequence[Row]) -> list[Row]:
+        """Takes in the differences of one selection; gives those that are not allowed."""
+        open_ones = []
+        for row in differences:
+            reason = next((one.why for one in self.listed if one.fits(row, unit, cut)), None)
+            if reason is None:
+                open_ones.append(row)
+            else:
+                self.justified[reason] += 1
+        for key in dict.fromkeys(row.key for row in open_ones):
+            row = next(row for row in open_ones if row.key == key)
+            entry = self.found.setdefault(key, Difference(row, f"{unit}: {cut}"))
+            entry.selections += 1
+            entry.units.add(unit)
+        self.differing += bool(open_ones)
+        return open_ones
