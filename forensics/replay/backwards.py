@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from forensics.replay.directory import Ref
-from forensics.replay.history import Backwards, Confidence, History, Role, Statement
+from forensics.replay.history import Backwards, Confidence, History, Role, Statement, TruncationReason
 from forensics.replay.lineage import Range, intersect
-from forensics.replay.steps import Tenure
-from forensics.replay.tenures import LEADERS_END
+from forensics.replay.steps import StepKind, Tenure
 from parsers.schema import Kind
 
 _HANDED_OUT = (
@@ -89,7 +88,8 @@ def begun_twice(history: History) -> list[Backwards]:
             step.target
             for tenure in history.tenures.get(broker, ())
             for step in tenure.steps
-            if step.what == "cut" and step.reason in ("high watermark", LEADERS_END)
+            if step.kind is StepKind.TRUNCATED
+            and step.reason in (TruncationReason.HIGH_WATERMARK, TruncationReason.LEADER_END_OFFSET)
         }
         for number, start in disk.begun():
             if start <= disk.log_start or start in blindly or start in deleted:

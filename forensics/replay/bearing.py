@@ -8,10 +8,10 @@ from dataclasses import replace
 from forensics.replay.committed import at_most
 from forensics.replay.directory import Damage, Ref
 from forensics.replay.history import CHECKPOINT, Epoch, History, Shrunk, Statement
-from forensics.replay.leading import NO_DISK, REMOVES
+from forensics.replay.leading import NO_DISK
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
 from forensics.replay.removals import accounted
-from forensics.replay.steps import Tenure
+from forensics.replay.steps import REMOVES, StepKind, Tenure
 
 
 def borne_out(history: History, statement: Statement) -> Statement:
@@ -177,10 +177,12 @@ def _before_another_process(history: History, statement: Statement) -> int | Non
 def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:
     """Whether a line from a row of a replica on tells that what it had from an offset on went."""
     return any(
-        step.target <= at and (step.what in REMOVES or step.what == "loaded") and (step.refs[-1].row or 0) >= (row or 0)
+        step.target <= at
+        and (step.kind in REMOVES or step.kind is StepKind.LOADED)
+        and (step.refs[-1].row or 0) >= (row or 0)
         for tenure in history.tenures.get(broker, ())
         for step in tenure.steps
-        if step.what != "gap"
+        if step.kind is not StepKind.LINES_MISSING
     )
 
 

@@ -19,6 +19,7 @@ from forensics.replay.history import CHECKPOINT, Confidence, Cut, Epoch, History
 from forensics.replay.holding import holders, with_own
 from forensics.replay.leftovers import LEFT_BEHIND
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
+from forensics.replay.steps import LogBefore, StepKind
 
 if TYPE_CHECKING:
     from forensics.replay.steps import Tenure
@@ -355,8 +356,8 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
     within = {at for at in within if not let_in_again(history, spans, at, before)}
     for at in sorted(within):
         for step in spans[at].steps:
-            unclean = step.what == "loaded" and step.reason == "unclean"
-            replaced = step.what == "created" and leader == before.leader
+            unclean = step.kind is StepKind.LOADED and step.before is LogBefore.UNCLEAN_STOP
+            replaced = step.kind is StepKind.CREATED and leader == before.leader
             if not (unclean or replaced) or step.end is not None:
                 continue
             if not _bounded(history, leader, before, after, step.target):
@@ -365,7 +366,8 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
         new = one.run != two.run and one.epoch >= 0 and at in within
         # A process that goes on with a log has loaded it: without a load it began with another, empty one.
         known = any(
-            step.what in ("loaded", "corrupt", "deleted") or (step.what == "created" and step.end is not None)
+            step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.DELETED)
+            or (step.kind is StepKind.CREATED and step.end is not None)
             for step in one.steps
         )
         unloaded = new and not known
@@ -430,7 +432,7 @@ def _shortened(history: History, broker: int | None, after: int, until: int) -> 
     late = {t.epoch for at, t in enumerate(spans) if epoch is not None and not _over(spans, at, epoch)}
     # A log that came back shorter once its leader's last role in an epoch was over had been whole when that began.
     here = [t for t in spans if t.epoch == until]
-    whole = [t for t in here if t.role is Role.LEADER and all(step.what == "loaded" for step in t.steps)]
+    whole = [t for t in here if t.role is Role.LEADER and all(step.kind is StepKind.LOADED for step in t.steps)]
     last = until - 1 if len(here) == len(whole) == 1 else until
     whole_again = {t.epoch for t in spans if epoch is not None and _always_let_in_again(history, spans, t.epoch, epoch)}
     return any(c.replica == broker and first <= c.epoch <= until for c in cuts) or any(
@@ -514,8 +516,7 @@ def reached(history: History, epoch: Epoch) -> int | None:
     if replica is None or not (replica.server_log and replica.state_log):
         return None  # it may have been loaded or cut, or have followed, unseen
     for step in spans[here[-1]].steps:
-        whole = step.what == "loaded" and step.reason != "unclean" and step.target >= step.end_low
-        return step.target if whole else step.end
+        return step.target if step.found_all else step.end
     if here[-1] + 1 < len(spans):
         after = spans[here[-1] + 1]
         # A process that goes on with a log has loaded it: without a load it began with another, empty one.
@@ -540,8 +541,7 @@ def at_most(history: History, broker: int | None, epoch: int) -> int | None:
         if position > here[-1] and one.start_end is not None:
             return one.start_end
         for step in one.steps[:1]:
-            whole = step.what == "loaded" and step.reason != "unclean" and step.target >= step.end_low
-            return step.target if whole else step.end
+            return step.target if step.found_all else step.end
         if position + 1 < len(spans) and spans[position + 1].run != one.run:
             return None  # without a load the next process began with another, empty log
     return _copied_end(history, replica)

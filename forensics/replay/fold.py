@@ -24,30 +24,32 @@ from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.elections import isr_changed_untold, outlived, states
 from forensics.replay.events import Event
 from forensics.replay.gaps import forget_printed, forget_start, late, linked, regrown, untold
-from forensics.replay.history import (
-    CHECKPOINT,
-    BrokerFacts,
-    Cut,
-    Epoch,
-    Fork,
-    History,
-    Replica,
-    Role,
-)
+from forensics.replay.history import CHECKPOINT, BrokerFacts, Cut, Epoch, Fork, History, Replica, Role, TruncationReason
 from forensics.replay.journal import gaps_in
-from forensics.replay.leading import NO_DISK, NO_FACTS, REMOVES
+from forensics.replay.leading import NO_DISK, NO_FACTS
 from forensics.replay.leftovers import left_statements
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.put_back import put_back
 from forensics.replay.settling import Settling
 from forensics.replay.stating import Stating
-from forensics.replay.steps import Pending, Sample, Step, Tenure, came_back, made_first, replaced
+from forensics.replay.steps import (
+    REMOVES,
+    Pending,
+    Sample,
+    Step,
+    StepKind,
+    Tenure,
+    came_back,
+    lines_missing,
+    made_first,
+    replaced,
+)
 from forensics.replay.tenures import Reader
 from forensics.replay.unheard import unbegun, uncovered
 from forensics.replay.writers import unwritten
 from parsers.formats.metadata_log import NAME as METADATA_LOG
 from parsers.formats.metadata_log import SNAPSHOT
-from parsers.schema import FROM_REMOTE, Kind
+from parsers.schema import Kind
 
 
 def fold(
@@ -157,7 +159,7 @@ def _collect(
         missed = {**regrown(tenures, told), **missed}
     for broker, (number, why) in missed.items():
         last = [tenure for tenure in tenures[broker] if tenure.epoch <= number][-1]
-        last.steps.append(Step("gap", 0, None, 0, "", last.last_time, (last.refs[-1],)))
+        last.steps.append(lines_missing(last.last_time, last.refs[-1]))
         history.gaps[broker] = Damage(why, last.refs[-1])
         forget_printed(tenures[broker])
     if missed:
@@ -223,7 +225,9 @@ class _Fold(Stating):
             known = Lineage(tuple(entry for entry in known.entries if entry[0] < first_epoch))
         first_end = next((t.start_end for t in spans if t.start_end is not None), None)
         steps = [step for tenure in spans for step in tenure.steps]
-        cuts = [s.target for s in steps if s.what in REMOVES or (s.what == "loaded" and s.target < (first_end or 0))]
+        cuts = [
+            s.target for s in steps if s.kind in REMOVES or (s.kind is StepKind.LOADED and s.target < (first_end or 0))
+        ]
         if cuts and disk.end is not None:
             lowest = min(cuts)
             known = known.cut(lowest)
@@ -248,8 +252,8 @@ class _Fold(Stating):
             # Another leader of the same epoch: the rule of that name reports it; its records are nobody else's.
             start = tenure.start_end if tenure.start_end is not None else tenure.start_low
             self.logs[broker] = self.logs[broker].cut(start).begin(UNKNOWN, start)
-        loads = [step for step in tenure.steps if step.what == "loaded"]
-        self._apply(broker, tenure, epoch, [step for step in tenure.steps if step.what != "loaded"], left)
+        loads = [step for step in tenure.steps if step.kind is StepKind.LOADED]
+        self._apply(broker, tenure, epoch, [step for step in tenure.steps if step.kind is not StepKind.LOADED], left)
         if epoch is not None and tenure.role is Role.FOLLOWER and epoch.leader != broker:
             self._fetched(broker, tenure, epoch)
         tenure.log = self.logs[broker]
@@ -277,8 +281,8 @@ class _Fold(Stating):
 
     def _fetched(self, broker: int, tenure: Tenure, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""
-        removed = [step for step in tenure.steps if step.what in REMOVES]
-        if removed and removed[-1].what == "gap":
+        removed = [step for step in tenure.steps if step.kind in REMOVES]
+        if removed and removed[-1].kind is StepKind.LINES_MISSING:
             return
         if removed:
             at: int | None = removed[-1].target
@@ -345,7 +349,7 @@ class _Fold(Stating):
         if len(epochs) < 2 or epoch.leader is None or any(e.leader != epoch.leader for e in epochs):
             return None
         led = [t for t in self.tenures.get(epoch.leader, ()) if before.epoch <= t.epoch <= epoch.epoch]
-        steps = [step for t in led for step in t.steps if step.what != "gap"]
+        steps = [step for t in led for step in t.steps if step.kind is not StepKind.LINES_MISSING]
         if steps or any(t.run != led[0].run or t.role is not Role.LEADER for t in led):
             return None
         own = before.start_end is not None and epochs[1].start is not None and before.start_end > epochs[1].start
@@ -366,7 +370,7 @@ class _Fold(Stating):
         position = next(number for number, one in enumerate(spans) if one is tenure)
         later = spans[position + 1].start_end if position + 1 < len(spans) else self.disks.get(broker, NO_DISK).end
         ends = [tenure.end_low, later or 0, *(step.end or step.end_low for step in tenure.steps)]
-        ends += [step.target for step in tenure.steps if step.what == "loaded"]
+        ends += [step.target for step in tenure.steps if step.kind is StepKind.LOADED]
         return max(ends) > tenure.start_end
 
     def _apply(
@@ -379,10 +383,10 @@ class _Fold(Stating):
         """
         log = self.logs[broker]
         for step in steps:
-            if step.what == "cut":
+            if step.kind is StepKind.TRUNCATED:
                 leader = tenure.leader if tenure.leader is not None else (epoch.leader if epoch else None)
                 end = step.end if step.end is not None else step.end_low
-                fenced = self.facts.get(broker, NO_FACTS).fenced and step.reason != "high watermark"
+                fenced = self.facts.get(broker, NO_FACTS).fenced and step.reason is not TruncationReason.HIGH_WATERMARK
                 if epoch is not None and fenced and self.history.gaps:  # else what is told counts
                     log = as_it_was(log, epoch.lineage, step.target, end)
                 cut = Cut(
@@ -393,7 +397,7 @@ class _Fold(Stating):
                     end=end,
                     end_exact=step.end is not None,
                     lineage=log,
-                    reason=step.reason,
+                    reason=step.reason or TruncationReason.UNKNOWN,
                     time=step.time,
                     refs=step.refs,
                     repeats=step.repeats,
@@ -401,7 +405,7 @@ class _Fold(Stating):
                 )
                 self.pending.append(Pending(cut, None, step.refs[0].row))
                 log = log.cut(step.target)
-            elif step.what in ("loaded", "corrupt", "created"):
+            elif step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED):
                 before = self.previous.get(broker)
                 if left is not None and before is not None and made_first(tenure) is step:
                     shrunk, row = came_back(step, broker, before.epoch, left), tenure.refs[0].row
@@ -409,13 +413,15 @@ class _Fold(Stating):
                     shrunk, row = came_back(step, broker, tenure.epoch, log), step.refs[0].row
                 self.pending.append(Pending(None, shrunk, row))
                 log = Lineage().begin(UNKNOWN, 0) if replaced(step) else log.cut(step.target)
-            elif step.what == "full":
+            elif step.kind is StepKind.TRUNCATED_FULLY:
                 # Of what is in remote storage it takes its leader's epochs over.
-                over = epoch.lineage if epoch is not None and step.reason == FROM_REMOTE else Lineage()
+                over = (
+                    epoch.lineage if epoch is not None and step.reason is TruncationReason.REMOTE_LOG_END else Lineage()
+                )
                 log = over if over.entries else Lineage().begin(UNKNOWN, step.target)
-            elif step.what == "gap":
+            elif step.kind is StepKind.LINES_MISSING:
                 log = Lineage().begin(UNKNOWN, 0)
-            elif step.what == "deleted":
+            elif step.kind is StepKind.DELETED:
                 log = Lineage()
         self.logs[broker] = log
 

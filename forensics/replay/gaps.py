@@ -11,7 +11,7 @@ from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.isr import isr_text
 from forensics.replay.leading import NO_FACTS
 from forensics.replay.removals import accounted
-from forensics.replay.steps import Tenure
+from forensics.replay.steps import StepKind, Tenure
 from parsers.schema import ROLES
 
 _AT_ONCE = 5_000_000
@@ -118,7 +118,9 @@ def untold(
 
 def _silent(spans: Sequence[Tenure], number: int) -> bool:
     """Whether nothing of a replica is told from an epoch on, by the process that was there before or a later one."""
-    return spans[-1].epoch < number and not any(step.what in ("loaded", "deleted") for step in spans[-1].steps)
+    return spans[-1].epoch < number and not any(
+        step.kind in (StepKind.LOADED, StepKind.DELETED) for step in spans[-1].steps
+    )
 
 
 def _in_vain(epoch: Epoch, tenures: Mapping[int, Sequence[Tenure]]) -> bool:
@@ -182,7 +184,7 @@ def _unmade(broker: int, spans: Sequence[Tenure], epochs: Mapping[int, Epoch]) -
     """
     roles = [tenure.epoch for tenure in spans if tenure.epoch >= 0]
     before = [step for tenure in spans if tenure.epoch < 0 for step in tenure.steps]
-    if not roles or not any(step.what in ("loaded", "created") for step in before):
+    if not roles or not any(step.kind in (StepKind.LOADED, StepKind.CREATED) for step in before):
         return None
     for number, epoch in sorted(epochs.items()):
         if number < min(roles) and epoch.by_request and (epoch.leader == broker or broker in (epoch.first_isr or ())):
@@ -313,7 +315,7 @@ def _grown(spans: Sequence[Tenure]) -> Tenure | None:
         new, run = one.run != run, one.run
         if not new or one.role is not Role.OFFLINE or one.epoch < 0 or one.start_end is None:
             continue
-        if any(step.what == "loaded" and step.target > one.start_end for step in one.steps[:1]):
+        if any(step.kind is StepKind.LOADED and step.target > one.start_end for step in one.steps[:1]):
             return one
     return None
 
@@ -362,4 +364,4 @@ def _uncut(here: Sequence[Tenure], leaders: Sequence[Tenure]) -> bool:
     number = here[0].epoch
     starts = [t.start_end for t in leaders if t.epoch == number and t.role is Role.LEADER and t.start_end is not None]
     longer = starts and any(t.role is Role.FOLLOWER and (t.start_end or 0) > starts[0] for t in here[:1])
-    return bool(longer) and not any(step.what != "loaded" for tenure in here for step in tenure.steps)
+    return bool(longer) and not any(step.kind is not StepKind.LOADED for tenure in here for step in tenure.steps)

@@ -29,6 +29,35 @@ class Role(StrEnum):
     OFFLINE = "offline"  # it was told of an epoch without a leader
 
 
+class TruncationReason(StrEnum):
+    """What a replica truncated its log to."""
+
+    HIGH_WATERMARK = "high watermark"  # its own (a follower before KIP-101, or one without leader epochs)
+    LEADER_EPOCH = "leader epoch"  # where its leader's epoch ends (KIP-101, KIP-279)
+    LEADER_END_OFFSET = "leader's end offset"  # its fetch offset was beyond the log of its leader
+    LOG_START = "log start offset"  # all removed: its log, or that of its leader, starts above what it had
+    REMOTE_LOG_END = "remote log's end"  # all removed: what is below is in remote storage (KIP-405)
+    UNKNOWN = "unknown"  # no line names it
+
+
+class ShortenedBy(StrEnum):
+    """What a log went through that came back shorter, with no truncation in between."""
+
+    CLEAN_RESTART = "clean restart"  # loaded by a process after one that had stopped cleanly
+    UNCLEAN_RESTART = "unclean restart"  # loaded by a process after one that had not
+    RECOVERY = "recovery"  # log recovery removed what it found to be corrupt
+    NEW_LOG = "new log"  # an empty log was created in its place
+    DIR_FAILURE = "log directory failure"  # the same, after its log directory had failed
+
+
+class RegressionKind(StrEnum):
+    """In which way a high watermark went back."""
+
+    LEADER = "leader"  # a leader's, within one epoch and run
+    CHECKPOINT = "checkpoint"  # its checkpoint file was lost, emptied or put back
+    MOVED = "moved"  # the log is in another directory, whose checkpoint file never named it
+
+
 @dataclass(frozen=True, slots=True)
 class Regression:
     """A high watermark that went back where it may not.
@@ -37,8 +66,7 @@ class Regression:
         replica: broker id.
         epoch: leader epoch.
         before, after: the two values; ``before`` is the least it had been.
-        how: "leader" (within one epoch and run), "checkpoint" (its file was lost or emptied), "moved" (its log is in
-            another directory, whose file never named it).
+        kind: in which way it went back.
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
     """
@@ -47,7 +75,7 @@ class Regression:
     epoch: int
     before: int
     after: int
-    how: str
+    kind: RegressionKind
     time: int | None
     refs: tuple[Ref, ...]
 
@@ -155,7 +183,7 @@ class Cut:
         end: log end offset before, or the least it can have been.
         end_exact: whether ``end`` is exact.
         lineage: the log before.
-        reason: "high watermark", "leader epoch", "leader's end offset", "recovery", "unknown".
+        reason: what the replica truncated to.
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
         repeats: identical cuts that followed.
@@ -169,7 +197,7 @@ class Cut:
     end: int
     end_exact: bool
     lineage: Lineage
-    reason: str
+    reason: TruncationReason
     time: int | None
     refs: tuple[Ref, ...]
     repeats: int = 0
@@ -227,9 +255,7 @@ class Shrunk:
         confidence: proven where its own lines give both ends, inferred where its ISR membership gives the first, or
             what a follower had fetched from it.
         fetched_by: that follower.
-        cause: "loaded" (shorter when loaded, though its broker had stopped cleanly), "unclean" (the same
-            after any other stop), "corrupt" (recovery cut it), "created" (an empty log in its place), "failed" (the
-            same, after its log directory had failed).
+        cause: what it went through.
     """
 
     replica: int
@@ -240,7 +266,7 @@ class Shrunk:
     time: int | None
     refs: tuple[Ref, ...]
     confidence: Confidence
-    cause: str = "loaded"
+    cause: ShortenedBy = ShortenedBy.CLEAN_RESTART
     end_exact: bool = True
     fetched_by: int | None = None
 

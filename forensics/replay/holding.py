@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from forensics.replay.history import Epoch, History, Statement
 from forensics.replay.lineage import Lineage, Range, intersect, merge, same, subtract
-from forensics.replay.steps import Step
+from forensics.replay.steps import Step, StepKind
 
 
 def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int, tuple[Range, ...]]:
@@ -55,7 +55,7 @@ def with_own(
         if epoch is None or epoch.leader != broker or row is None or disk is None or disk.end is None:
             continue
         since = _since(history, broker, row)
-        if after.leader is None or any(step.what not in ("cut", "loaded") for step in since):
+        if after.leader is None or any(step.kind not in (StepKind.TRUNCATED, StepKind.LOADED) for step in since):
             continue
         end = min([disk.end, statement.high_watermark, *(step.target for step in since)])
         own = intersect(intersect(ranges, [(disk.log_start, end)]), history.parted(broker, after.leader))

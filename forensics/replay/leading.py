@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from forensics.replay.committed import reached
 from forensics.replay.directory import Disk, Ref
-from forensics.replay.history import BrokerFacts, Confidence, Epoch, Fork, History, Role
+from forensics.replay.history import BrokerFacts, Confidence, Epoch, Fork, History, Role, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
-from forensics.replay.steps import Tenure
-from forensics.replay.tenures import LEADERS_END
+from forensics.replay.steps import REMOVES, StepKind, Tenure
 
 NO_FACTS = BrokerFacts()
 NO_DISK = Disk()
-REMOVES = frozenset({"cut", "full", "created", "deleted", "corrupt", "gap"})
 """Steps after which records may be missing at the end of a log."""
 
 
@@ -21,7 +19,7 @@ def passed_over(history: History, before: Tenure, tenure: Tenure) -> int | None:
     """Offset from which on it is not known of which epoch a replica's records are, as there were epochs between two of
     its roles of which none of its lines tell, though its process lived: it had a part in them, or heard of none.
     """
-    if before.run != tenure.run or before.epoch < 0 or any(step.what == "loaded" for step in before.steps):
+    if before.run != tenure.run or before.epoch < 0 or any(step.kind is StepKind.LOADED for step in before.steps):
         return None
     between = [
         epoch
@@ -41,7 +39,7 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
     loading this log.
     """
     broker, known = before.replica, None
-    part = tenure.run - before.run > max(1, sum(step.what == "loaded" for step in before.steps))
+    part = tenure.run - before.run > max(1, sum(step.kind is StepKind.LOADED for step in before.steps))
     for epoch in _since(history, before.epoch, tenure.epoch):
         number = epoch.epoch
         if epoch.leader == -1 or (epoch.leader == broker and number == tenure.epoch):
@@ -91,8 +89,8 @@ def _lines_missing(before: Tenure, epoch: Epoch) -> bool:
     """
     if before.shut_down is not None:
         return epoch.time is not None and before.shut_down > epoch.time
-    loads = [step for step in before.steps if step.what == "loaded"]
-    return bool(loads) and all(step.reason == "" for step in loads)
+    loads = [step for step in before.steps if step.kind is StepKind.LOADED]
+    return bool(loads) and all(step.before is None for step in loads)
 
 
 def _unsaid(history: History, before: Tenure, tenure: Tenure, epoch: Epoch) -> bool:
@@ -156,7 +154,7 @@ class Leading:
         )
         known = (unknown_from if leaderless else passed_over)(self.history, before, tenure)
         last = before.steps[-1] if before.steps else None
-        if last is not None and last.what == "loaded" and (tenure.start_end or 0) > last.target:
+        if last is not None and last.kind is StepKind.LOADED and (tenure.start_end or 0) > last.target:
             # A role finds what its process loaded: it got the rest in one that no line tells of.
             known = last.target if known is None else min(known, last.target)
         return log if known is None else log.cut(known).begin(UNKNOWN, known)
@@ -330,7 +328,11 @@ class Leading:
                 told = spans[position + 1].epoch if position + 1 < len(spans) else max(self.history.epochs)
                 if one.epoch != epoch.epoch or any(epoch.epoch < number <= told for number in again):
                     continue
-                heard = [s for s in one.steps if s.what == "cut" and s.reason == LEADERS_END]
+                heard = [
+                    s
+                    for s in one.steps
+                    if s.kind is StepKind.TRUNCATED and s.reason is TruncationReason.LEADER_END_OFFSET
+                ]
                 found += [(step.target, step.refs[0]) for step in heard]
         return min(found, key=lambda one: one[0], default=None)
 
@@ -351,7 +353,7 @@ class Leading:
             if tenure is None or (before is not None and unknown_from(self.history, before, tenure) is not None):
                 continue  # what it had then it may have got in this epoch
             # A truncation takes effect only within the log, so what it was cut to was there before.
-            first = next((step.target for step in tenure.steps if step.what == "cut"), 0)
+            first = next((step.target for step in tenure.steps if step.kind is StepKind.TRUNCATED), 0)
             lowest = self._lowest(broker, epoch.epoch)
             bound = max(tenure.start_low, first)
             bound = bound if lowest is None else min(bound, lowest)
@@ -371,7 +373,7 @@ class Leading:
     def _lowest(self, broker: int, number: int) -> int | None:
         """Lowest offset a replica was cut to in an epoch or later."""
         cuts = [
-            s.target for t in self.tenures.get(broker, ()) if t.epoch >= number for s in t.steps if s.what in REMOVES
+            s.target for t in self.tenures.get(broker, ()) if t.epoch >= number for s in t.steps if s.kind in REMOVES
         ]
         return min(cuts, default=None)
 

@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from forensics.replay.directory import Ref
-from forensics.replay.history import Regression
+from forensics.replay.history import Regression, RegressionKind
 from parsers.schema import MOVED, Kind
 
 _TOLD: Final = (Kind.LOG_COPIED.value, Kind.LOG_MOVED.value)
@@ -113,11 +113,11 @@ def carried(regression: Regression, told: Sequence[tuple[int, int, str]]) -> Reg
     checkpoint file of the one where it is now never named it.
     """
     at = regression.refs[0].row
-    if regression.how != "checkpoint" or regression.after or at is None:
+    if regression.kind is not RegressionKind.CHECKPOINT or regression.after or at is None:
         return regression
     before = [one for one in told if one[1] <= at]
     if len(before) < 2 or before[-1][0] == before[-2][0]:
         return regression
     (_, _, one), (_, row, other) = before[-2:]
     ref = Ref(row=row, note=f"its log is in {other}, and was in {one}")
-    return replace(regression, how="moved", refs=(*regression.refs, ref))
+    return replace(regression, kind=RegressionKind.MOVED, refs=(*regression.refs, ref))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from forensics.replay.history import Confidence, History, Regression, Role
+from forensics.replay.history import Confidence, History, Regression, RegressionKind, Role
+from forensics.replay.steps import StepKind
 
 
 def put_back(history: History) -> list[Regression]:
@@ -16,7 +17,7 @@ def put_back(history: History) -> list[Regression]:
     found = []
     for broker, spans in history.tenures.items():
         for one, two in itertools.pairwise(spans):
-            loads = [step for step in one.steps if step.what == "loaded" and not step.reason]
+            loads = [step for step in one.steps if step.kind is StepKind.LOADED and step.before is None]
             grown = one.start_end is not None and bool(loads) and loads[0].target > one.start_end
             if one.shut_down is None or one.role is not Role.LEADER or len(one.steps) != 1:
                 continue
@@ -36,6 +37,8 @@ def put_back(history: History) -> list[Regression]:
                 continue
             refs = (*statement.refs[:1], two.start_hw.ref)
             found.append(
-                Regression(broker, one.epoch, before, two.start_hw.value, "checkpoint", two.start_hw.time, refs)
+                Regression(
+                    broker, one.epoch, before, two.start_hw.value, RegressionKind.CHECKPOINT, two.start_hw.time, refs
+                )
             )
     return found

@@ -13,9 +13,8 @@ from dataclasses import replace
 from forensics.replay.bearing import left_unseen, misled
 from forensics.replay.committed import reached
 from forensics.replay.history import Confidence, Cut, Epoch, History, Role, Shrunk, Statement
-from forensics.replay.leading import REMOVES
 from forensics.replay.spared import spared
-from forensics.replay.steps import Pending, Tenure
+from forensics.replay.steps import REMOVES, Pending, StepKind, Tenure
 
 
 class Settling:
@@ -126,7 +125,7 @@ class Settling:
             for tenure in self.history.tenures.get(broker, ())
             if not since_load and tenure.epoch == until + 1
             for step in tenure.steps
-            if step.what in REMOVES and (step.refs[0].row or 0) < (row or 0)
+            if step.kind in REMOVES and (step.refs[0].row or 0) < (row or 0)
         ]
         for statement in self.history.statements:
             number = statement.epoch
@@ -184,11 +183,15 @@ class Settling:
                 (tenure.epoch, loaded, min(targets), tenure.given_up and (later is None or later.epoch > tenure.epoch))
                 for tenure, later in itertools.zip_longest(spans, spans[1:])
                 for loaded in (True, False)
-                if (targets := [s.target for s in tenure.steps if (s.what in REMOVES, s.what == "loaded")[loaded]])
+                if (
+                    targets := [
+                        s.target for s in tenure.steps if (s.kind in REMOVES, s.kind is StepKind.LOADED)[loaded]
+                    ]
+                )
             ]
         return self._lowest[broker]
 
 
 def _removes(tenure: Tenure) -> bool:
     """Whether something was removed from the replica's log in a role."""
-    return any(step.what in REMOVES for step in tenure.steps)
+    return any(step.kind in REMOVES for step in tenure.steps)

@@ -11,7 +11,7 @@ from forensics.replay.elections import isr_changed_untold
 from forensics.replay.history import Confidence, Epoch, Role, Statement
 from forensics.replay.leading import NO_FACTS, Leading, unknown_from
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
-from forensics.replay.steps import Sample, Tenure, replaced
+from forensics.replay.steps import Sample, StepKind, Tenure, replaced
 
 
 class Stating(Leading):
@@ -55,7 +55,7 @@ class Stating(Leading):
         joined = heir is not None and not heir.unclean and isr_changed_untold(self.history, heir)
         if joined or not tenure.is_alone:
             return alone
-        left = [(step.target, step.refs[0], step.time) for step in tenure.steps if step.what == "loaded"][:1]
+        left = [(step.target, step.refs[0], step.time) for step in tenure.steps if step.kind is StepKind.LOADED][:1]
         spans = self.tenures[broker]
         after = next((two for one, two in itertools.pairwise(spans) if one is tenure), None)
         if not left and after is not None and after.start_end is not None and after.start_ref is not None:

@@ -4,10 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from forensics.replay.directory import Ref
-from forensics.replay.history import Confidence, Cut, Role, Shrunk
+from forensics.replay.history import Confidence, Cut, Role, ShortenedBy, Shrunk, TruncationReason
 from forensics.replay.lineage import Lineage
+
+
+class StepKind(StrEnum):
+    """What happened to the log of a replica."""
+
+    TRUNCATED = "truncated"
+    TRUNCATED_FULLY = "truncated fully"  # all removed, the log starts anew at the target (Log.truncateFullyAndStartAt)
+    RECOVERY_TRUNCATED = "recovery truncated"  # log recovery removed what it found to be corrupt
+    LOADED = "loaded"  # by a new process of the broker
+    CREATED = "created"  # a new, empty log
+    DELETED = "deleted"  # the replica was deleted
+    LINES_MISSING = "lines missing"  # what became of the log is not known
+
+
+REMOVES = frozenset(StepKind) - {StepKind.LOADED}
+"""Steps that may take records away while the broker runs."""
+
+
+class LogBefore(StrEnum):
+    """How the log had been left that a load or a new log follows."""
+
+    UNCLEAN_STOP = "unclean stop"  # its process had not stopped cleanly: what was not flushed may be gone
+    DIR_FAILED = "log directory failed"
+    REPLACED = "replaced"  # lines tell of a log in the place of which the new one is
 
 
 @dataclass(slots=True)
@@ -25,25 +50,34 @@ class Step:
     """Something that happened to the log within a tenure, in order.
 
     Attributes:
-        what: "cut", "full" (all removed, log starts anew at ``target``), "loaded", "deleted", "created", "gap"
-            (lines are missing: what became of the log is not known).
-        reason: of a cut, what it truncates to; of an empty log, "failed" where the directory of the one before had, and
-            nothing where no line tells that there was one before.
+        kind: what happened.
         target: log end offset afterwards.
         end: log end offset before, where it is exactly known; ``end_low`` otherwise.
+        reason: of a truncation, what it truncates to; None of other steps.
+        time: microseconds since 1970 UTC, or None.
+        refs: evidence.
+        before: of a load and of a new log, how the log before had been left. None of a load after a clean stop, and of
+            a new log where no line says that there was one before.
         repeats: how often the same was told again, with nothing in between that moved the replica.
         last: when, and by which line, the last time; None where it was told once.
     """
 
-    what: str
+    kind: StepKind
     target: int
     end: int | None
     end_low: int
-    reason: str
+    reason: TruncationReason | None
     time: int | None
     refs: tuple[Ref, ...]
+    before: LogBefore | None = None
     repeats: int = 0
     last: tuple[int | None, Ref] | None = None
+
+    @property
+    def found_all(self) -> bool:
+        """Whether a load found all that the log is known to have had. What an unclean stop left need not be all."""
+        unclean = self.before is LogBefore.UNCLEAN_STOP
+        return self.kind is StepKind.LOADED and not unclean and self.target >= self.end_low
 
 
 @dataclass(slots=True)
@@ -110,7 +144,7 @@ class Tenure:
         """Whether it ended with the replica deleted. A controller that takes a replica away elects a leader with it
         still in the ISR, and tells only those that stay (KafkaController.onPartitionReassignment, StopReplica).
         """
-        return bool(self.steps) and self.steps[-1].what == "deleted"
+        return bool(self.steps) and self.steps[-1].kind is StepKind.DELETED
 
 
 @dataclass(slots=True)
@@ -135,10 +169,15 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> Shrunk:
         epoch: leader epoch in which the log was there before.
         log: the log before.
     """
-    if step.what == "loaded":
-        cause = step.reason or ("loaded" if step.target else "created")
+    if step.before is LogBefore.DIR_FAILED:
+        cause = ShortenedBy.DIR_FAILURE
+    elif step.before is LogBefore.UNCLEAN_STOP:
+        cause = ShortenedBy.UNCLEAN_RESTART
+    elif step.kind is StepKind.RECOVERY_TRUNCATED:
+        cause = ShortenedBy.RECOVERY
     else:
-        cause = "failed" if step.reason == "failed" else step.what
+        loaded = step.kind is StepKind.LOADED and step.target > 0
+        cause = ShortenedBy.CLEAN_RESTART if loaded else ShortenedBy.NEW_LOG
     return Shrunk(
         replica=replica,
         epoch=epoch,
@@ -156,21 +195,26 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> Shrunk:
 def replaced(step: Step) -> bool:
     """Whether a load found another log than the one that was there: a clean stop had flushed that one whole."""
     before = step.end if step.end is not None else step.end_low
-    return step.what == "loaded" and not step.reason and 0 < step.target < before
+    return step.kind is StepKind.LOADED and step.before is None and 0 < step.target < before
 
 
 def made_first(tenure: Tenure) -> Step | None:
     """A new log that a role began with: it is in the place of what the role before left."""
     first = tenure.steps[0] if tenure.steps else None
-    return first if first is not None and first.what == "created" and first.target == tenure.start_end else None
+    return first if first is not None and first.kind is StepKind.CREATED and first.target == tenure.start_end else None
 
 
-def told_before(steps: Sequence[Step], target: int, reason: str, now: tuple[int | None, Ref]) -> bool:
+def lines_missing(time: int | None, ref: Ref) -> Step:
+    """A place at which lines of the replica are missing."""
+    return Step(StepKind.LINES_MISSING, 0, None, 0, None, time, (ref,))
+
+
+def told_before(steps: Sequence[Step], target: int, reason: TruncationReason, now: tuple[int | None, Ref]) -> bool:
     """Whether a truncation after missing lines is the one before over again, which stood between missing lines too.
 
     A loop of such truncations says nothing new, however often it is told: the step before then counts one more.
     """
-    if [step.what for step in steps[-3:]] != ["gap", "cut", "gap"]:
+    if [step.kind for step in steps[-3:]] != [StepKind.LINES_MISSING, StepKind.TRUNCATED, StepKind.LINES_MISSING]:
         return False
     before = steps[-2]
     if (before.target, before.reason, before.end) != (target, reason, None):

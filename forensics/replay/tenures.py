@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
+from dataclasses import replace
 
 from forensics.replay.directory import Ref
 from forensics.replay.events import REFUSED, STOPPED_FOR_GOOD, Event
-from forensics.replay.history import Role
+from forensics.replay.history import Role, TruncationReason
 from forensics.replay.isr import broker_set
-from forensics.replay.steps import Sample, Step, Tenure, told_before
+from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure, lines_missing, told_before
 from forensics.replay.watermarks import Watermarks
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import FROM_REMOTE, MOVED, Kind
 
 _FALLS_BACK = "The initial fetch offset"
 """Detail of a decision to truncate where the leader answered that it knows none of the follower's epochs."""
-LEADERS_END = "leader's end offset"
-"""Reason of a truncation: its leader's log ended before its own."""
 
 
 class Reader(Watermarks):
@@ -80,7 +79,8 @@ class Reader(Watermarks):
             now.is_alone = role is Role.LEADER and isr == {self.replica}
         if event.kind == Kind.LEADER_AND_ISR:
             return
-        untouched = all(step.what == "gap" for step in now.steps)  # lines may be missing between request and role
+        # Lines may be missing between request and role.
+        untouched = all(step.kind is StepKind.LINES_MISSING for step in now.steps)
         if event.leo == 0 and untouched:
             self._replaced(event.leo, event)
         if event.leo is not None and untouched:
@@ -119,20 +119,29 @@ class Reader(Watermarks):
 
     def _gap(self, event: Event) -> None:
         ref = Ref(row=event.row, note="lines are missing here")
-        if not (self.now.steps and self.now.steps[-1].what == "gap"):
-            self.now.steps.append(Step("gap", 0, None, 0, "", event.time, (ref,)))
+        if not (self.now.steps and self.now.steps[-1].kind is StepKind.LINES_MISSING):
+            self.now.steps.append(lines_missing(event.time, ref))
         self.end, self.low, self.growing, self.sampled = None, 0, True, False
         self.loaded_hw, self.planned, self.at_rest = None, None, False
 
-    def _step(self, what: str, target: int, reason: str, event: Event, note: str) -> None:
+    def _step(
+        self,
+        kind: StepKind,
+        target: int,
+        event: Event,
+        note: str,
+        *,
+        reason: TruncationReason | None = None,
+        before: LogBefore | None = None,
+    ) -> None:
         ref = Ref(row=event.row, note=note)
         refs: tuple[Ref, ...] = (ref,)
-        if what in ("created", "loaded"):
-            anew = self._anew(reason, ref)
-            reason, refs = anew if target == 0 else (reason, refs)
+        if kind in (StepKind.CREATED, StepKind.LOADED):
+            anew = self._anew(before, ref)
+            before, refs = anew if target == 0 else (before, refs)
         # What was exact stays so only while nothing can have been appended unseen.
         end = None if self.growing and not self.traced else self.end
-        self.now.steps.append(Step(what, target, end, self.low, reason, event.time, refs))
+        self.now.steps.append(Step(kind, target, end, self.low, reason, event.time, refs, before))
         self._exact(target, ref)
         self.growing = False
 
@@ -144,11 +153,11 @@ class Reader(Watermarks):
             # Moved to another directory of the same broker while in use: the same records, and the old log is renamed.
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo} when moved"))
             self._moved(event)
-        elif event.leo == 0 and (self.doomed or (steps and steps[-1].what == "deleted")):
+        elif event.leo == 0 and (self.doomed or (steps and steps[-1].kind is StepKind.DELETED)):
             pass  # to 2.5 one that waits for its deletion is told so, whatever it has (Log.loadSegments)
         elif event.leo == 0 and event.run == self.now.run:
             self._created(event)  # to 2.5 a new, empty log is told as a load, after the role that called for it
-        elif self.at_rest and steps and steps[-1].what == "loaded":
+        elif self.at_rest and steps and steps[-1].kind is StepKind.LOADED:
             # To 2.5 a log that waits for its deletion is loaded under the replica's name too: the longer one counts.
             if event.leo > steps[-1].target:
                 self._replace_load(event, event.leo)
@@ -156,8 +165,8 @@ class Reader(Watermarks):
             self._stopped()
             if self.end is not None and event.leo > self.end:
                 self.end = None  # not all was printed: at the least what was appended as the process was killed
-            reason = "unclean" if self.recovering or event.run == self.unclean else ""
-            self._step("loaded", event.leo, reason, event, f"log end offset {event.leo} when loaded")
+            left = LogBefore.UNCLEAN_STOP if self.recovering or event.run == self.unclean else None
+            self._step(StepKind.LOADED, event.leo, event, f"log end offset {event.leo} when loaded", before=left)
             self.at_rest, self.recovering = True, False
 
     def _moved(self, event: Event) -> None:
@@ -167,7 +176,7 @@ class Reader(Watermarks):
     def _replace_load(self, event: Event, end: int) -> None:
         before = self.now.steps.pop()
         ref = Ref(row=event.row, note=f"log end offset {end} when loaded")
-        self.now.steps.append(Step("loaded", end, before.end, before.end_low, before.reason, event.time, (ref,)))
+        self.now.steps.append(replace(before, target=end, time=event.time, refs=(ref,)))
         self._exact(end, ref)
 
     def _recovery(self, event: Event) -> None:
@@ -189,15 +198,20 @@ class Reader(Watermarks):
 
     def _corrupt(self, event: Event) -> None:
         if event.offset is not None:
-            self._step("corrupt", event.offset, "recovery", event, f"recovery cut the log to {event.offset}")
+            self._step(StepKind.RECOVERY_TRUNCATED, event.offset, event, f"recovery cut the log to {event.offset}")
 
     def _directory_failed(self, event: Event) -> None:
         self.failed = self.failed or Ref(row=event.row, note="its log directory failed")
 
-    def _anew(self, reason: str, ref: Ref) -> tuple[str, tuple[Ref, ...]]:
-        """Why a log is empty, and the evidence: a replica whose log directory failed is made anew in another."""
+    def _anew(self, before: LogBefore | None, ref: Ref) -> tuple[LogBefore | None, tuple[Ref, ...]]:
+        """What was before an empty log, and the evidence: a replica whose log directory failed is made anew in another.
+
+        Args:
+            before: what was before it, where no log directory failed.
+            ref: the line of the empty log.
+        """
         failed, self.failed = self.failed, None
-        return (reason, (ref,)) if failed is None else ("failed", (ref, failed))
+        return (before, (ref,)) if failed is None else (LogBefore.DIR_FAILED, (ref, failed))
 
     def _created(self, event: Event) -> None:
         now = self.now
@@ -213,11 +227,16 @@ class Reader(Watermarks):
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
             self.low = max(self.low, self.had)  # what the process before had, whatever this one found
-            steps = [step.what for tenure in (*self.tenures, now) for step in tenure.steps if step.what != "gap"]
+            steps = [
+                step.kind
+                for tenure in (*self.tenures, now)
+                for step in tenure.steps
+                if step.kind is not StepKind.LINES_MISSING
+            ]
             # Lines that are missing before a log is made are no sign that there was one.
-            before = anew or self.low > 0 or bool(steps) or any(tenure.epoch >= 0 for tenure in self.tenures)
-            reason = "new log" if before and steps[-1:] != ["deleted"] else ""
-            self._step("created", 0, reason, event, "a new, empty log")
+            had = anew or self.low > 0 or bool(steps) or any(tenure.epoch >= 0 for tenure in self.tenures)
+            before = LogBefore.REPLACED if had and steps[-1:] != [StepKind.DELETED] else None
+            self._step(StepKind.CREATED, 0, event, "a new, empty log", before=before)
         if now.start_end is None:
             now.start_end, now.start_ref, now.start_low = 0, self.end_ref, 0
         self.growing = now.role is Role.LEADER and now.epoch >= 0
@@ -228,15 +247,18 @@ class Reader(Watermarks):
         less = last is not None and (last.end_low == 0 <= last.epoch if told else target < last.end_low)
         if last is not None and event.run != last.run and less:
             ref = Ref(row=event.row, note=f"log end offset {target} in a new process")
-            if not any(step.what in ("loaded", "created", "deleted", "corrupt") for step in last.steps):
-                reason, refs = self._anew("new log", ref)
-                last.steps.append(Step("created", target, None, last.end_low, reason, event.time, refs))
+            if not any(
+                step.kind in (StepKind.LOADED, StepKind.CREATED, StepKind.DELETED, StepKind.RECOVERY_TRUNCATED)
+                for step in last.steps
+            ):
+                before, refs = self._anew(LogBefore.REPLACED, ref)
+                last.steps.append(Step(StepKind.CREATED, target, None, last.end_low, None, event.time, refs, before))
 
     def _deleted(self, event: Event) -> None:
         if self.moved:
             self.moved = False
             return
-        self._step("deleted", 0, "deleted", event, "replica deleted")
+        self._step(StepKind.DELETED, 0, event, "replica deleted")
         self.at_rest = True
 
     def _told_to_stop(self, event: Event) -> None:
@@ -247,19 +269,19 @@ class Reader(Watermarks):
         if target is None:
             return
         now, planned, old = self.now, self.planned, self.facts.is_old(event.run)
-        at_start = now.role is not Role.LEADER and not any(step.what == "cut" for step in now.steps)
+        at_start = now.role is not Role.LEADER and not any(step.kind is StepKind.TRUNCATED for step in now.steps)
         ref = Ref(row=event.row, note=f"truncated to {target}")
-        reason = "unknown"
+        reason = TruncationReason.UNKNOWN
         refs: tuple[Ref, ...] = (ref,)
         if planned is not None and planned.target == target:
-            reason, refs = planned.reason, (*planned.refs, ref)
+            reason, refs = planned.reason or reason, (*planned.refs, ref)
         elif old and at_start:
-            reason = "high watermark"
+            reason = TruncationReason.HIGH_WATERMARK
         self.planned = None
-        if reason == "high watermark":
+        if reason is TruncationReason.HIGH_WATERMARK:
             self._hw_at_start(target, event)
         last = now.steps[-1] if now.steps else None
-        if last is not None and last.what == "cut" and last.target == target and self.end == target:
+        if last is not None and last.kind is StepKind.TRUNCATED and last.target == target and self.end == target:
             last.repeats += 1  # a follower in a truncation loop says the same thousands of times
             last.last = event.time, ref
             return
@@ -271,7 +293,7 @@ class Reader(Watermarks):
             return  # before 0.11 the line is printed although nothing is cut
         # From 0.11 on it is printed only where it removes something.
         least = target if old else target + 1
-        now.steps.append(Step("cut", target, self.end, max(self.low, least), reason, event.time, refs))
+        now.steps.append(Step(StepKind.TRUNCATED, target, self.end, max(self.low, least), reason, event.time, refs))
         self._exact(target, ref)
         self.moved_by = self._progress()
 
@@ -306,10 +328,13 @@ class Reader(Watermarks):
             self.end, self.growing = None, True
 
     def _full(self, event: Event) -> None:
-        told = self.now.steps[-1:] and (self.now.steps[-1].what, self.now.steps[-1].target) == ("full", event.offset)
+        last = self.now.steps[-1] if self.now.steps else None
+        told = last is not None and (last.kind, last.target) == (StepKind.TRUNCATED_FULLY, event.offset)
         if event.offset is not None and not (told and self.end == event.offset):
-            why = FROM_REMOTE if event.detail == FROM_REMOTE else "log start"
-            self._step("full", event.offset, why, event, f"all removed, the log starts anew at {event.offset}")
+            remote = event.detail == FROM_REMOTE
+            why = TruncationReason.REMOTE_LOG_END if remote else TruncationReason.LOG_START
+            note = f"all removed, the log starts anew at {event.offset}"
+            self._step(StepKind.TRUNCATED_FULLY, event.offset, event, note, reason=why)
 
     def _plan(self, event: Event) -> None:
         if event.leo is not None and event.leo >= 0:
@@ -322,9 +347,9 @@ class Reader(Watermarks):
         if hw is not None:
             self._hw_at_start(hw, event)
         if event.offset is not None:
-            reason = "high watermark" if hw is not None else "leader epoch"
+            reason = TruncationReason.HIGH_WATERMARK if hw is not None else TruncationReason.LEADER_EPOCH
             ref = Ref(row=event.row, note=f"decided to truncate to {event.offset}")
-            self.planned = Step("cut", event.offset, None, 0, reason, event.time, (ref,))
+            self.planned = Step(StepKind.TRUNCATED, event.offset, None, 0, reason, event.time, (ref,))
 
     def _reset(self, event: Event) -> None:
         """The follower's end is not within its leader's log: it cuts to the leader's end where that is lower, and where
@@ -337,15 +362,17 @@ class Reader(Watermarks):
             self._exact(event.offset, Ref(row=event.row, note=f"log end offset {event.offset}"))
             start = event.log_start
             if start is not None and start > event.offset:
-                self._step("full", start, "log start", event, f"its leader's log starts at {start}")
+                why = TruncationReason.LOG_START
+                self._step(StepKind.TRUNCATED_FULLY, start, event, f"its leader's log starts at {start}", reason=why)
                 self.growing = True
         if event.leo is not None:
             ref = Ref(row=event.row, note=f"the leader's log ends at {event.leo}")
+            reason = TruncationReason.LEADER_END_OFFSET
             done = self.now.steps[-1] if self.now.steps else None
-            if done is not None and done.what == "cut" and done.target == event.leo == event.offset:
-                done.reason, done.refs = LEADERS_END, (*done.refs, ref)  # 0.8 says so after the cut
+            if done is not None and done.kind is StepKind.TRUNCATED and done.target == event.leo == event.offset:
+                done.reason, done.refs = reason, (*done.refs, ref)  # 0.8 says so after the truncation
             else:
-                self.planned = Step("cut", event.leo, None, 0, LEADERS_END, event.time, (ref,))
+                self.planned = Step(StepKind.TRUNCATED, event.leo, None, 0, reason, event.time, (ref,))
 
     def _fetcher(self, event: Event) -> None:
         now = self.now

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from forensics.replay.committed import doubts
 from forensics.replay.directory import Disk
 from forensics.replay.history import History
-from forensics.replay.leading import REMOVES
 from forensics.replay.lineage import Lineage, differences
-from forensics.replay.steps import Tenure
+from forensics.replay.steps import REMOVES, StepKind, Tenure
 
 
 def uncovered(history: History, logs: Mapping[int, Lineage]) -> dict[int, str]:
@@ -69,7 +68,7 @@ def _served_untold(spans: Sequence[Tenure], disk: Disk) -> int | None:
     of that process.
     """
     last = spans[-1].steps[-1] if spans and spans[-1].steps else None
-    loaded = last.target if last is not None and last.what == "loaded" else None
+    loaded = last.target if last is not None and last.kind is StepKind.LOADED else None
     return loaded if loaded is not None and disk.end is not None and disk.end > loaded else None
 
 
@@ -102,7 +101,7 @@ def bereft(history: History) -> dict[int, int]:
             served = any(
                 broker in isr for n, epoch in history.epochs.items() if n <= doubt.before.epoch for isr, _ in epoch.isr
             )
-            told = any(step.what in (*REMOVES, "loaded") for tenure in spans for step in tenure.steps)
+            told = any(step.kind in (*REMOVES, StepKind.LOADED) for tenure in spans for step in tenure.steps)
             silent = bool(spans) and max(tenure.epoch for tenure in spans) < doubt.after.epoch
             if served and silent and not told and disk.end is not None and disk.end <= doubt.first:
                 found.setdefault(broker, doubt.first)
@@ -111,7 +110,9 @@ def bereft(history: History) -> dict[int, int]:
 
 def _shorter(spans: Sequence[Tenure], end: int) -> bool:
     """Whether a line tells that a log ended below an offset once it had been there before."""
-    return any(step.what in (*REMOVES, "loaded") and step.target < end for tenure in spans for step in tenure.steps)
+    return any(
+        step.kind in (*REMOVES, StepKind.LOADED) and step.target < end for tenure in spans for step in tenure.steps
+    )
 
 
 def _served_later(history: History, broker: int, told: int) -> int | None:
@@ -137,8 +138,8 @@ def _flushed(spans: Sequence[Tenure]) -> int:
     """The end of a log that no crash takes back: a clean stop flushed it, and no line tells of a removal since."""
     end = 0
     for step in (step for tenure in spans for step in tenure.steps):
-        if step.what == "loaded":
-            end = step.target if not step.reason else 0
-        elif step.what in REMOVES:
+        if step.kind is StepKind.LOADED:
+            end = step.target if step.before is None else 0
+        elif step.kind in REMOVES:
             end = 0
     return end

@@ -6,9 +6,9 @@ import re
 
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
-from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, Overtaken, Regression, Role
+from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, Overtaken, Regression, RegressionKind, Role
 from forensics.replay.isr import broker_set
-from forensics.replay.steps import Sample, Step, Tenure
+from forensics.replay.steps import Sample, Step, StepKind, Tenure
 from parsers.schema import AMBIGUOUS, Kind
 
 BEGAN_WITH = "ISR before the first change that its leader made"
@@ -86,21 +86,25 @@ class Watermarks:
         if not fresh and not steps and self.tenures and self.tenures[-1].run != self.now.run:
             # To 1.0 it is read only once the new process has been told its first role.
             steps = self.tenures[-1].steps
-            fresh = bool(steps) and steps[-1].what == "loaded"
+            fresh = bool(steps) and steps[-1].kind is StepKind.LOADED
         # A clean stop writes the file (ReplicaManager.shutdown), however short the replica's life was.
-        clean = bool(steps) and steps[-1].what == "loaded" and not steps[-1].reason
+        clean = bool(steps) and steps[-1].kind is StepKind.LOADED and steps[-1].before is None
         clean = clean and -1 < event.run - 1 <= self.shut
         if fresh and self.end and (clean or self.lived > _CHECKPOINTED):
             refs = (Ref(row=event.row, note="no checkpointed high watermark"),)
             known = [one for t in (*self.tenures, self.now) for one in (t.hw, t.start_hw)]
             before = max((one.value for one in known if one is not None), default=0)
-            self.regressions.append(Regression(self.replica, self.now.epoch, before, 0, "checkpoint", event.time, refs))
+            self.regressions.append(
+                Regression(self.replica, self.now.epoch, before, 0, RegressionKind.CHECKPOINT, event.time, refs)
+            )
 
     def _hw_regressed(self, event: Event) -> None:
         if self.now.role is Role.LEADER and event.hw is not None and event.hw_before is not None:
             ref = Ref(row=event.row, note=f"high watermark from {event.hw_before} to {event.hw}")
             self.regressions.append(
-                Regression(self.replica, self.now.epoch, event.hw_before, event.hw, "leader", event.time, (ref,))
+                Regression(
+                    self.replica, self.now.epoch, event.hw_before, event.hw, RegressionKind.LEADER, event.time, (ref,)
+                )
             )
 
     def _lagging(self, event: Event) -> None:
@@ -122,7 +126,7 @@ class Watermarks:
             ref = Ref(row=event.row, note=f"high watermark {event.hw}")
             refs = (now.hw.ref, ref)
             self.regressions.append(
-                Regression(self.replica, now.epoch, now.hw.value, event.hw, "leader", event.time, refs)
+                Regression(self.replica, now.epoch, now.hw.value, event.hw, RegressionKind.LEADER, event.time, refs)
             )
         if now.role is Role.LEADER:
             # A leader's high watermark is within its log.

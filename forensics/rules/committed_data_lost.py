@@ -54,6 +54,7 @@ from forensics.replay.held import records_lost, with_records
 from forensics.replay.history import Confidence, Epoch, History, Role, Shrunk
 from forensics.replay.last_leader import in_no_copy, left_with_less
 from forensics.replay.lineage import Range, intersect, size, subtract
+from forensics.replay.steps import StepKind
 from forensics.rules.acks import acks_fact
 from forensics.rules.finding import (
     Fact,
@@ -438,7 +439,7 @@ def _end_gone(history: History, doubt: Doubt) -> bool:
         return True
     span = range(doubt.before.epoch, doubt.after.epoch + 1)
     return any(s.replica == leader and s.epoch in span for s in history.shrunk) or any(
-        tenure.epoch in span and step.what == "created"
+        tenure.epoch in span and step.kind is StepKind.CREATED
         for tenure in history.tenures.get(replica.broker, ())
         for step in tenure.steps
     )
@@ -452,7 +453,7 @@ def _had_more(history: History, doubt: Doubt, loss: Loss) -> bool:
     if epoch.leader is None or epoch.epoch != loss.lineage.epoch_at(end - 1):
         return False
     spans = [tenure for tenure in history.tenures.get(epoch.leader, ()) if tenure.epoch == epoch.epoch]
-    loads = [step.target for tenure in spans for step in tenure.steps[:1] if step.what == "loaded"]
+    loads = [step.target for tenure in spans for step in tenure.steps[:1] if step.kind is StepKind.LOADED]
     had = max([doubt.end or 0, *loads, *(tenure.end_low for tenure in spans)])
     told = [piece for other in losses(history)[0] for piece in other.ranges]
     return bool(subtract([(end, had)], told))

@@ -38,6 +38,7 @@ from forensics.replay.directory import Ref
 from forensics.replay.elections import latest_told
 from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import Lineage, differences
+from forensics.replay.steps import StepKind
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 
@@ -96,7 +97,12 @@ def _cut_since(history: History, case: Case, broker: int, high_watermark: int) -
     """
     steps = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps]
     last = steps[-1] if steps else None
-    if last is None or last.what not in ("cut", "full") or last.target >= high_watermark or last.time is None:
+    if (
+        last is None
+        or last.kind not in (StepKind.TRUNCATED, StepKind.TRUNCATED_FULLY)
+        or last.target >= high_watermark
+        or last.time is None
+    ):
         return False
     ends = case.sources.filter(pl.col("broker") == broker).get_column("last_time").cast(pl.Int64).max()
     return isinstance(ends, int) and ends - last.time < _WRITTEN

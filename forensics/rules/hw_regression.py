@@ -34,7 +34,7 @@ copy the other replicas before such a broker rejoins.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.history import Confidence, History, Regression
+from forensics.replay.history import Confidence, History, Regression, RegressionKind
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
 from forensics.rules.story import missing_logs
 
@@ -49,7 +49,7 @@ def judge(history: History, case: Case) -> Judgement:
         if _another_role(history, regression):
             unclear.append(regression)
         else:
-            groups.setdefault((regression.replica, regression.epoch, regression.how), []).append(regression)
+            groups.setdefault((regression.replica, regression.epoch, regression.kind), []).append(regression)
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
     wishes = [
         f"broker {one.replica}'s server.log and state-change.log at INFO from then on: whether it still led epoch "
@@ -66,20 +66,24 @@ def _another_role(history: History, regression: Regression) -> bool:
     """Whether a replica may not have led any more: its files know later epochs than the last one its lines tell of."""
     spans = history.tenures.get(regression.replica, ())
     last = max((tenure.epoch for tenure in spans), default=-1)
-    return regression.how == "leader" and regression.replica in history.uncovered and regression.epoch == last
+    return (
+        regression.kind is RegressionKind.LEADER
+        and regression.replica in history.uncovered
+        and regression.epoch == last
+    )
 
 
 def _finding(history: History, group: list[Regression]) -> Finding:
     first = group[0]
     known = f"; it had been {first.before} at least" if first.before else ""
-    if first.how == "moved":
+    if first.kind is RegressionKind.MOVED:
         summary = (
             f"broker {first.replica} came back with its log in another directory, whose checkpoint file names no high "
             f"watermark of it{known}"
         )
         told = first.refs[-1].note
         next_steps = ("move replicas between log directories with kafka-reassign-partitions.sh (KIP-113, from 1.1 on)",)
-    elif first.how == "checkpoint":
+    elif first.kind is RegressionKind.CHECKPOINT:
         if first.after:
             summary = f"broker {first.replica} came back from a clean stop with high watermark {first.after}{known}"
             told = f"high watermark {first.after} read back, {first.before} at least before the stop"
@@ -98,7 +102,7 @@ def _finding(history: History, group: list[Regression]) -> Finding:
         next_steps = ("keep the logs of this broker and report the Kafka version: this should not happen",)
     return Finding(
         rule=ID,
-        severity=Severity.WARNING if first.how == "moved" else Severity.ERROR,
+        severity=Severity.WARNING if first.kind is RegressionKind.MOVED else Severity.ERROR,
         confidence=Confidence.PROVEN,
         **place(history),
         replicas=(first.replica,),
@@ -107,7 +111,7 @@ def _finding(history: History, group: list[Regression]) -> Finding:
         facts=(Fact(told, broker=first.replica, time=first.time, refs=first.refs),),
         before={"high_watermark": first.before},
         after={"high_watermark": first.after},
-        cause="unknown" if first.how == "leader" else "manual-edit",
+        cause="unknown" if first.kind is RegressionKind.LEADER else "manual-edit",
         next_steps=next_steps,
         count=len(group),
     )

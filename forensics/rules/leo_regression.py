@@ -37,10 +37,10 @@ import itertools
 from forensics.case import Case
 from forensics.replay.committed import doubts, let_in_again, losses, lost_unseen, served_log
 from forensics.replay.elections import outside_isr
-from forensics.replay.history import Confidence, History, Role, Shrunk
+from forensics.replay.history import Confidence, History, Role, ShortenedBy, Shrunk
 from forensics.replay.holding import holders
-from forensics.replay.leading import REMOVES
 from forensics.replay.lineage import differences, subtract
+from forensics.replay.steps import REMOVES, LogBefore, StepKind
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import (
     SHRUNK_BY,
@@ -54,8 +54,16 @@ from forensics.rules.story import (
 
 ID = "leo-regression"
 
-_EMPTY = ("created", "failed")
+_EMPTY = (ShortenedBy.NEW_LOG, ShortenedBy.DIR_FAILURE)
 """Causes that leave an empty log."""
+
+_HOW = {
+    ShortenedBy.CLEAN_RESTART: "loaded",
+    ShortenedBy.UNCLEAN_RESTART: "loaded",
+    ShortenedBy.RECOVERY: "recovered",
+    ShortenedBy.NEW_LOG: "created anew",
+    ShortenedBy.DIR_FAILURE: "created anew",
+}
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -63,7 +71,7 @@ def judge(history: History, case: Case) -> Judgement:
     findings = tuple(
         _finding(history, shrunk)
         for shrunk in history.shrunk
-        if shrunk.cause != "failed" or shrunk.replica not in _whole(history, shrunk)
+        if shrunk.cause is not ShortenedBy.DIR_FAILURE or shrunk.replica not in _whole(history, shrunk)
     )
     missing = [*_replaced(history), *_made_anew(history), *_unmeasured(history), *_flushed(history)]
     missing += missing_logs(history, case)
@@ -80,7 +88,7 @@ def _replaced(history: History) -> list[str]:
         "TRACE, or its segments of that time"
         for broker in sorted(history.tenures)
         if any(
-            step.reason != "failed" and step.end is None and step.refs not in told
+            step.before is not LogBefore.DIR_FAILED and step.end is None and step.refs not in told
             for step in replacements(history, broker)
         )
     ]
@@ -128,11 +136,11 @@ def _flushed(history: History) -> list[str]:
     found = []
     for broker, disk in sorted(history.disks.items()):
         steps = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps]
-        loads = [step for step in steps if step.what == "loaded"]
+        loads = [step for step in steps if step.kind is StepKind.LOADED]
         point = disk.recovery_point[0] if disk.recovery_point is not None else 0
         if not loads or disk.end is None or not loads[-1].target <= disk.end < point:
             continue  # it may have been flushed since
-        if not any(step.what in REMOVES and step.target < point for step in steps):
+        if not any(step.kind in REMOVES and step.target < point for step in steps):
             found.append(
                 f"what removed the end of broker {broker}'s log of {history.name} before it was loaded with "
                 f"{loads[-1].target}, as its recovery point is {point}: its server.log and state-change.log whole, "
@@ -179,13 +187,13 @@ def _never(shrunk: Shrunk, others: tuple[int, ...]) -> str:
 
 
 def _host(shrunk: Shrunk) -> str:
-    if shrunk.cause == "failed":
+    if shrunk.cause is ShortenedBy.DIR_FAILURE:
         return (
             f"find out whether broker {shrunk.replica}'s failed log directory can be read again, before its disk goes"
         )
-    if shrunk.cause == "created":
+    if shrunk.cause is ShortenedBy.NEW_LOG:
         return f"find out who wiped, replaced or unmounted the disk of broker {shrunk.replica}"
-    if shrunk.cause == "loaded":
+    if shrunk.cause is ShortenedBy.CLEAN_RESTART:
         return (
             f"find out who restored, remounted or copied broker {shrunk.replica}'s data directory while it was "
             "stopped: a clean stop had flushed all of its log"
@@ -251,8 +259,10 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
     refetched = "; it has entered the ISR again since, and so has what was committed" if back else refetched
     refetched += ", and whether it had more is not known" if again and not measured else ""
     others = () if again else tuple(broker for broker in whole if broker != shrunk.replica)
-    how = {"loaded": "loaded", "unclean": "loaded", "corrupt": "recovered"}.get(shrunk.cause, "created anew")
-    why = "its log directory had failed" if shrunk.cause == "failed" else "nothing explains the difference"
+    how = _HOW[shrunk.cause]
+    why = (
+        "its log directory had failed" if shrunk.cause is ShortenedBy.DIR_FAILURE else "nothing explains the difference"
+    )
     return Finding(
         rule=ID,
         severity=Severity.WARNING if again else Severity.ERROR,

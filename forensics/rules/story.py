@@ -12,12 +12,21 @@ from forensics.replay.compaction import CLEANER_FILE
 from forensics.replay.directory import Ref
 from forensics.replay.elections import outside_isr, was_last_member
 from forensics.replay.epochs import at_once
-from forensics.replay.history import ACKNOWLEDGED, Cut, Epoch, History, Role, Shrunk, Statement
+from forensics.replay.history import (
+    ACKNOWLEDGED,
+    Cut,
+    Epoch,
+    History,
+    Role,
+    ShortenedBy,
+    Shrunk,
+    Statement,
+    TruncationReason,
+)
 from forensics.replay.isr import isr_text
-from forensics.replay.leading import REMOVES
 from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
 from forensics.replay.spared import spared
-from forensics.replay.steps import Step
+from forensics.replay.steps import REMOVES, LogBefore, Step, StepKind
 from forensics.rules.finding import Fact, brokers_text, epoch_text, span_text
 
 
@@ -40,9 +49,9 @@ def cut_fact(cut: Cut) -> Fact:
     """A truncation."""
     least = "" if cut.end_exact else " at least"
     reason = {
-        "high watermark": ", its own high watermark",
-        "leader epoch": ", where its leader's epoch ends",
-        "leader's end offset": ", where its leader's log ends",
+        TruncationReason.HIGH_WATERMARK: ", its own high watermark",
+        TruncationReason.LEADER_EPOCH: ", where its leader's epoch ends",
+        TruncationReason.LEADER_END_OFFSET: ", where its leader's log ends",
     }.get(cut.reason, "")
     following = f", following broker {cut.leader}" if cut.leader is not None and cut.leader >= 0 else ""
     repeats = f" ({cut.repeats + 1:,} times)" if cut.repeats else ""
@@ -90,21 +99,24 @@ def shrunk_fact(shrunk: Shrunk) -> Fact:
     """A log that came back shorter."""
     end = f"{shrunk.end}" if shrunk.end_exact else f"at least {shrunk.end}"
     what = {
-        "loaded": f"came back from a clean stop with log end offset {shrunk.target}, {end} before",
-        "unclean": f"came back with log end offset {shrunk.target}, {end} before",
-        "corrupt": f"log recovery cut the log from {end} to {shrunk.target}",
-        "created": f"came back with an empty log, log end offset {end} before",
-        "failed": f"came back with an empty log after its log directory had failed, log end offset {end} before",
+        ShortenedBy.CLEAN_RESTART: f"came back from a clean stop with log end offset {shrunk.target}, {end} before",
+        ShortenedBy.UNCLEAN_RESTART: f"came back with log end offset {shrunk.target}, {end} before",
+        ShortenedBy.RECOVERY: f"log recovery cut the log from {end} to {shrunk.target}",
+        ShortenedBy.NEW_LOG: f"came back with an empty log, log end offset {end} before",
+        ShortenedBy.DIR_FAILURE: (
+            f"came back with an empty log after its log directory had failed, log end offset {end} before"
+        ),
     }[shrunk.cause]
     return Fact(what, broker=shrunk.replica, time=shrunk.time, refs=shrunk.refs)
 
 
 SHRUNK_BY = {
-    "loaded": "stale-directory",  # a clean stop flushes the log (LogManager.shutdown), so this is another one
-    "unclean": "unflushed-tail",
-    "corrupt": "unflushed-tail",
-    "created": "wiped-disk",
-    "failed": "wiped-disk",
+    # A clean stop flushes the log (LogManager.shutdown), so this is another one.
+    ShortenedBy.CLEAN_RESTART: "stale-directory",
+    ShortenedBy.UNCLEAN_RESTART: "unflushed-tail",
+    ShortenedBy.RECOVERY: "unflushed-tail",
+    ShortenedBy.NEW_LOG: "wiped-disk",
+    ShortenedBy.DIR_FAILURE: "wiped-disk",
 }
 """What made a log come back shorter: the id of a cause."""
 
@@ -114,7 +126,7 @@ def failed_directories(history: History) -> tuple[int, ...]:
     return tuple(
         broker
         for broker, spans in sorted(history.tenures.items())
-        if any(step.reason == "failed" for tenure in spans for step in tenure.steps)
+        if any(step.before is LogBefore.DIR_FAILED for tenure in spans for step in tenure.steps)
     )
 
 
@@ -125,9 +137,10 @@ def flushed_cause(history: History, broker: int, end: int) -> str:
     reason. Else, what lay below its recovery point had been flushed, so that no crash can take it, and another log is
     in its place.
     """
-    back = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps if step.what in SHRUNK_BY]
+    steps = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps]
+    back = [step for step in steps if step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED)]
     if back and back[-1] in replacements(history, broker):
-        return SHRUNK_BY["created"] if end <= back[-1].target else "unknown"
+        return SHRUNK_BY[ShortenedBy.NEW_LOG] if end <= back[-1].target else "unknown"
     point = history.disks[broker].recovery_point
     return "stale-directory" if point is not None and point[0] > end else "unflushed-tail"
 
@@ -140,7 +153,7 @@ def replacements(history: History, broker: int) -> list[Step]:
         step
         for tenure in history.tenures.get(broker, ())
         for step in tenure.steps
-        if step.what == "created" and (step.reason or had_part(history, broker, tenure.epoch))
+        if step.kind is StepKind.CREATED and (step.before is not None or had_part(history, broker, tenure.epoch))
     ]
 
 
@@ -194,7 +207,7 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
             return SHRUNK_BY[shrunk.cause]
     for cut in history.cuts:
         if cut.replica == leader and since < cut.epoch <= epoch.epoch and cut.target <= offset < cut.end:
-            if cut.reason == "high watermark":
+            if cut.reason is TruncationReason.HIGH_WATERMARK:
                 return "hw-truncation"
             inner = history.epochs.get(cut.epoch)
             if inner is not None and inner.leader != leader:
@@ -225,7 +238,7 @@ def _kept_tail(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     if history.protocol != "hw":
         return False
     for tenure in history.tenures.get(epoch.leader if epoch.leader is not None else UNKNOWN, ()):
-        cuts = [step.target for step in tenure.steps if step.what in REMOVES]
+        cuts = [step.target for step in tenure.steps if step.kind in REMOVES]
         start = tenure.start_end if tenure.start_end is not None else tenure.start_low
         if tenure.role is Role.FOLLOWER and since <= tenure.epoch < epoch.epoch and min([start, *cuts]) > offset:
             return True
@@ -248,7 +261,9 @@ def fork_cause(history: History, ranges: tuple[Range, ...]) -> str:
     outside = [e for e in history.epochs.values() if outside_isr(history, e) and not was_last_member(history.epochs, e)]
     if outside:
         return next((unclean_cause(epoch) for epoch in outside if epoch.start == first), "unknown")
-    removed = [cut for cut in history.cuts if cut.reason == "high watermark" and cut.target <= first < cut.end]
+    removed = [
+        cut for cut in history.cuts if cut.reason is TruncationReason.HIGH_WATERMARK and cut.target <= first < cut.end
+    ]
     return "hw-truncation" if removed and history.protocol == "hw" else "unknown"
 
 
@@ -373,7 +388,7 @@ def passed_over(history: History) -> dict[int, tuple[str, Ref]]:
     for broker, spans in history.tenures.items():
         for one, two in itertools.pairwise(spans):
             between = [number for number in unnamed if one.epoch < number < two.epoch]
-            gone = any(step.what == "deleted" for step in one.steps)
+            gone = any(step.kind is StepKind.DELETED for step in one.steps)
             if not between or one.epoch < 0 or one.run != two.run or gone or broker in {*found, *history.gaps}:
                 continue
             before, after = history.epochs[one.epoch], history.epochs[two.epoch]
@@ -475,7 +490,7 @@ def _lacks_segments(history: History, broker: int) -> bool:
     replica, spans = history.replicas.get(broker), history.tenures.get(broker)
     if replica is not None and replica.on_disk:
         return False
-    return not spans or not any(step.what == "deleted" for step in spans[-1].steps)
+    return not spans or not any(step.kind is StepKind.DELETED for step in spans[-1].steps)
 
 
 def members(history: History, case: Case) -> set[int]:

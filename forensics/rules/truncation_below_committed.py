@@ -41,7 +41,7 @@ import itertools
 from forensics.case import Case
 from forensics.replay.committed import committed, doubts, losses, refetched
 from forensics.replay.deletions import kept
-from forensics.replay.history import Confidence, Cut, History, Statement
+from forensics.replay.history import Confidence, Cut, History, Statement, TruncationReason
 from forensics.replay.holding import holders
 from forensics.replay.leftovers import left_behind
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, size, subtract
@@ -164,7 +164,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
     else:
         outcome = "whether the partition kept them is not known"
     epoch = history.epochs.get(cut.epoch)
-    cause = "hw-truncation" if cut.reason == "high watermark" else "unknown"
+    cause = "hw-truncation" if cut.reason is TruncationReason.HIGH_WATERMARK else "unknown"
     if cause == "unknown" and epoch is not None and not had:
         cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
     if cause == "unknown" and lost:  # the leader it cut for had followed who lacked them first
@@ -184,7 +184,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         severity=Severity.CRITICAL
         if lost
         else Severity.WARNING
-        if settled or cut.reason == "high watermark"
+        if settled or cut.reason is TruncationReason.HIGH_WATERMARK
         else Severity.ERROR,
         confidence=Confidence.PROVEN if proven else Confidence.INFERRED,
         **place(history),

@@ -51,6 +51,7 @@ from forensics.replay.elections import (
 from forensics.replay.epochs import in_one_request
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
+from forensics.replay.steps import StepKind
 from forensics.replay.writers import unwritten
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import leader_fact, maybe_controllers, unclean_cause, unheard_roles, went_back
@@ -120,7 +121,7 @@ def _end_early(history: History) -> bool:
     return any(
         tenure.epoch >= latest or (last is not None and last.leader == broker)
         for broker, tenure in spans
-        if tenure.steps and tenure.steps[-1].what == "gap"
+        if tenure.steps and tenure.steps[-1].kind is StepKind.LINES_MISSING
     )
 
 

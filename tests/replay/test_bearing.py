@@ -9,9 +9,20 @@ import pytest
 from forensics.replay.bearing import as_it_was, beyond_lines, cut_untold, left_unseen, misled, next_start
 from forensics.replay.committed import losses
 from forensics.replay.directory import Disk, Ref
-from forensics.replay.history import Confidence, Cut, Epoch, Fork, History, Replica, Role, Shrunk, Statement
+from forensics.replay.history import (
+    Confidence,
+    Cut,
+    Epoch,
+    Fork,
+    History,
+    Replica,
+    Role,
+    Shrunk,
+    Statement,
+    TruncationReason,
+)
 from forensics.replay.lineage import UNKNOWN, Lineage
-from forensics.replay.steps import Step, Tenure
+from forensics.replay.steps import Step, StepKind, Tenure
 from forensics.rules.story import loss_cause
 
 LINE = Ref(row=5)
@@ -22,7 +33,7 @@ def tenure(epoch: int, *steps: Step, run: int = 1, role: Role = Role.FOLLOWER) -
 
 
 def cut(target: int, row: int) -> Step:
-    return Step("cut", target, None, target + 1, "leader epoch", None, (Ref(row=row),))
+    return Step(StepKind.TRUNCATED, target, None, target + 1, TruncationReason.LEADER_EPOCH, None, (Ref(row=row),))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +128,9 @@ def test_a_member_that_lagged_was_there_when_the_records_were_written(
     last = history.epochs[second + 1] = Epoch(second + 1, leader=1, start=10, isr=isr, served=True)
     history.tenures = {1: spans}
     if cut is not None:
-        history.unmeasured = [Cut(1, second, 2, cut, cut, False, Lineage(), "high watermark", None, (LINE,))]
+        history.unmeasured = [
+            Cut(1, second, 2, cut, cut, False, Lineage(), TruncationReason.HIGH_WATERMARK, None, (LINE,))
+        ]
     assert loss_cause(history, last, 12, 3) == cause
 
 

@@ -9,7 +9,7 @@ from forensics.replay.elections import outside_isr, unbroken
 from forensics.replay.epochs import collect, unnamed
 from forensics.replay.gaps import untold
 from forensics.replay.history import BrokerFacts, Epoch, History, Role
-from forensics.replay.steps import Step, Tenure
+from forensics.replay.steps import Step, StepKind, Tenure
 
 LINE = Ref(row=5)
 
@@ -84,7 +84,7 @@ def test_with_zookeeper_every_change_of_the_state_is_numbered(
 def test_a_log_does_not_grow_while_nobody_leads(loaded: int, missing: bool) -> None:
     """A new process is told that nobody leads, and the next one finds more than it had."""
     told = Tenure(2, 1, 2, Role.OFFLINE, -1, start_end=20)
-    told.steps.append(Step("loaded", loaded, None, 0, "", None, (LINE,)))
+    told.steps.append(Step(StepKind.LOADED, loaded, None, 0, None, None, (LINE,)))
     spans = {2: [Tenure(2, 0, 1, Role.FOLLOWER, 1, start_end=0), told]}
     epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1)}
     found = untold(spans, epochs, {2: BrokerFacts()}, {}, {}, {})

@@ -11,7 +11,7 @@ from forensics.replay.events import SNAPSHOT, Event
 from forensics.replay.gaps import forget_printed, linked, untold
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.journal import JUMPED, Journal, gaps_in
-from forensics.replay.steps import Step, Tenure
+from forensics.replay.steps import LogBefore, Step, StepKind, Tenure
 from parsers.schema import BY_REQUEST, Kind
 from tests.incident import Incident
 
@@ -192,7 +192,7 @@ def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader
     epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1), 2: Epoch(2, leader=1, served=True)}
     why = "a follower had fetched up to 26 from it in epoch 0, and epoch 2 began at 0"
     assert untold(spans, epochs, facts, {}, {}, {}).get(1) == (0, why)
-    between.steps.append(Step("created", 0, None, 35, "new log", None, (Ref(),)))
+    between.steps.append(Step(StepKind.CREATED, 0, None, 35, None, None, (Ref(),), LogBefore.REPLACED))
     assert untold(spans, epochs, facts, {}, {}, {}).get(1) is None
 
 
@@ -221,7 +221,7 @@ def test_what_was_printed_last_is_not_where_a_later_role_began() -> None:
     first.refs, second.refs, third.refs = [Ref(row=1)], [Ref(row=9)], [Ref(row=12)]
     second.start_end, second.start_ref = 6, Ref(row=5)
     third.start_end, third.start_ref = 20, Ref(row=11)
-    second.steps.append(Step("loaded", 20, None, 0, "", None, (Ref(row=11),)))
+    second.steps.append(Step(StepKind.LOADED, 20, None, 0, None, None, (Ref(row=11),)))
     forget_printed([first, second, third])
     assert (second.start_end, third.start_end) == (None, 20)
 
@@ -395,8 +395,12 @@ def test_a_process_makes_no_log_where_it_has_one(between: list[Event], missing: 
     [
         (None, 13, True),
         (None, 22, False),  # its copy is of after the election: what it holds beyond was not served on
-        (Step("loaded", 9, None, 0, "unclean", None, (Ref(row=2),)), 13, False),  # the process died before it was told
-        (Step("deleted", 0, None, 0, "deleted", None, (Ref(row=2),)), 13, False),
+        (
+            Step(StepKind.LOADED, 9, None, 0, None, None, (Ref(row=2),), LogBefore.UNCLEAN_STOP),
+            13,
+            False,
+        ),  # the process died before it was told
+        (Step(StepKind.DELETED, 0, None, 0, None, None, (Ref(row=2),)), 13, False),
     ],
 )
 def test_a_leader_of_which_nothing_is_told_any_more_may_have_led(last: Step | None, end: int, missing: bool) -> None:

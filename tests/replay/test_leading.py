@@ -8,7 +8,7 @@ from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.history import Epoch, History, Role
 from forensics.replay.leading import Leading, had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
-from forensics.replay.steps import Sample, Step, Tenure
+from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure
 
 
 def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int | None = 30) -> History:
@@ -20,7 +20,7 @@ def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int 
 
 
 def role(epoch: int, *, run: int = 1, leads: bool = False, loaded: int | None = None) -> Tenure:
-    steps = [] if loaded is None else [Step("loaded", loaded, None, 0, "", None, (Ref(row=1),))]
+    steps = [] if loaded is None else [Step(StepKind.LOADED, loaded, None, 0, None, None, (Ref(row=1),))]
     leader = 1 if leads else 3
     return Tenure(1, epoch, run, Role.LEADER if leads else Role.FOLLOWER, leader, start_low=20, end_low=50, steps=steps)
 
@@ -81,25 +81,25 @@ def test_who_led_unheard_of_may_have_let_in_who_came_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shut", "reason", "elected", "start", "had", "known"),
+    ("shut", "left", "elected", "start", "had", "known"),
     [
-        (None, "unclean", 90, 30, 30, None),  # killed, and elected as it died
-        (None, "", 90, 30, 30, 20),  # it was closed cleanly, and nothing tells of that
-        (80, "", 90, 30, 30, None),  # it stopped before
-        (99, "", 90, 30, 30, 20),  # it lived on
-        (None, "unclean", 90, 30, 31, 20),  # another had begun below what it came back with
-        (None, "unclean", 90, None, 31, None),
+        (None, LogBefore.UNCLEAN_STOP, 90, 30, 30, None),  # killed, and elected as it died
+        (None, None, 90, 30, 30, 20),  # it was closed cleanly, and nothing tells of that
+        (80, None, 90, 30, 30, None),  # it stopped before
+        (99, None, 90, 30, 30, 20),  # it lived on
+        (None, LogBefore.UNCLEAN_STOP, 90, 30, 31, 20),  # another had begun below what it came back with
+        (None, LogBefore.UNCLEAN_STOP, 90, None, 31, None),
     ],
 )
 def test_an_epoch_of_its_own_that_others_alone_tell_of(
-    shut: int | None, reason: str, elected: int, start: int | None, had: int, known: int | None
+    shut: int | None, left: LogBefore | None, elected: int, start: int | None, had: int, known: int | None
 ) -> None:
     history = between({2, 3}, start=start)
     history.epochs[1].served = start is not None
     history.epochs[2] = Epoch(2, leader=1, time=elected)
     before, after = role(0), role(3, run=2)
     before.shut_down = shut
-    before.steps.append(Step("loaded", had, None, 0, reason, None, (Ref(row=1),)))
+    before.steps.append(Step(StepKind.LOADED, had, None, 0, None, None, (Ref(row=1),), left))
     after.start_hw = Sample(had, None, Ref(row=2))
     assert had_part(history, before, after) == known
 

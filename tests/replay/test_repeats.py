@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from forensics.engines.local import scan
+from forensics.replay.steps import StepKind
 
 TIMES = 40
 
@@ -31,7 +32,7 @@ def test_a_loop_of_truncations_is_one_step_with_its_count(sample_traces: Path, t
     ]
     steps = [step for tenure in partition.history.tenures[2] for step in tenure.steps]
     assert len(steps) < 10
-    assert sum(1 + step.repeats for step in steps if step.what == "cut") == TIMES + 1
+    assert sum(1 + step.repeats for step in steps if step.kind is StepKind.TRUNCATED) == TIMES + 1
     found = partition.judgements["truncation-below-committed"].findings
     (finding,) = [one for one in found if one.replicas == (2,)]
     assert finding.count == TIMES + 1

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import pytest
 
 from forensics.replay.events import Event
-from forensics.replay.history import BrokerFacts, Role
+from forensics.replay.history import BrokerFacts, RegressionKind, Role, TruncationReason
 from forensics.replay.isr import broker_set
-from forensics.replay.steps import Tenure
+from forensics.replay.steps import LogBefore, StepKind, Tenure
 from forensics.replay.tenures import Reader
 from parsers.schema import Kind
 
@@ -81,7 +81,7 @@ def test_a_restart_begins_a_tenure_of_the_same_epoch_anew() -> None:
     found = read([leads(0, 0), loaded(90), leads(0, 90, 80, run=2)])
     assert [(t.epoch, t.run, t.start_end) for t in found] == [(0, 1, 0), (0, 2, 90)]
     (step,) = found[0].steps
-    assert (step.what, step.target) == ("loaded", 90)
+    assert (step.kind, step.target) == (StepKind.LOADED, 90)
 
 
 # -- the end of the log ----------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def test_a_leaders_end_is_not_known_once_it_may_have_written() -> None:
 def test_a_cut_takes_its_end_from_the_role_before_it() -> None:
     (tenure,) = read([follows(1, end=80), cut(50)])
     (step,) = tenure.steps
-    assert (step.what, step.target, step.end) == ("cut", 50, 80)
+    assert (step.kind, step.target, step.end) == (StepKind.TRUNCATED, 50, 80)
 
 
 def test_a_cut_whose_end_nobody_told_is_bounded_by_what_is_known() -> None:
@@ -114,16 +114,19 @@ def test_before_0_11_the_line_is_printed_although_nothing_is_cut() -> None:
 def test_the_first_cut_of_a_follower_is_its_high_watermark_in_the_old_protocol_alone() -> None:
     (old,) = read([follows(1, end=80), cut(50)], hw_protocol=True)
     (new,) = read([follows(1, end=80), cut(50)])
-    assert old.steps[0].reason == "high watermark"
+    assert old.steps[0].reason is TruncationReason.HIGH_WATERMARK
     assert old.start_hw is not None
     assert old.start_hw.value == 50
-    assert new.steps[0].reason != "high watermark"
+    assert new.steps[0].reason is not TruncationReason.HIGH_WATERMARK
     assert new.start_hw is None
 
 
 def test_a_second_cut_is_no_high_watermark() -> None:
     (tenure,) = read([follows(1, end=80), cut(50), cut(40)], hw_protocol=True)
-    assert [(s.target, s.end, s.reason == "high watermark") for s in tenure.steps] == [(50, 80, True), (40, 50, False)]
+    assert [(s.target, s.end, s.reason is TruncationReason.HIGH_WATERMARK) for s in tenure.steps] == [
+        (50, 80, True),
+        (40, 50, False),
+    ]
 
 
 def test_a_truncation_loop_is_one_cut_with_repeats() -> None:
@@ -144,7 +147,7 @@ def test_a_new_log_is_known_to_be_empty() -> None:
 
 def test_a_log_created_where_one_was_is_a_loss_of_it() -> None:
     found = read([leads(0, 80), event(Kind.LOG_CREATED, run=2), follows(1, run=2)])
-    assert [step.what for t in found for step in t.steps] == ["created"]
+    assert [step.kind for t in found for step in t.steps] == [StepKind.CREATED]
 
 
 def test_the_offset_of_a_new_fetcher_is_the_end_only_where_the_version_prints_it() -> None:
@@ -189,7 +192,7 @@ def test_an_isr_column() -> None:
 # -- checkpoints -----------------------------------------------------------------------------------
 
 
-def lost_checkpoint(*, end: int, crashed: bool = False, stopped: bool = True) -> list[str]:
+def lost_checkpoint(*, end: int, crashed: bool = False, stopped: bool = True) -> list[RegressionKind]:
     """What is said of a high watermark that is not found once the role was told, as brokers before 1.1 print it."""
     reader = Reader(1, BrokerFacts(hw_protocol=True, initial_offset=None))
     back = [event(Kind.RECOVERY, run=2, offset=0)] if crashed else []
@@ -197,11 +200,11 @@ def lost_checkpoint(*, end: int, crashed: bool = False, stopped: bool = True) ->
     stops = [event(Kind.SHUTDOWN_BEGIN)] if stopped else []
     events = [follows(0), *stops, *back, loaded(end), told, event(Kind.HW_MISSING, run=2)]
     reader.read(e._replace(row=row, time=row * 1_000_000) for row, e in enumerate(events))
-    return [regression.how for regression in reader.regressions]
+    return [regression.kind for regression in reader.regressions]
 
 
 def test_a_missing_high_watermark_is_noticed_after_the_first_role_too() -> None:
-    assert lost_checkpoint(end=22) == ["checkpoint"]
+    assert lost_checkpoint(end=22) == [RegressionKind.CHECKPOINT]
     assert lost_checkpoint(end=0) == []
     assert lost_checkpoint(end=22, crashed=True) == []  # killed before the file was ever written
     assert lost_checkpoint(end=22, stopped=False) == []  # the lines on how it stopped and recovered may be missing
@@ -228,7 +231,7 @@ def test_a_reset_told_when_it_is_done_does_not_bring_the_records_back() -> None:
     reset = event(Kind.FETCH_RESET, leader=2, offset=22, leo=16)
     told = event(Kind.FETCH_RESET, leader=2, offset=22, detail="out of range; reset offset to 16")
     found = read([*begins, reset, cut(16), told, leads(3, 16)], hw_protocol=True, initial_offset="end")
-    assert [(s.what, s.end, s.target) for s in found[0].steps] == [("cut", 22, 16)]
+    assert [(s.kind, s.end, s.target) for s in found[0].steps] == [(StepKind.TRUNCATED, 22, 16)]
     assert (found[1].start_end, found[1].end_low) == (16, 16)
     without = event(Kind.LEADER_AND_ISR, leader=1, leader_epoch=3, isr="1")
     found = read([*begins, reset, cut(16), told, without], hw_protocol=True, initial_offset="end")
@@ -256,19 +259,23 @@ def test_a_new_log_was_at_least_as_long_as_what_is_known_of_the_one_before(loads
     between = [loaded(loads, run=2)] if loads is not None else []
     anew = event(Kind.LOG_CREATED, run=2 if loads is None else 3)
     found = read([follows(0), appended(20), again, *between, anew])
-    assert next(step for tenure in found for step in tenure.steps if step.what == "created").end_low == (loads or 20)
+    assert next(step for tenure in found for step in tenure.steps if step.kind is StepKind.CREATED).end_low == (
+        loads or 20
+    )
 
 
-@pytest.mark.parametrize(("failed", "reason"), [(True, "failed"), (False, "new log")])
-def test_a_log_made_anew_after_its_directory_failed_says_so_with_both_lines(failed: bool, reason: str) -> None:
+@pytest.mark.parametrize(("failed", "before"), [(True, LogBefore.DIR_FAILED), (False, LogBefore.REPLACED)])
+def test_a_log_made_anew_after_its_directory_failed_says_so_with_both_lines(failed: bool, before: LogBefore) -> None:
     lost = [event(Kind.DIR_FAILED)] if failed else []
     tenures = read([follows(0), appended(20), *lost, event(Kind.LOG_CREATED, run=2), follows(1, end=0, run=2)])
-    step = next(step for tenure in tenures for step in tenure.steps if step.what == "created")
-    assert (step.reason, len(step.refs), step.target) == (reason, 1 + failed, 0)
+    step = next(step for tenure in tenures for step in tenure.steps if step.kind is StepKind.CREATED)
+    assert (step.before, len(step.refs), step.target) == (before, 1 + failed, 0)
 
 
 def test_a_log_that_came_back_after_its_directory_failed_is_no_longer_said_to_have_failed() -> None:
     """What is made anew later has another reason."""
     back = [event(Kind.DIR_FAILED), loaded(20, run=2), follows(1, end=20, run=2)]
     tenures = read([follows(0), appended(20), *back, event(Kind.LOG_CREATED, run=3)])
-    assert [step.reason for tenure in tenures for step in tenure.steps if step.what == "created"] == ["new log"]
+    assert [step.before for tenure in tenures for step in tenure.steps if step.kind is StepKind.CREATED] == [
+        LogBefore.REPLACED
+    ]

@@ -7,14 +7,14 @@ import pytest
 from forensics.replay.committed import at_most, committed_at_most
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.history import Epoch, History, Replica, Role
-from forensics.replay.steps import Sample, Step, Tenure
+from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure
 from forensics.replay.unheard import unbegun, uncovered
 
 REF = Ref(row=1)
 
 
-def step(what: str, target: int, *, end: int | None = None, reason: str = "") -> Step:
-    return Step(what, target, end, end or 0, reason, None, (REF,))
+def step(kind: StepKind, target: int, *, end: int | None = None, before: LogBefore | None = None) -> Step:
+    return Step(kind, target, end, end or 0, None, None, (REF,), before)
 
 
 def history(*spans: Tenure, end: int | None = None, starts_empty: bool = False, leader: int = 1) -> History:
@@ -39,12 +39,16 @@ def followed(epoch: int, *steps: Step, run: int = 1, start: int | None = None, h
 @pytest.mark.parametrize(
     ("steps", "end", "told"),
     [
-        ([step("loaded", 5)], 0, True),
-        ([step("loaded", 5)], 5, False),
-        ([step("loaded", 5)], 9, True),  # in a role of that process, of which no line tells
-        ([step("loaded", 5, reason="unclean")], 0, False),  # what it found was not flushed, and a crash may take it
-        ([step("loaded", 5), step("cut", 0)], 0, False),
-        ([step("loaded", 5), step("deleted", 0)], 0, False),
+        ([step(StepKind.LOADED, 5)], 0, True),
+        ([step(StepKind.LOADED, 5)], 5, False),
+        ([step(StepKind.LOADED, 5)], 9, True),  # in a role of that process, of which no line tells
+        (
+            [step(StepKind.LOADED, 5, before=LogBefore.UNCLEAN_STOP)],
+            0,
+            False,
+        ),  # what it found was not flushed, and a crash may take it
+        ([step(StepKind.LOADED, 5), step(StepKind.TRUNCATED, 0)], 0, False),
+        ([step(StepKind.LOADED, 5), step(StepKind.DELETED, 0)], 0, False),
     ],
 )
 def test_files_that_end_below_what_was_loaded(steps: list[Step], end: int, told: bool) -> None:
@@ -52,7 +56,7 @@ def test_files_that_end_below_what_was_loaded(steps: list[Step], end: int, told:
 
 
 def test_a_torn_segment_is_no_removal() -> None:
-    found = history(followed(1, step("loaded", 5)), end=0)
+    found = history(followed(1, step(StepKind.LOADED, 5)), end=0)
     assert uncovered(found, {}) != {}
     found.disks = {1: Disk(end=0, damage=(Damage("torn", REF),))}
     assert uncovered(found, {}) == {}
@@ -80,10 +84,10 @@ def test_lines_that_begin_after_others_tell_of_a_replica() -> None:
     [
         ([followed(1, start=7)], 7),
         ([followed(1, start=None), followed(2, start=7)], 7),
-        ([followed(1, step("loaded", 4))], 4),
-        ([followed(1, step("loaded", 4, reason="unclean"))], None),
-        ([followed(1, step("cut", 4))], None),
-        ([followed(1, step("cut", 4, end=6))], 6),
+        ([followed(1, step(StepKind.LOADED, 4))], 4),
+        ([followed(1, step(StepKind.LOADED, 4, before=LogBefore.UNCLEAN_STOP))], None),
+        ([followed(1, step(StepKind.TRUNCATED, 4))], None),
+        ([followed(1, step(StepKind.TRUNCATED, 4, end=6))], 6),
         ([followed(1, run=2, start=7)], None),  # no line tells what the new process loaded
         ([], 12),
     ],
@@ -107,7 +111,7 @@ def test_a_log_that_is_not_told_of_is_not_bounded() -> None:
         (led(0, start=None), followed(1, hw=5), None),
         (led(0), followed(1), None),
         (led(0), followed(1, hw=5, run=2), None),
-        (led(0, step("loaded", 5)), followed(1, hw=5), None),
+        (led(0, step(StepKind.LOADED, 5)), followed(1, hw=5), None),
         (followed(0, start=0), followed(1, hw=5), None),  # a follower's is behind
     ],
 )

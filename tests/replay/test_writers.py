@@ -11,7 +11,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.replay.directory import Ref
 from forensics.replay.history import Epoch, Fork, History, Replica, Role
-from forensics.replay.steps import Step, Tenure
+from forensics.replay.steps import Step, StepKind, Tenure
 from forensics.replay.writers import unwritten
 
 REF = Ref(row=1)
@@ -46,7 +46,7 @@ def test_a_record_of_message_format_v2_names_its_leader() -> None:
 @pytest.mark.parametrize(("target", "told"), [(20, False), (21, False), (22, True)])
 def test_a_leader_whose_log_was_shortened_may_have_written_both(target: int, told: bool) -> None:
     history = forked(1)
-    history.tenures[1][0].steps.append(Step("cut", target, 37, 37, "", None, (REF,)))
+    history.tenures[1][0].steps.append(Step(StepKind.TRUNCATED, target, 37, 37, None, None, (REF,)))
     assert bool(unwritten(history)) is told
 
 

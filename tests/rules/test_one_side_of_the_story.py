@@ -11,8 +11,8 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.replay.directory import Damage, Ref
-from forensics.replay.history import Epoch, Fork, History, Replica, Role
-from forensics.replay.steps import Step, Tenure
+from forensics.replay.history import Epoch, Fork, History, Replica, Role, TruncationReason
+from forensics.replay.steps import Step, StepKind, Tenure, lines_missing
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
 from forensics.rules.story import loss_cause
@@ -128,7 +128,7 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
     history.replicas = {b: Replica(b, server_log=True, state_log=True, has_logs=True) for b in (1, 2)}
     if lost:
         spans = [Tenure(1, 0, run, Role.FOLLOWER, 2) for run in range(1, lost + 1)]
-        spans[0].steps.append(Step("gap", 0, None, 0, "", None, (Ref(row=1),)))
+        spans[0].steps.append(lines_missing(None, Ref(row=1)))
         history.tenures = {1: spans}
         history.gaps = {1: Damage("lines are missing", Ref(row=1))}
         history.replicas[1].server_log = history.replicas[1].state_log = False
@@ -299,7 +299,11 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
     history.epochs[2].named = named
     history.forks = [Fork(1, 2, ((10, 20),), ref, ref, (10, 19, None), (10, 19, None))]
     followed = Tenure(2, 1, 1, Role.FOLLOWER, leader=1, refs=[ref], start_end=began_with, start_ref=ref)
-    followed.steps = [Step("cut", cut_to, 20, 20, "high watermark", None, (ref,))] if cut_to is not None else []
+    followed.steps = (
+        [Step(StepKind.TRUNCATED, cut_to, 20, 20, TruncationReason.HIGH_WATERMARK, None, (ref,))]
+        if cut_to is not None
+        else []
+    )
     history.tenures[2] = [Tenure(2, 0, 1, Role.LEADER, leader=2), followed, Tenure(2, 3, 1, Role.LEADER, leader=2)]
     assert loss_cause(history, history.epochs[3], 10, 1) == cause
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from forensics.replay.history import History
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
-from forensics.replay.steps import Tenure
+from forensics.replay.steps import StepKind, Tenure
 from forensics.replay.timeline import ON_DISK, SILENT, STOPPED
 
 MOMENTS = 96
@@ -179,7 +179,7 @@ def _log(tenures: list[Tenure], time: int) -> Lineage:
         now = tenure
     if now is None:
         return Lineage()
-    cuts = [step.time for step in now.steps if step.what != "loaded" and step.time is not None]
+    cuts = [step.time for step in now.steps if step.kind is not StepKind.LOADED and step.time is not None]
     return now.log_before if cuts and cuts[0] > time else now.log
 
 
