@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -55,12 +56,18 @@ def matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) or fnmatchcase(name.rpartition("/")[2], pattern)
 
 
-def compare(before: dict[str, sides.Answered], after: dict[str, sides.Answered], report: Report, log: Path) -> int:
+def compare(
+    names: Sequence[str],
+    before: dict[str, sides.Answered],
+    after: dict[str, sides.Answered],
+    report: Report,
+    log: Path,
+) -> int:
     """Takes all differences into the report, writes each to the log, and tells how many selections there are."""
     count = 0
     with log.open("w") as out:
-        for name, old in before.items():
-            new = after[name]
+        for name in names:
+            old, new = before[name], after[name]
             count += max(old.count, new.count)
             if old.hash == new.hash:
                 continue
@@ -99,7 +106,7 @@ def tell(report: Report, limit: int) -> None:
     if len(entries) > limit:
         print(f"… and {len(entries) - limit:,} more: --rows {len(entries)} shows all")
     for why, count in report.justified.items():
-        print(f"allowed: {count:,} × {why}" + ("" if count else "  (fits nothing: remove it)"))
+        print(f"allowed: {count:,} × {why}" + ("" if count else " (no difference fits: remove it)"))
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -126,9 +133,9 @@ def main(given: Sequence[str] | None = None) -> int:
             work.cache = Path(room)
             before, after = replace(before, key="before"), replace(after, key="after")
         runs = work.played([unit for unit in chosen if isinstance(unit, Batch)], after)
-        answered = [work.answers(one, chosen, runs) for one in (before, after)]
+        old, new = (work.answers(one, chosen, runs) for one in (before, after))
         progress("")
-        count = compare(*answered, report, log)
+        count = compare([unit.name for unit in chosen], old, new, report, log)
     tell(report, options.rows)
     print(
         f"{count:,} selections of {len(chosen):,} cases and batches compared with {revision[:10]}, "
@@ -139,12 +146,22 @@ def main(given: Sequence[str] | None = None) -> int:
 
 
 def _progress(begin: float) -> Callable[[str], None]:
+    """Tells how far it is: on one line of a terminal, else once a minute."""
+    told = begin
+
     def say(text: str) -> None:
+        nonlocal told
+        now = time.monotonic()
+        line = f"{text} ({now - begin:.0f} s)" if text else ""
         if sys.stderr.isatty():
-            print(f"\r\x1b[K{text} ({time.monotonic() - begin:.0f} s)" if text else "\r\x1b[K", end="", file=sys.stderr)
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        elif line and now - told > 60:
+            told = now
+            print(line, file=sys.stderr, flush=True)
 
     return say
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that processes and folders are cleared away
     sys.exit(main())

@@ -109,15 +109,25 @@ class Evidence:
         self.brokers = sorted({broker_of(path) for path in self.paths if is_log(path) or is_data(path)})
         self.logs = {path: Times(content) for path, content in files.items() if is_log(path)}
         self.telling = [(path, line) for path, log in self.logs.items() for line in log.telling]
-        self.moments = sorted(time for log in self.logs.values() for time in log.at if time)
+        self.printed: dict[str, list[bytes]] = {broker_of(path): [] for path in self.logs}
+        for path, log in self.logs.items():
+            self.printed[broker_of(path)] += filter(None, log.at)
+        self.moments = sorted(time for times in self.printed.values() for time in times)
+        self.printing = sorted(self.printed)
 
     def share(self, part: float) -> bytes:
         """The time before which that part of all lines was printed."""
         return self.moments[min(int(part * len(self.moments)), len(self.moments) - 1)] if self.moments else LATEST
 
-    def moment(self, random: Random) -> bytes:
-        """The time of a line: times in which much was printed come up more often."""
-        return random.choice(self.moments) if self.moments else LATEST
+    def moment(self, random: Random, broker: str = "") -> bytes:
+        """The time of a line, of that broker or of any: times in which much was printed come up more often."""
+        times = self.printed[broker] if broker else self.moments
+        return random.choice(times) if times else LATEST
+
+    def between(self, random: Random, broker: str = "") -> tuple[bytes, bytes]:
+        """Two such times, the earlier first."""
+        first, after = sorted((self.moment(random, broker), self.moment(random, broker)))
+        return first, after
 
     def during(self, brokers: Iterable[str], first: bytes, after: bytes) -> dict[str, Spans]:
         """The lines of some brokers' logs in a span of time."""
@@ -176,21 +186,20 @@ def systematic(evidence: Evidence) -> Iterator[Cut]:
 
 def span_of_one(evidence: Evidence, random: Random) -> Cut:
     """A span of time of one broker's logs."""
-    first, after = sorted(evidence.moment(random) for _ in range(2))
-    return Cut("span of one broker", lines=evidence.during([random.choice(evidence.brokers)], first, after))
+    broker = random.choice(evidence.printing)
+    return Cut("span of one broker", lines=evidence.during([broker], *evidence.between(random, broker)))
 
 
 def span_of_all(evidence: Evidence, random: Random) -> Cut:
     """A span of time of all logs."""
-    first, after = sorted(evidence.moment(random) for _ in range(2))
-    return Cut("span of all", lines=evidence.during(evidence.brokers, first, after))
+    return Cut("span of all", lines=evidence.during(evidence.brokers, *evidence.between(random)))
 
 
 def span_of_each(evidence: Evidence, random: Random) -> Cut:
     """Another span of time of each of some brokers' logs; it may reach to the beginning or the end."""
     lines: dict[str, Spans] = {}
-    for broker in evidence.brokers:
-        first, after = sorted(evidence.moment(random) for _ in range(2))
+    for broker in evidence.printing:
+        first, after = evidence.between(random, broker)
         edge = random.random()
         first, after = (EARLIEST if edge < 0.2 else first), (LATEST if edge > 0.8 else after)
         if random.random() < 0.6:
@@ -231,10 +240,9 @@ def lost_host(evidence: Evidence, random: Random) -> Cut:
 
 def silent_broker(evidence: Evidence, random: Random) -> Cut:
     """A broker's logs, and a span of time of another's."""
-    silent, other = random.choice(evidence.brokers), random.choice(evidence.brokers)
-    first, after = sorted(evidence.moment(random) for _ in range(2))
+    silent, other = random.choice(evidence.printing), random.choice(evidence.printing)
     gone = evidence.which(lambda path: broker_of(path) == silent and is_log(path))
-    return Cut("silent broker", gone, evidence.during([other], first, after))
+    return Cut("silent broker", gone, evidence.during([other], *evidence.between(random, other)))
 
 
 AT_RANDOM: tuple[Callable[[Evidence, Random], Cut], ...] = (
@@ -271,7 +279,10 @@ def planned(files: Files, name: str, quick: bool) -> list[Cut]:
     first = Random(name).randrange(len(AT_RANDOM)) if quick else 0
     count = QUICK_RANDOM if quick else RANDOM
     cuts = [*regular, *(drawn(evidence, name, first + number) for number in range(count))]
-    return [WHOLE, *(cut for cut in cuts if cut.files or cut.lines)]
+    different: dict[tuple[object, ...], Cut] = {}
+    for cut in cuts:
+        different.setdefault((cut.files, *cut.lines.items()), cut)
+    return [WHOLE, *(cut for key, cut in different.items() if any(key))]
 
 
 RANDOM = 50

@@ -1,4 +1,4 @@
-"""What differs between two answers, as rows of which equal ones are counted once."""
+"""What differs between two answers: rows, of which equal ones are counted once."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ def places_of_facts(document: Document) -> None:
     """A fact names its evidence by path and line, not by its number in the list."""
     for finding in document.get("findings", []):
         pieces = finding.get("evidence", [])
-        named = [f"{one.get('path')}:{one.get('line') or one.get('byte')}" for one in pieces]
+        named = [f"{one['path']}:{one['line'] or one['byte']}" if isinstance(one, dict) else one for one in pieces]
         for fact in finding.get("facts", []):
-            fact["evidence"] = [named[number] if isinstance(number, int) else number for number in fact["evidence"]]
+            if isinstance(fact, dict):
+                numbers = fact.get("evidence", [])
+                fact["evidence"] = [named[one] if isinstance(one, int) else one for one in numbers]
 
 
 def wants_as_text(document: Document) -> None:
@@ -83,9 +85,17 @@ class Row:
     where: str = ""
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What it has in common with the same difference elsewhere: all but numbers and names of topics."""
-        return (self.rule, *(_NUMBER.sub("#", text) for text in (self.what, self.old, self.new)))
+    def key(self) -> tuple[str, ...]:
+        """What it has in common with the same difference elsewhere: the words that changed, without numbers."""
+        old, new = _changed(self.old.split(), self.new.split()) if self.old and self.new else (self.old, self.new)
+        return (self.rule, *(_NUMBER.sub("#", text) for text in (self.what, old, new)))
+
+
+def _changed(old: list[str], new: list[str]) -> tuple[str, str]:
+    """The words that stand in one text alone."""
+    spans = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    changed = [(old[a:b], new[c:d]) for tag, a, b, c, d in spans if tag != "equal"]
+    return " … ".join(" ".join(one) for one, _ in changed), " … ".join(" ".join(other) for _, other in changed)
 
 
 _NUMBER = re.compile(r"[0-9a-f]{16,64}|[A-Za-z0-9_-]{22}(?![\w-])|[0-9]+")
@@ -93,6 +103,8 @@ _NUMBER = re.compile(r"[0-9a-f]{16,64}|[A-Za-z0-9_-]{22}(?![\w-])|[0-9]+")
 
 def rows(before: Document, after: Document) -> list[Row]:
     """The differences between two answers, which this changes: they are brought into one form."""
+    if "error" in before or "error" in after:
+        return list(_values(before.get("error", ""), after.get("error", ""), "document", "", "error"))
     for document in (before, after):
         for change in NORMALISATIONS:
             change(document)
@@ -123,15 +135,16 @@ def _verdicts(rule: str, before: Document, after: Document, where: str) -> Itera
         yield Row(rule, "verdict", str(before.get("verdict", "")), str(after.get("verdict", "")), where)
     # Which findings belong to it is told with the findings.
     rest = [{key: one[key] for key in one if key not in ("verdict", "findings")} for one in (before, after)]
-    yield from _fields(*rest, rule, where)
+    yield from _fields(rest[0], rest[1], rule, where)
 
 
 def _findings(before: list[Document], after: list[Document]) -> Iterator[Row]:
     old, new = _by_key(before, lambda one: one["fingerprint"]), _by_key(after, lambda one: one["fingerprint"])
     gone = [one for key, one in old.items() if key not in new]
     come = [one for key, one in new.items() if key not in old]
-    for key in old.keys() & new.keys():
-        yield from _finding(old[key], new[key])
+    for key, one in old.items():
+        if key in new:
+            yield from _finding(one, new[key])
     # One that says something else of the same rule and partition is likely the same, changed.
     for one in gone:
         like = [other for other in come if (other["rule"], _place(other)) == (one["rule"], _place(one))]

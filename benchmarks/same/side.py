@@ -15,7 +15,9 @@ import os
 import pickle
 import sys
 import tempfile
+import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from random import Random
@@ -41,6 +43,7 @@ def become(folder: str) -> None:
     os.environ["POLARS_MAX_THREADS"] = "1"  # as many processes as cores run already
     os.environ["TZ"] = "UTC"
     time.tzset()
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     sys.path.insert(0, folder)
     import forensics
     import parsers
@@ -49,6 +52,13 @@ def become(folder: str) -> None:
         if not str(package.__file__).startswith(folder + os.sep):
             raise WrongSide(f"{package.__name__} was imported from {package.__file__}, not from {folder}")
     _read_once()
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process once its parent is gone, which it would wait for without end."""
+    while os.getppid() == parent:
+        time.sleep(2)
+    os._exit(1)
 
 
 def _read_once() -> None:
@@ -77,6 +87,8 @@ def _read_once() -> None:
     _forget.append(known.clear)
 
 
+ROOM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Where selections are laid out: in memory, if there is such a place."""
 _forget: list[Callable[[], None]] = []
 
 
@@ -87,7 +99,7 @@ def judge_case(case: Recorded, quick: bool) -> Answers:
     """The answers to all selections of a case."""
     files = case.files()
     found: Answers = []
-    with tempfile.TemporaryDirectory(prefix="same-") as room, contextlib.chdir(room):
+    with tempfile.TemporaryDirectory(prefix="same-", dir=ROOM) as room, contextlib.chdir(room):
         _write(files, Path("whole"))
         for number, cut in enumerate(planned(files, case.name, quick)):
             # The folder that is scanned has the same name each time, as paths are part of what is answered.
@@ -127,16 +139,19 @@ def _selected(cut: Cut, files: Files, name: str) -> Iterator[str]:
 def _scanned(everything: bool) -> Document:
     """The answer to the folder ``case``: the whole document, or partitions and findings."""
     from forensics.engines.local import scan
-    from forensics.errors import ForensicsError
     from forensics.reports import json_report
 
     try:
         result = scan(["case"])
-    except ForensicsError as error:
-        return {"error": f"{type(error).__name__}: {error}"}
     except Exception as error:  # noqa: BLE001 -- a crash is an answer that the other version may not give
-        return {"error": f"{type(error).__name__}: {error}", "crash": True}
+        return _failed(error)
     return dict(json_report.document(result)) if everything else _documents(result)
+
+
+def _failed(error: Exception) -> Document:
+    """The answer of a scan that gave none: its error, and where it came up."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return {"error": f"{type(error).__name__}: {error} ({Path(place.filename).name}, {place.name})"}
 
 
 def _documents(result: Any) -> Document:
@@ -182,9 +197,12 @@ def judge_batch(batch: Batch, evidence: str) -> Answers:
     from tests.model import batches
 
     content: list[Files] = pickle.loads(zstandard.decompress(Path(evidence).read_bytes()))
-    with batches.no_cycles():
-        case = batches.taken(content)
-        whole = _documents(finish(["runs"], case, judged(case)))
+    try:
+        with batches.no_cycles():
+            case = batches.taken(content)
+            whole = _documents(finish(["runs"], case, judged(case)))
+    except Exception as error:  # noqa: BLE001 -- as above
+        return [(f"seed {seed}", _failed(error)) for seed in range(*batch.seeds)]
     topics: dict[str, Document] = {}
     for kind in ("partitions", "findings"):
         for one in whole[kind]:
@@ -201,12 +219,18 @@ def _compressor() -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(level=6, write_checksum=True)
 
 
-def answer(unit: Recorded | Batch, quick: bool, evidence: str, target: str) -> tuple[str, int]:
-    """Judges a unit and keeps the answers in a file; tells how many, and the hash of them all."""
+def summary(place: Path) -> Path:
+    """The file beside kept answers that tells how many there are, and their hash. It is written last."""
+    return place.with_suffix(".json")
+
+
+def answer(unit: Recorded | Batch, quick: bool, evidence: str, target: str) -> None:
+    """Judges a unit and keeps the answers in a file."""
     found = judge_case(unit, quick) if isinstance(unit, Recorded) else judge_batch(unit, evidence)
     text = "".join(json.dumps(one, sort_keys=True, ensure_ascii=False) + "\n" for one in found).encode()
     keep(target, _compressor().compress(text))
-    return hashlib.sha256(text).hexdigest(), len(found)
+    about = {"unit": unit.name, "hash": hashlib.sha256(text).hexdigest(), "count": len(found)}
+    keep(str(summary(Path(target))), json.dumps(about).encode())
 
 
 def play(batch: Batch, target: str) -> None:

@@ -10,16 +10,19 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from benchmarks.same import side
 from benchmarks.same.corpus import ROOT, Recorded, digest
 from benchmarks.same.runs import Batch
 
 Unit = Recorded | Batch
+Call = tuple[Any, ...]
+"""A function and its arguments."""
 PACKAGES = ("forensics", "parsers")
 BESIDE = ("tests/model/batches.py",)
 """What a version brings along besides its packages: it reads many runs of the model at once."""
@@ -129,7 +132,6 @@ class Work:
     jobs: int
     say: Callable[[str], None]
     _around: str = field(default_factory=around)
-    _contents: dict[str, str] = field(default_factory=dict)
 
     def played(self, batches: Sequence[Batch], model: Side) -> dict[str, Path]:
         """The evidence of runs, played by the model of one version where it is not kept yet: file by batch."""
@@ -144,20 +146,14 @@ class Work:
         """The answers of a version, given anew only where they are not kept yet: by unit."""
         folder = self.cache / "answers" / version.key[:16]
         _touch(folder)
-        found, missing = {}, []
-        for unit in units:
-            place = folder / f"{self._key(unit, runs)}.zst"
-            if (known := _known(place)) is not None:
-                found[unit.name] = known
-            else:
-                evidence = str(runs.get(unit.name, ""))
-                missing.append((side.answer, unit, self.quick, evidence, str(place)))
-        for call, made in self._each(version.name, version, missing):
-            place = Path(str(call[-1]))
-            digest_of, count = made
-            side.keep(str(place.with_suffix(".json")), json.dumps({"hash": digest_of, "count": count}).encode())
-            found[call[1].name] = Answered(place, digest_of, count)
-        return found
+        places = {unit.name: folder / f"{self._key(unit, runs)}.zst" for unit in units}
+        missing: list[Call] = [
+            (side.answer, unit, self.quick, str(runs.get(unit.name, "")), str(places[unit.name]))
+            for unit in units
+            if not side.summary(places[unit.name]).exists()
+        ]
+        self._each(version.name, version, missing)
+        return {name: _answered(place) for name, place in places.items()}
 
     def _key(self, unit: Unit, runs: dict[str, Path]) -> str:
         if isinstance(unit, Recorded):
@@ -167,27 +163,26 @@ class Work:
         mode = "quick" if self.quick and isinstance(unit, Recorded) else "full"
         return hashlib.sha256(f"{self._around} {unit.name} {mode} {content}".encode()).hexdigest()[:24]
 
-    def _each(self, what: str, version: Side, calls: Sequence[tuple]) -> list[tuple[tuple, object]]:
-        """What each call gives, made in processes of a version."""
+    def _each(self, what: str, version: Side, calls: Sequence[Call]) -> None:
+        """Makes each call in processes of a version."""
         if not calls:
-            return []
-        done: list[tuple[tuple, object]] = []
+            return
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(
             min(self.jobs, len(calls)), mp_context=spawn, initializer=side.become, initargs=(version.folder,)
         ) as pool:
-            started: dict[Future, tuple] = {pool.submit(*call): call for call in calls}
-            for future in as_completed(started):
-                done.append((started[future], future.result()))
-                self.say(f"{what}: {len(done)} of {len(calls)}")
-        return done
+            started = [pool.submit(*call) for call in calls]
+            try:
+                for number, future in enumerate(as_completed(started), start=1):
+                    future.result()
+                    self.say(f"{what}: {number} of {len(calls)}")
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
 
 
-def _known(place: Path) -> Answered | None:
-    notes = place.with_suffix(".json")
-    if not (place.exists() and notes.exists()):
-        return None
-    found = json.loads(notes.read_text())
+def _answered(place: Path) -> Answered:
+    found = json.loads(side.summary(place).read_text())
     return Answered(place, found["hash"], found["count"])
 
 

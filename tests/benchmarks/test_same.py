@@ -1,0 +1,285 @@
+"""``make same``: a difference is seen and told once, no difference is none, and both versions get the same evidence."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from benchmarks.same import sides
+from benchmarks.same.__main__ import main
+from benchmarks.same.corpus import ROOT, Files, recorded
+from benchmarks.same.cuts import AT_RANDOM, WHOLE, Cut, Evidence, planned
+from benchmarks.same.differences import Allowed, Renamed, Report, Row, allowed, rows
+from benchmarks.same.runs import KINDS, PROTOCOLS, batches
+from forensics.engines.local import scan
+from forensics.model.protocol import EVERY
+from forensics.reports import json_report
+
+LOST = "kip101-0.10.2.2"
+LOSS = "committed-data-lost"
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return json_report.document(scan([str(ROOT / "sample_traces" / LOST)]))
+
+
+def altered(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two copies: one to compare, one to change."""
+    return copy.deepcopy(document), copy.deepcopy(document)
+
+
+# -- from end to end ---------------------------------------------------------------------------------------------------
+
+
+def compared(
+    monkeypatch: pytest.MonkeyPatch, room: Path, capsys: pytest.CaptureFixture[str], old: str, new: str
+) -> tuple[int, list[str]]:
+    """Exit code and lines of a comparison of the working tree with itself, a text of its rules replaced after."""
+    monkeypatch.setattr(sides, "base", lambda _: "HEAD")
+    real = sides.copied
+
+    def copied(name: str, place: Path, _: str | None) -> sides.Side:
+        side = real(name, place, None)
+        for path in Path(side.folder, "forensics", "rules").glob("*.py") if name == "after" else ():
+            path.write_text(path.read_text().replace(old, new))
+        return side
+
+    monkeypatch.setattr(sides, "copied", copied)
+    options = ["--quick", "--fresh", "--jobs", "1", "--cache", str(room)]
+    code = main([*options, "--only", f"sample_traces/{LOST}", "--only", "model/damaged-hw-*"])
+    return code, capsys.readouterr().out.splitlines()
+
+
+def test_nothing_differs_where_nothing_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, (closing,) = compared(monkeypatch, tmp_path, capsys, "", "")
+    assert code == 0
+    assert closing.startswith("13 selections of 2 cases and batches compared with HEAD, 0 differ (0 differences)")
+
+
+def test_a_rule_that_words_a_finding_otherwise_is_seen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, lines = compared(monkeypatch, tmp_path, capsys, " are gone: ", " are lost: ")
+    assert code == 1
+    before, after = (
+        f"committed offsets [50, 80) (30 offsets) of leader epoch 0 are {word}: "
+        "leader 3 began epoch 2 at offset 50; still held by broker 1"
+        for word in ("gone", "lost")
+    )
+    assert lines[:-1] == [
+        "     4 in   1  committed-data-lost · summary",
+        f"                   - {before}",
+        f"                   + {after}",
+        f"                   e.g. sample_traces/{LOST}: whole, orders-0 c08d8dfcbef470c7",
+    ]
+    assert lines[-1].startswith("13 selections of 2 cases and batches compared with HEAD, 4 differ (1 differences)")
+    listed = [json.loads(line) for line in (tmp_path / "differences.jsonl").read_text().splitlines()]
+    assert [(one["unit"], one["what"]) for one in listed] == [(f"sample_traces/{LOST}", "summary")] * 4
+    assert listed[0]["cut"] == "whole"
+
+
+# -- what differs ------------------------------------------------------------------------------------------------------
+
+
+def test_equal_answers_do_not_differ(document: dict[str, Any]) -> None:
+    assert rows(*altered(document)) == []
+
+
+def test_a_verdict_that_changes_is_told_with_what_is_missing_now(document: dict[str, Any]) -> None:
+    before, after = altered(document)
+    after["partitions"][0]["verdicts"]["two-leaders-one-epoch"] |= {
+        "verdict": "unknown",
+        "missing": ["state-change.log"],
+    }
+    assert rows(before, after) == [
+        Row("two-leaders-one-epoch", "verdict", "clean", "unknown", "orders-0"),
+        Row("two-leaders-one-epoch", "missing[]", "", "state-change.log", "orders-0"),
+    ]
+
+
+def test_every_field_of_a_finding_is_compared(document: dict[str, Any]) -> None:
+    for name in document["findings"][0]:
+        before, after = altered(document)
+        after["findings"][0][name] = "something else"
+        # What says which finding it is makes another one of it.
+        assert {row.what.partition("[")[0] for row in rows(before, after)} & {name, "finding"}, name
+
+
+def test_a_finding_that_is_gone_is_told(document: dict[str, Any]) -> None:
+    before, after = altered(document)
+    gone = after["findings"].pop(0)
+    (row,) = rows(before, after)
+    assert (row.rule, row.what, row.new) == (gone["rule"], "finding", "")
+    assert gone["summary"] in row.old
+
+
+def test_one_fact_more_is_one_row(document: dict[str, Any]) -> None:
+    before, after = altered(document)
+    more = {"text": "a step", "broker": None, "time": None, "evidence": []}
+    after["findings"][0]["facts"].insert(1, more)
+    (row,) = rows(before, after)
+    assert (row.what, row.old, json.loads(row.new)) == ("facts[]", "", more)
+
+
+def test_evidence_that_is_listed_in_another_order_leaves_facts_alone(document: dict[str, Any]) -> None:
+    before, after = altered(document)
+    finding = after["findings"][0]
+    last = len(finding["evidence"]) - 1
+    finding["evidence"].reverse()
+    for fact in finding["facts"]:
+        fact["evidence"] = [last - number for number in fact["evidence"]]
+    assert [row.what for row in rows(before, after)] == ["order of evidence"]
+
+
+def test_a_crash_is_told_once(document: dict[str, Any]) -> None:
+    before, _ = altered(document)
+    assert rows(before, {"error": "KeyError: 3"}) == [Row("document", "error", "", "KeyError: 3")]
+
+
+def test_what_is_missing_may_become_an_object(document: dict[str, Any]) -> None:
+    before, after = altered(document)
+    before["partitions"][0]["verdicts"][LOSS]["missing"] = ["the log of broker 2"]
+    after["partitions"][0]["verdicts"][LOSS]["missing"] = [{"text": "the log of broker 2", "broker": 2}]
+    assert rows(before, after) == []
+
+
+def test_a_field_may_get_another_name(document: dict[str, Any]) -> None:
+    before, after = altered(document)
+    for finding in after["findings"]:
+        finding["copy"] = finding.pop("keep")
+    Renamed("findings", "keep", "copy")(before)
+    assert rows(before, after) == []
+
+
+# -- counted -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_difference_elsewhere_is_counted_once() -> None:
+    report = Report()
+    for number in range(40):
+        report.add(
+            "data/a", f"cut {number}", [Row("r", "summary", f"offsets {number}", f"{number} records", "orders-0")]
+        )
+    report.add("data/b", "whole", [Row("r", "summary", "offsets 7", "nothing", "orders-0")])
+    first, second = report.found.values()
+    assert (report.differing, first.selections, first.units, first.selection) == (41, 40, {"data/a"}, "data/a: cut 0")
+    assert (second.selections, second.row.new) == (1, "nothing")
+
+
+def test_a_wording_that_changes_in_many_sentences_is_one_difference() -> None:
+    old, new = "offsets {} of epoch {} are gone: {}", "offsets {} of epoch {} are lost: {}"
+    report = Report()
+    for number, how in enumerate(("power loss", "unclean election", "broker 3 began epoch 2")):
+        row = Row("r", "summary", old.format(number, 7, how), new.format(number, 7, how), "orders-0")
+        report.add("data/a", f"cut {number}", [row])
+    assert [one.selections for one in report.found.values()] == [3]
+
+
+def test_what_is_allowed_is_counted_apart(tmp_path: Path) -> None:
+    listed = tmp_path / "allowed.toml"
+    listed.write_text('[[difference]]\nwhy = "a log is whole now"\nrule = "leo-*"\nwhat = "verdict"\n')
+    report = Report(allowed(listed))
+    verdict = Row("leo-regression", "verdict", "unknown", "clean")
+    assert report.add("data/a", "whole", [verdict]) == []
+    assert (report.differing, report.justified) == (0, {"a log is whole now": 1})
+    other = Row("leo-regression", "summary", "", "clean")
+    assert report.add("data/a", "whole", [verdict, other]) == [other]
+    assert (report.differing, report.justified) == (1, {"a log is whole now": 2})
+
+
+@pytest.mark.parametrize("table", ['why = "so"', 'rule = "leo-regression"', 'why = "so"\nrules = "leo-regression"'])
+def test_what_is_allowed_has_a_reason_and_a_pattern(tmp_path: Path, table: str) -> None:
+    listed = tmp_path / "allowed.toml"
+    listed.write_text(f"[[difference]]\n{table}\n")
+    with pytest.raises(ValueError, match="needs `why` and patterns"):
+        allowed(listed)
+
+
+def test_a_pattern_may_name_the_case() -> None:
+    one = Allowed("so", (("unit", "data/a*"), ("cut", "without logs *")))
+    row = Row("r", "verdict", "clean", "unknown")
+    assert one.fits(row, "data/a-1.0", "without logs of broker-1")
+    assert not one.fits(row, "data/b-1.0", "without logs of broker-1")
+    assert not one.fits(row, "data/a-1.0", "whole")
+
+
+# -- selections --------------------------------------------------------------------------------------------------------
+
+LOG = "broker-1/logs/server.log"
+
+
+def evidence() -> Files:
+    (case,) = (one for one in recorded() if one.name == f"sample_traces/{LOST}")
+    return case.files()
+
+
+def test_lines_are_cut_where_they_stand() -> None:
+    files = {LOG: b"a\nb\n  c\r\nd", "broker-1/data/meta.properties": b"x"}
+    cut = Cut("", frozenset(["broker-1/data/meta.properties"]), {LOG: ((4, 9), (2, 2))})
+    assert cut.left(files) == {LOG: b"a\n  c\r\n"}
+    assert WHOLE.left(files) == files
+
+
+def test_cuts_take_what_they_say() -> None:
+    files = evidence()
+    cuts = {cut.name: cut for cut in planned(files, LOST, quick=False)}
+    assert [name for name, cut in cuts.items() if cut.left(files) == files] == ["whole"]
+    assert not any("/logs/" in path for path in cuts["without all logs"].left(files))
+    assert {path.partition("/")[0] for path in cuts["broker-2 alone"].left(files)} == {"broker-2"}
+    assert set(files) - set(cuts[f"without {LOG}"].left(files)) == {LOG}
+    halves = [cuts[f"logs {part} gone"].left(files)[LOG] for part in ("from 3/8 on", "before 3/8")]
+    assert b"".join(halves) == files[LOG]
+    assert sum(name.startswith("random ") for name in cuts) > 40
+
+
+def test_cuts_are_the_same_each_time() -> None:
+    assert planned(evidence(), LOST, quick=False) == planned(evidence(), LOST, quick=False)
+    assert planned(evidence(), LOST, quick=True) == planned(evidence(), LOST, quick=True)
+
+
+@pytest.mark.parametrize("draw", AT_RANDOM, ids=[draw.__name__ for draw in AT_RANDOM])
+def test_each_way_of_cutting_takes_something(draw: Any) -> None:
+    files = evidence()
+    found = [draw(Evidence(files), Random(seed)).left(files) for seed in range(10)]
+    assert sum(left != files for left in found) > 7
+
+
+def test_full_mode_has_as_many_runs_as_promised() -> None:
+    assert tuple(protocol.name for protocol in EVERY) == PROTOCOLS
+    for count in (400, 10_000):
+        drawn = [batch.seeds for batch in batches(count)]
+        assert count <= sum(after - first for first, after in drawn) <= count + 2 * len(drawn)
+    names = [batch.name for batch in batches(10_000)]
+    assert len(set(names)) == len(names)
+    assert {kind.name for kind in KINDS} == {
+        name.removeprefix("model/").partition("-hw-")[0] for name in names if "-hw-" in name
+    }
+    seeds = [seed for batch in batches(10_000) for seed in range(*batch.seeds)]
+    assert len(set(seeds)) == len(seeds)
+
+
+# -- versions ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_revision_is_copied_and_told_from_others(tmp_path: Path) -> None:
+    commit = sides.base("HEAD")
+    before, after = sides.copied("before", tmp_path, commit), sides.copied("after", tmp_path, None)
+    for side in (before, after):
+        for name in ("forensics/engines/local.py", "parsers/read.py", "tests/model/batches.py"):
+            assert Path(side.folder, name).is_file()
+    assert sides.copied("again", tmp_path, commit).key == before.key
+    Path(after.folder).rename(tmp_path / "moved")
+    assert sides.copied("after", tmp_path, None).key == after.key
+
+
+def test_an_unknown_revision_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--base", "no-such-revision"]) == 2
+    assert capsys.readouterr().err.startswith("make same: ")
