@@ -50,9 +50,12 @@ demo: setup ## scan a shipped trace of a real loss
 test: setup lint types ## lint, types and all tests
 	@PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
-lint: setup ## check style and layout of the code
+lint: setup ## check style, layout and cognitive complexity of the code
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet . || { echo "make lint: not formatted; run: make format" >&2; exit 1; }
+	@before=$$(cksum <complexipy-snapshot.json); said=$$($(BIN)/complexipy --color no) || { echo "$$said" >&2; exit 1; }; \
+	if [ "$$before" != "$$(cksum <complexipy-snapshot.json)" ]; then \
+		echo "make lint: functions became simpler: commit complexipy-snapshot.json, which says so now" >&2; exit 1; fi
 
 format: setup ## put imports and layout in order
 	@$(BIN)/ruff check --fix --quiet . || true
@@ -74,4 +77,4 @@ bench-spark: setup ## time the Spark engine
 	@$(PY) -m benchmarks.spark $(ARGS)
 
 clean: ## remove .venv and what tools have cached
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .complexipy_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .same build dist
