@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from forensics.replay.coverage import Span
 from forensics.replay.directory import Ref
 from forensics.replay.history import Backwards, Confidence, History, Role, Statement, TruncationReason
 from forensics.replay.lineage import Range, intersect
@@ -75,7 +76,7 @@ def begun_twice(history: History) -> list[Backwards]:
     what lies below as it had it (KIP-101). Where lines are missing they may have told of a deletion, which leaves two
     beginnings as well.
     """
-    if history.gaps:
+    if history.coverage.missing_in(Span.WITHIN):
         return []
     first: dict[int, tuple[int, int, Ref]] = {}
     # A leader that deleted what lies below knows the epochs from there on, and who follows it keeps its own below.

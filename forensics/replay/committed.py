@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.backwards import gave_way
+from forensics.replay.coverage import Span
 from forensics.replay.deletions import kept
 from forensics.replay.elections import elected_isr, from_eligible, kept_company, latest_told, outside_isr
 from forensics.replay.history import CHECKPOINT, Confidence, Cut, Epoch, History, Replica, Role, Statement
@@ -69,9 +70,9 @@ def committed(
     """
     ranges: list[Range] = []
     used: list[Statement] = []
-    contested = history.contested
+    contested, gaps = history.contested, history.coverage.missing_in(Span.WITHIN)
     for statement in history.statements:
-        own = statement.epoch == UNKNOWN and statement.replica == replica and replica not in history.gaps
+        own = statement.epoch == UNKNOWN and statement.replica == replica and statement.replica not in gaps
         own = own and statement.how != LEFT_BEHIND
         own = own and (row is None or (bool(statement.refs) and (statement.refs[0].row or 0) <= row))
         if before is not None and (statement.epoch >= before or (statement.epoch == UNKNOWN and not own)):
@@ -303,7 +304,7 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     if leader is None or _shortened(history, leader, before.epoch, after.epoch):
         return None
     own = history.replicas.get(leader)
-    if own is None or not (own.server_log and own.state_log):
+    if own is None or not history.coverage.whole(leader):
         return None  # what happened to its log in between is not in the evidence
     roles = [tenure.epoch for tenure in history.tenures.get(leader, ()) if tenure.epoch >= 0]
     if not own.starts_empty and min(roles, default=UNKNOWN) > before.epoch:
@@ -513,7 +514,7 @@ def reached(history: History, epoch: Epoch) -> int | None:
     if not here:
         return None
     replica = history.replicas.get(epoch.leader)
-    if replica is None or not (replica.server_log and replica.state_log):
+    if replica is None or not history.coverage.whole(epoch.leader):
         return None  # it may have been loaded or cut, or have followed, unseen
     for step in spans[here[-1]].steps:
         return step.target if step.found_all else step.end
@@ -530,7 +531,7 @@ def at_most(history: History, broker: int | None, epoch: int) -> int | None:
     A log only grows until a line tells of a removal, so the next exact end bounds it.
     """
     replica = history.replicas.get(broker) if broker is not None else None
-    if broker is None or replica is None or not (replica.server_log and replica.state_log):
+    if broker is None or replica is None or not history.coverage.whole(broker):
         return None
     spans = history.tenures.get(broker, [])
     here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch]
@@ -561,8 +562,7 @@ def committed_at_most(history: History, epoch: Epoch) -> int | None:
     may tell.
     """
     leader = epoch.leader
-    replica = history.replicas.get(leader) if leader is not None else None
-    if leader is None or replica is None or not (replica.server_log and replica.state_log):
+    if leader is None or not history.coverage.whole(leader):
         return None
     earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.served]
     begun = epoch.start if epoch.start is not None else committed_at_most(history, earlier[-1]) if earlier else None

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from forensics.replay.coverage import Coverage, Printed
 from forensics.replay.directory import Copy, Disk
 from forensics.replay.events import SNAPSHOT, Event
-from forensics.replay.history import Replica
 from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import MOVED, Kind
@@ -66,21 +66,19 @@ class _Told:
         self.blind = self.thinned = False
 
 
-def copies(
-    events: Mapping[int, Sequence[Event]], disks: Mapping[int, Disk], replicas: Mapping[int, Replica]
-) -> dict[int, Copy]:
+def copies(events: Mapping[int, Sequence[Event]], disks: Mapping[int, Disk], coverage: Coverage) -> dict[int, Copy]:
     """What is known of the copy of each replica's directory.
 
     Args:
         events: each broker's own lines about its replica, in its order.
         disks: each broker's files.
-        replicas: which of their logs are in the evidence.
+        coverage: which of their lines are in the evidence.
     """
     found = {}
     for broker, disk in sorted(disks.items()):
         if disk.bases and disk.end is not None:
             own = events.get(broker, ())
-            sure = broker in replicas and replicas[broker].server_log
+            sure = coverage.has(broker, Printed.LOG)
             found[broker] = _copy(disk, own, [d for b, d in disks.items() if b != broker], sure=sure)
     return found
 

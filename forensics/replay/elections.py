@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 
+from forensics.replay.coverage import Span
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import broker_set
@@ -182,7 +183,7 @@ def unbroken(history: History, epoch: Epoch) -> bool:
     first = _first_state(history, epoch)
     if not history.kraft:
         just_before = history.states.get(first - 1) if first is not None else None
-        if history.gaps and just_before is not None and just_before[1] is None:
+        if history.coverage.missing_in(Span.WITHIN) and just_before is not None and just_before[1] is None:
             return False  # a change of the ISR of which the number alone is left
         return not _leader_untold(history, epoch) and _changes_untold(history, epoch, named=first is None) == 0
     if first is None:

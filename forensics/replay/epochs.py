@@ -137,9 +137,9 @@ def unnamed(
     heard: bool,
     skips: bool,
     removed: Mapping[int, frozenset[int]] | None = None,
-) -> dict[int, Epoch]:
-    """Every epoch with those that must have been between them, with a leader, and that nobody names: who led in them,
-    and what was committed, is not known.
+) -> frozenset[int]:
+    """Leader epochs that must have been between those that are named, with a leader, and that nothing names: who led in
+    them, and what was committed, is not known.
 
     While the last leader is dead, an epoch without one may begin of which stock logging tells nothing; but none has to
     follow on another of these.
@@ -152,14 +152,14 @@ def unnamed(
             take several changes as one (TopicDelta).
         removed: by epoch without a leader, the replicas that a controller had just taken out of the ISR.
     """
-    found = dict(epochs)
+    found: set[int] = set()
     for one, two in itertools.pairwise(sorted(epochs)):
         told = epochs[one].leader
         led = told is not None and told >= 0 and epochs[two].leader == -1
         between = two > one + 1 and not in_one_request(epochs[one], epochs[two], tenures, removed or {})
         if between and (led or not heard) and not skips:
-            found |= {number: Epoch(number, served=True, named=False) for number in range(one + 1, two)}
-    return dict(sorted(found.items()))
+            found.update(range(one + 1, two))
+    return frozenset(found)
 
 
 def at_once(before: Epoch, after: Epoch) -> bool:

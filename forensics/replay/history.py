@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from forensics.replay.directory import Copy, Damage, Disk, Ref
+from forensics.replay.coverage import BOTH, Coverage, Printed
+from forensics.replay.directory import Copy, Disk, Ref
 from forensics.replay.lineage import Lineage, Range, intersect, subtract
 
 if TYPE_CHECKING:
@@ -116,8 +117,7 @@ class BrokerFacts:
             (KIP-966, Partition.maybeIncrementLeaderHW).
         fenced: fetches carry the leader epoch (KIP-320), so that none but one that waits is answered in another. From
             2.5 on: to 2.4 a leader remembers none of what is fetched in a session (FetchSession, CachedPartition).
-        server_log: what its log layer did is in the evidence.
-        state_log: which roles it was told is in the evidence.
+        printed: what its lines in the evidence are about, of whatever replica: roles, logs or both.
         always_cuts: it truncates whenever it takes up a leader, and prints it (ReplicaManager.makeFollowers to 0.10.2).
         kraft: it follows the metadata log: it takes all that this gained at once, and tells of the last epoch in it
             (MetadataLoader).
@@ -128,7 +128,8 @@ class BrokerFacts:
         lets_in_early: the same where it is known.
         confirms: as leader it prints which proposed ISRs were committed (Partition, at INFO from 2.4 on).
         told: its version, its inter-broker protocol or the format of its batches says which protocol it follows.
-        unheard: broker epoch of a process of which controllers tell and its own lines do not; or None.
+        unseen_process: broker epoch of a process that controllers registered and of which its own lines say nothing; or
+            None.
     """
 
     always_cuts: bool = False
@@ -140,12 +141,11 @@ class BrokerFacts:
     falls_back: bool = False
     alone_commits: bool = False
     fenced: bool = False
-    server_log: bool = True
-    state_log: bool = True
+    printed: frozenset[Printed] = BOTH
     eligible: bool = False
     joins_early: bool = True
     lets_in_early: bool = False
-    unheard: int | None = None
+    unseen_process: int | None = None
     confirms: bool = False
     told: bool = True
 
@@ -305,7 +305,6 @@ class Epoch:
         time: when it began, microseconds since 1970 UTC.
         refs: evidence of its leader and start.
         served: whether any evidence shows that the leader took it up.
-        named: whether any evidence names it; if not, the numbers of others say that it was.
         other_leaders: other leaders stated for the same epoch.
         unclean: evidence that the election went outside the ISR.
         standing: the ISR that may have stood to its end, where its leader proposed another and does not confirm it.
@@ -332,7 +331,6 @@ class Epoch:
     time: int | None = None
     refs: list[Ref] = field(default_factory=list)
     served: bool = False
-    named: bool = True
     other_leaders: dict[int, Ref] = field(default_factory=dict)
     unclean: list[Ref] = field(default_factory=list)
     standing: frozenset[int] | None = None
@@ -369,7 +367,6 @@ class Replica:
         checkpoint: high watermark in its checkpoint file, with its evidence.
         on_disk: whether its segments are in the evidence.
         has_logs: whether lines of this broker about the partition are in the evidence.
-        server_log, state_log: whether what its log layer did, and which roles it was told, are in the evidence.
         first_time: time of its earliest line about the partition.
         directory: path of its data directory in the evidence.
     """
@@ -381,19 +378,12 @@ class Replica:
     checkpoint: tuple[int, Ref] | None = None
     on_disk: bool = False
     has_logs: bool = False
-    server_log: bool = False
-    state_log: bool = False
     first_time: int | None = None
     last_time: int | None = None
     directory: str | None = None
     starts_empty: bool = False
     magic: int | None = None
     end_refs: tuple[Ref, ...] = ()
-
-    @property
-    def at_hand(self) -> bool:
-        """Whether what its broker printed of it and its segments are in the evidence."""
-        return self.server_log and self.state_log and self.on_disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,19 +437,26 @@ class History:
     eligible: bool = False  # leaders may come from the eligible leader replicas (KRaft from 4.0 on, KIP-966)
     joins_early: bool = False  # a follower may enter the ISR below the start of the leader's epoch (to 2.0, KAFKA-7128)
     lets_in_early: bool = False  # the release of a broker is known, and there it may
-    uncovered: dict[int, str] = field(default_factory=dict)  # replicas whose lines end before their files do, and how
+    coverage: Coverage = field(default_factory=Coverage)  # what the absence of a line proves, for each replica
     backwards: list[Backwards] = field(default_factory=list)  # signs that the order of epochs is not that of leaders
     removed: dict[int, frozenset[int]] = field(default_factory=dict)  # by epoch without a leader, who had just gone
     states: dict[int, tuple[int | None, frozenset[int] | None]] = field(
         default_factory=dict
     )  # leader epoch and ISR as far as anybody tells them, by partition epoch (zkVersion)
-    unbegun: dict[int, str] = field(default_factory=dict)  # replicas whose lines begin after others tell of them
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
-    gaps: dict[int, Damage] = field(default_factory=dict)  # replicas of whose lines some are missing, and what shows it
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
     properties: dict[str, str] = field(default_factory=dict)  # of the log, as its maker printed them last
     properties_ref: Ref | None = None
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
+
+    def afresh(self) -> History:
+        """The same partition with nothing replayed yet."""
+        return History(**{name: getattr(self, name) for name in _NAMED})
+
+    def whole_with_files(self, broker: int | None) -> bool:
+        """Whether all that a broker printed of its replica, and the replica's segments, are in the evidence."""
+        replica = self.replicas.get(broker) if broker is not None else None
+        return replica is not None and replica.on_disk and self.coverage.whole(broker)
 
     @property
     def contested(self) -> frozenset[int]:
@@ -491,3 +488,19 @@ class History:
         """The last epoch with a leader that took it up, by number."""
         led = [e for e in self.epochs.values() if e.leader is not None and e.leader >= 0 and e.served]
         return max(led, key=lambda e: e.epoch) if led else None
+
+
+_NAMED = (
+    "topic",
+    "partition",
+    "topic_id",
+    "cluster",
+    "incarnation",
+    "lives",
+    "compared",
+    "backwards",
+    "removed",
+    "properties",
+    "properties_ref",
+)
+"""What is known of a partition before its lines are replayed."""

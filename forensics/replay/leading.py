@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from forensics.replay.committed import reached
+from forensics.replay.coverage import Span
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import BrokerFacts, Confidence, Epoch, Fork, History, Role, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
@@ -25,7 +26,7 @@ def passed_over(history: History, before: Tenure, tenure: Tenure) -> int | None:
         epoch
         for number, epoch in history.epochs.items()
         if before.epoch < number < tenure.epoch
-        and epoch.named
+        and number not in history.coverage.unnamed
         and (epoch.leader is None or (epoch.served and epoch.leader not in (-1, before.leader)))
     ]
     # A leader's own records are its own: of a follower only what it began with is.
@@ -44,10 +45,11 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
         number = epoch.epoch
         if epoch.leader == -1 or (epoch.leader == broker and number == tenure.epoch):
             continue
-        untold = epoch.leader == broker and epoch.named and not epoch.served and _unsaid(history, before, tenure, epoch)
+        named = number in history.epochs and number not in history.coverage.unnamed
+        untold = epoch.leader == broker and named and not epoch.served and _unsaid(history, before, tenure, epoch)
         if not epoch.served and not untold:
             continue
-        if untold or not epoch.named:
+        if untold or not named:
             # Lines of its own, or of all brokers, are missing, so it may have served in it; and what it came back with
             # it may have got since then, or since another began to write. Of a single epoch that nothing names a leader
             # that came back may have been dead in it.
@@ -63,7 +65,8 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
         # It was in the epoch to which it came back before, if it was taken out of the ISR in between.
         out = number < tenure.epoch or any(broker not in isr for isr in members)
         # Where lines of both are missing it may have come into the ISR later, and none tells.
-        heard = epoch.isr_own or epoch.leader not in history.gaps or not _lines_missing(before, epoch)
+        led = history.coverage.of(epoch.leader, Span.WITHIN) if epoch.leader is not None else None
+        heard = epoch.isr_own or led is None or not _lines_missing(before, epoch)
         part = part or (out and (not members or not heard or broker in members[0]))
     return known if part else None
 
@@ -78,7 +81,7 @@ def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
         epoch, told = history.epochs[number], before.epoch if before is not None else first
         taken = len((before.last_isr if before is not None else None) or ())
         if number - told - 1 > taken:
-            yield Epoch(told + 1, served=True, named=False)
+            yield Epoch(told + 1, served=True)
         yield epoch
         before = epoch
 
@@ -139,9 +142,8 @@ class Leading:
         self.previous: dict[int, Tenure] = {}
 
     def _told(self, broker: int) -> bool:
-        """Whether both the roles of a replica and what happened to its log are in the evidence."""
-        facts = self.facts.get(broker, NO_FACTS)
-        return facts.state_log and facts.server_log
+        """Whether the absence of a line of a replica is proof, within its lines."""
+        return self.history.coverage.whole(broker)
 
     def _found(self, broker: int, tenure: Tenure) -> Lineage:
         """The log that a role found: what it may have got in epochs that no line of it tells of is nobody's known."""
@@ -198,6 +200,14 @@ class Leading:
                 epoch.lineage = epoch.lineage.begin(epoch.epoch, epoch.start_high)
         else:
             epoch.lineage = log  # nothing shows that the leader ever took it up
+        self._undated(epoch, leader)
+
+    def _undated(self, epoch: Epoch, leader: int) -> None:
+        """Offsets of an older epoch than its followers' have are of no known epoch: lines of the leader are missing."""
+        for one in self.history.coverage.missing.get(leader, ()):
+            if one.undated_from is not None and one.epoch == epoch.epoch:
+                start = epoch.start if epoch.start else one.undated_from
+                epoch.lineage = epoch.lineage.without([(one.undated_from, start)])
 
     def _own_prefix(self, leader: int, number: int, start: int) -> Lineage | None:
         """The leader's log below an epoch's start from its own batches, where they are still the ones it had then.
@@ -315,7 +325,8 @@ class Leading:
         """The least log end offset that the epoch's leader is known to have had in it, and who says so: the leader, or
         a follower that was above it and heard where it ended. The epoch began no later, as a leader's log only grows.
         """
-        gaps, again = self.history.gaps, [n for n, e in self.history.epochs.items() if e.leader == leader]
+        gaps = self.history.coverage.missing_in(Span.WITHIN)
+        again = [n for n, e in self.history.epochs.items() if e.leader == leader]
         if leader in gaps or epoch.other_leaders:
             return None
         found = []

@@ -19,15 +19,16 @@ from forensics.case.brokers import Broker
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay.backwards import told_twice
 from forensics.replay.compaction import with_skipped
+from forensics.replay.coverage import Printed
 from forensics.replay.deletions import deletions, log_starts
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.disks import disks
 from forensics.replay.events import COLUMNS, PROGRESS, STOPPED_FOR_GOOD, Event
-from forensics.replay.fold import fold
 from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, History
-from forensics.replay.journal import JOURNAL, JUMPED
 from forensics.replay.moves import carried, homes, without_copies
+from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
+from forensics.replay.reconstruct import reconstruct
 from forensics.replay.removals import removals
 from parsers.formats.metadata_log import AGAINST_SETTINGS, ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -121,7 +122,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
                 for broker, found in replicas.items()
                 if found.directory is not None or (topic, partition, incarnation, broker) in own_events
             }
-        history = History(
+        named = History(
             topic,
             partition,
             topic_id=ids.get((topic, partition, incarnation)),
@@ -148,9 +149,10 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         for broker in events.keys() & processes.keys():
             events[broker] = list(heapq.merge(events[broker], processes[broker]))
         facts = {broker: _facts(case.brokers.get(broker), replicas) for broker in {*events, *replicas}}
-        _made_with(history, events.values())
-        replicas = with_skipped(history, replicas, case)
-        fold(history, events, told, replicas, forked.get((topic, partition), []) if live else [], facts)
+        _made_with(named, events.values())
+        replicas = with_skipped(named, replicas, case)
+        forks_of = forked.get((topic, partition), []) if live else []
+        history = reconstruct(named, events, told, replicas, forks_of, facts)
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
         history.regressions = [
             carried(one, stood.get((topic, partition, incarnation, one.replica), [])) for one in history.regressions
@@ -223,8 +225,7 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         falls_back=release is not None and (1, 1) <= release < (2, 7),
         alone_commits=release is not None and release < (3, 7),
         fenced=oldest is not None and oldest >= (2, 5) and not old,
-        server_log=broker is not None and broker.server_log,
-        state_log=broker is not None and broker.state_log,
+        printed=_printed(broker),
         always_cuts=release is not None and release < (0, 11),
         tells_start=oldest is not None and oldest >= (0, 11),
         eligible=broker is not None and broker.kraft and (release is None or release >= (4, 0)),
@@ -232,9 +233,17 @@ def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
         joins_early=not (broker is not None and broker.kraft) and (oldest is None or oldest < (2, 1)),
         lets_in_early=oldest is not None and oldest < (2, 1),
         confirms=release is not None and release >= (2, 4),
-        unheard=broker.unheard if broker is not None else None,
+        unseen_process=broker.unheard if broker is not None else None,
         told=bool(magics) or (broker is not None and broker.hw_protocol is not None),
     )
+
+
+def _printed(broker: Broker | None) -> frozenset[Printed]:
+    """What a broker's lines in the evidence are about, of whatever replica."""
+    if broker is None:
+        return frozenset()
+    said = ((Printed.LOG, broker.server_log), (Printed.ROLES, broker.state_log))
+    return frozenset(what for what, there in said if there)
 
 
 def incarnations(rows: pl.DataFrame) -> pl.DataFrame:

@@ -10,8 +10,9 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from forensics.replay.bearing import left_unseen, misled
 from forensics.replay.committed import reached
+from forensics.replay.coverage import MissingLines
+from forensics.replay.crosscheck import found_shorter_unexplained, left_unseen
 from forensics.replay.history import Confidence, Cut, Epoch, History, Role, Shrunk, Statement
 from forensics.replay.spared import spared
 from forensics.replay.steps import REMOVES, Pending, StepKind, Tenure
@@ -23,11 +24,13 @@ class Settling:
     Attributes:
         history: with its statements; cuts, shrunk logs and unmeasured cuts are added.
         told: whether both the roles of a replica and what happened to its log are in the evidence.
+        contradictions: missing lines that explain what else would contradict itself.
     """
 
     def __init__(self, history: History, told: Callable[[int], bool]) -> None:
         self.history = history
         self.told = told
+        self.contradictions: list[MissingLines] = []
         self._lowest: dict[int, list[tuple[int, bool, int, bool]]] = {}
 
     def settle(self, pending: Sequence[Pending]) -> None:
@@ -57,7 +60,12 @@ class Settling:
                     )
                 if not self.told(shrunk.replica):
                     shrunk = replace(shrunk, end_exact=False)  # in a role that is not told it may have gone on
-                if shrunk.end > shrunk.target and not misled(self.history, shrunk, one.row):
+                if shrunk.end <= shrunk.target:
+                    continue
+                unexplained, missing = found_shorter_unexplained(self.history, shrunk, one.row)
+                if missing is not None:
+                    self.contradictions.append(missing)
+                if not unexplained:
                     self.history.shrunk.append(shrunk)
 
     def _beyond(self, cut: Cut) -> bool:
@@ -88,14 +96,15 @@ class Settling:
             return 0, None
         found: tuple[int, int | None] = 0, None
         for broker, spans in sorted(history.tenures.items()):
-            if broker in history.gaps or not self.told(broker):
+            if not self.told(broker):
                 continue
             for one, two in itertools.pairwise(spans):
                 followed = one.epoch == number and one.role is Role.FOLLOWER and one.leader in (None, shrunk.replica)
                 if not followed or one.start_end is None or two.start_end is None or two.start_end <= one.start_end:
                     continue
                 between = [history.epochs.get(n) for n in range(number + 1, two.epoch)]
-                only = all(epoch is not None and epoch.named and not epoch.served for epoch in between)
+                only = all(e is not None and not e.served for e in between)
+                only = only and history.coverage.unnamed.isdisjoint(range(number + 1, two.epoch))
                 later = history.epochs.get(two.epoch)
                 # What it fetched from the same leader may be of a later epoch, of which it was not told yet.
                 if only and later is not None and later.leader != shrunk.replica and not _removes(one):

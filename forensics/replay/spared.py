@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from forensics.replay.bearing import left_unseen
 from forensics.replay.committed import committed_at_most
+from forensics.replay.coverage import Span
+from forensics.replay.crosscheck import left_unseen
 from forensics.replay.history import Cut, Epoch, History, Role
 from forensics.replay.steps import Tenure
 
@@ -28,8 +29,7 @@ def spared(history: History, cut: Cut) -> bool:
 
 def _counted(history: History, cut: Cut, epoch: Epoch) -> bool:
     """Whether the leader of an epoch counted a replica in its ISR all along, as it says itself."""
-    leader = history.replicas.get(epoch.leader) if epoch.leader is not None else None
-    if leader is None or not (leader.server_log and leader.state_log) or not (epoch.isr_own and epoch.isr_elected):
+    if not history.coverage.whole(epoch.leader) or not (epoch.isr_own and epoch.isr_elected):
         return False
     return all(cut.replica in isr for isr, _ in epoch.isr) and not left_unseen(history, epoch, cut.replica)
 
@@ -38,7 +38,7 @@ def _first(history: History, cut: Cut, epoch: Epoch) -> bool:
     """Whether a replica truncated before it can have fetched anything from the leader of an epoch."""
     spans = history.tenures.get(cut.replica, [])
     here = [position for position, tenure in enumerate(spans) if tenure.epoch == cut.epoch]
-    if not here or cut.replica in history.gaps:
+    if not here or history.coverage.of(cut.replica, Span.WITHIN) is not None:
         return False
     now = spans[here[0]]
     first = bool(now.steps) and now.steps[0].refs == cut.refs and now.role is Role.FOLLOWER

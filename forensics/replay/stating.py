@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from forensics.replay.bearing import beyond_lines
 from forensics.replay.committed import at_most
+from forensics.replay.coverage import Span
+from forensics.replay.crosscheck import beyond_lines
 from forensics.replay.elections import isr_changed_untold
 from forensics.replay.history import Confidence, Epoch, Role, Statement
 from forensics.replay.leading import NO_FACTS, Leading, unknown_from
@@ -48,7 +49,7 @@ class Stating(Leading):
         )
         named = {other for epoch in self.history.epochs.values() for isr, _ in epoch.isr for other in isr}
         silent = any(not self._told(other) for other in named - {broker})
-        if fetching or silent or tenure.held_back or broker in self.history.gaps:
+        if fetching or silent or tenure.held_back or not self._told(broker):
             return None
         later = (e for number, e in sorted(self.history.epochs.items()) if number > tenure.epoch)
         heir = next((e for e in later if e.leader not in (None, -1, broker)), None)
@@ -92,7 +93,8 @@ class Stating(Leading):
     def _uncut(self, broker: int, tenure: Tenure, end: int) -> Lineage | None:
         """A follower's log below an offset where its leader's epochs took nothing of it: its leader's (KIP-101)."""
         epoch = self.history.epochs.get(tenure.epoch)
-        asked = tenure.role is Role.FOLLOWER and tenure.fetched and not tenure.steps and broker not in self.history.gaps
+        asked = tenure.role is Role.FOLLOWER and tenure.fetched and not tenure.steps
+        asked = asked and self.history.coverage.of(broker, Span.WITHIN) is None
         if epoch is None or not asked or (tenure.start_end or 0) < end or self.history.protocol == "hw":
             return None
         return epoch.lineage if epoch.leader != broker and epoch.lineage.entries else None

@@ -49,6 +49,7 @@ from dataclasses import replace
 from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.compaction import NOT_CLEANED, SKIPPED
+from forensics.replay.coverage import Span
 from forensics.replay.disks import GAP
 from forensics.replay.held import records_lost, with_records
 from forensics.replay.history import Confidence, Epoch, History, Role, Shrunk
@@ -86,7 +87,6 @@ from forensics.rules.story import (
     replacements,
     shrunk_fact,
     statement_fact,
-    unnamed_epochs,
     went_back,
 )
 
@@ -103,7 +103,7 @@ def judge(history: History, case: Case) -> Judgement:
         findings += (_lacking(history, case, lacking),)
     missing: list[str] = []
     left = left_with_less(history)
-    partly = {*history.gaps, *history.uncovered, *history.unbegun}
+    partly = history.coverage.missing_in(*Span)
     unseen = sorted(b for b in members(history, case) if b in partly or not on_disk(history, b))
     if left is not None and unseen:
         missing.append(
@@ -180,7 +180,7 @@ def _undated(history: History, case: Case, unclear: list[Range]) -> str:
     )
     if without and history.protocol != "hw":
         return f"the leader epochs of offsets {offsets}: segments or leader-epoch-checkpoint of {brokers_text(without)}"
-    partly = tuple(sorted({*history.gaps, *history.unbegun, *history.uncovered}))
+    partly = tuple(history.coverage.missing_in(*Span))
     whose = f"of {brokers_text(partly)}" if partly else "of the replicas"
     why = "this message format has no epochs" if history.protocol == "hw" else "the segments at hand do not say it"
     return f"which leader wrote offsets {offsets}: server.log and state-change.log {whose} of then ({why})"
@@ -199,8 +199,7 @@ def _witnesses(history: History, epoch: Epoch) -> str:
 
 def _at_hand(history: History, epoch: Epoch) -> bool:
     """Whether the logs and the segments of an epoch's leader are in the evidence."""
-    replica = history.replicas.get(epoch.leader) if epoch.leader is not None else None
-    return replica is not None and replica.at_hand
+    return history.whole_with_files(epoch.leader)
 
 
 def _unreadable(history: History) -> list[str]:
@@ -230,8 +229,8 @@ def _told_throughout(history: History, case: Case) -> bool:
     """Whether every replica's lines tell of it from the day its log was made: then changes of leader tell what may have
     gone, whatever was committed.
     """
-    own = [history.replicas.get(broker) for broker in members(history, case)]
-    return bool(own) and all(r is not None and r.starts_empty and r.server_log and r.state_log for r in own)
+    own = {broker: history.replicas.get(broker) for broker in members(history, case)}
+    return bool(own) and all(r is not None and r.starts_empty and history.coverage.whole(b) for b, r in own.items())
 
 
 def _unheard(history: History, case: Case) -> list[str]:
@@ -315,7 +314,7 @@ def _written_text(history: History, loss: Loss, written: Sequence[int]) -> str:
         latest = max(statement.epoch for statement in loss.statements)
         return f"{latest} or an earlier one" if latest > 0 else str(latest) if not latest else "unknown"
     dated = any(history.disks[broker].lineage.entries for broker in loss.holders if broker in history.disks)
-    later = any(written[-1] < number < loss.epoch.epoch for number in unnamed_epochs(history))
+    later = any(written[-1] < number < loss.epoch.epoch for number in sorted(history.coverage.unnamed))
     return ", ".join(map(str, written)) + (" or a later one" if later and not dated else "")
 
 
@@ -434,13 +433,12 @@ def _how(loss: Loss) -> str:
 def _end_gone(history: History, doubt: Doubt) -> bool:
     """Whether the log of a leader lost its end, or was never seen: it may have held more that was committed."""
     leader = doubt.before.leader
-    replica = history.replicas.get(leader) if leader is not None else None
-    if replica is None or not replica.at_hand:
+    if leader is None or not history.whole_with_files(leader):
         return True
     span = range(doubt.before.epoch, doubt.after.epoch + 1)
     return any(s.replica == leader and s.epoch in span for s in history.shrunk) or any(
         tenure.epoch in span and step.kind is StepKind.CREATED
-        for tenure in history.tenures.get(replica.broker, ())
+        for tenure in history.tenures.get(leader, ())
         for step in tenure.steps
     )
 
@@ -471,7 +469,7 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
         and (_end_gone(history, doubt) or _had_more(history, doubt, loss))
     ]
     last = history.epochs.get(loss.lineage.epoch_at(loss.ranges[-1][1] - 1))
-    if last is not None and last.leader in history.unbegun:
+    if last is not None and last.leader in history.coverage.missing_in(Span.BEFORE):
         unknown.append(last)  # its lines begin after it led
     beyond = tuple(
         f"more may be lost: how far {leader_text(epoch)} had committed beyond offset {loss.ranges[-1][1]} is not in "

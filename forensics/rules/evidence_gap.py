@@ -25,9 +25,10 @@ Collect what the finding lists, and scan again with all of it together.
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.coverage import Span
 from forensics.replay.history import Confidence, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
-from forensics.rules.story import members, missing_data, missing_logs, passed_over
+from forensics.rules.story import members, missing_data, missing_logs
 
 ID = "evidence-gap"
 
@@ -54,8 +55,7 @@ def _named(history: History, case: Case) -> list[Fact]:
     """What makes each broker whose files are missing a replica: its last role that anyone tells of."""
     facts = []
     for broker in sorted(members(history, case)):
-        replica = history.replicas.get(broker)
-        told = None if replica is not None and replica.at_hand else _role(history, broker)
+        told = None if history.whole_with_files(broker) else _role(history, broker)
         if told is not None:
             facts.append(told)
     return facts
@@ -79,15 +79,14 @@ def _further(history: History) -> list[Fact]:
     files know whose broker's lines end earlier.
     """
     facts = []
-    for broker, gap in sorted(history.gaps.items()):
-        facts.append(Fact(gap.text, broker=broker, refs=(gap.ref,)))
-    for broker, (why, ref) in sorted(passed_over(history).items()):
-        facts.append(Fact(why, broker=broker, refs=(ref,)))
-    for broker in sorted({*history.unbegun} - {*history.gaps}):
+    within = history.coverage.missing_in(Span.WITHIN)
+    for broker, one in within.items():
+        facts.append(Fact(one.text, broker=broker, refs=(one.ref,) if one.ref is not None else ()))
+    for broker in sorted(history.coverage.missing_in(Span.BEFORE).keys() - within.keys()):
         first = next(tenure for tenure in history.tenures[broker] if tenure.epoch >= 0)
         text = f"its lines begin in leader epoch {first.epoch}"
         facts.append(Fact(text, broker=broker, time=first.time, refs=tuple(first.refs[:1])))
-    for broker in sorted(history.uncovered):
+    for broker in history.coverage.missing_in(Span.AFTER):
         disk = history.disks.get(broker)
         found = [] if disk is None else [*disk.refs.items(), *((epoch, ref) for epoch, _, ref in disk.entries)]
         if found:

@@ -34,6 +34,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.committed import committed
+from forensics.replay.coverage import Span
 from forensics.replay.directory import Ref
 from forensics.replay.elections import latest_told
 from forensics.replay.history import Confidence, History
@@ -80,7 +81,7 @@ def judge(history: History, case: Case) -> Judgement:
 def _partial(history: History, broker: int) -> str | None:
     """What would tell whether the end of a replica's log is missing from the copy alone; None where it is not."""
     copy = history.copies.get(broker)
-    lines = broker not in history.uncovered
+    lines = history.coverage.of(broker, Span.AFTER) is None
     if copy is None or (copy.end and lines):
         return None
     end = history.replicas[broker].end
@@ -127,10 +128,8 @@ def _replaced(history: History, broker: int, first: int, end: int) -> bool:
 
 def _led_to(history: History, broker: int) -> Lineage:
     """The log that a replica had at last, as its lines tell."""
-    replica, spans = history.replicas[broker], history.tenures.get(broker)
-    partly = {*history.gaps, *history.unbegun}
-    told = spans and replica.server_log and replica.state_log and broker not in partly
-    return spans[-1].log if spans and told else Lineage()
+    spans = history.tenures.get(broker)
+    return spans[-1].log if spans and history.coverage.whole(broker, Span.BEFORE, Span.WITHIN) else Lineage()
 
 
 def _parted(history: History, broker: int, other: int, end: int) -> bool:

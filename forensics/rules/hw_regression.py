@@ -34,6 +34,7 @@ copy the other replicas before such a broker rejoins.
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.coverage import Span
 from forensics.replay.history import Confidence, History, Regression, RegressionKind
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
 from forensics.rules.story import missing_logs
@@ -51,10 +52,11 @@ def judge(history: History, case: Case) -> Judgement:
         else:
             groups.setdefault((regression.replica, regression.epoch, regression.kind), []).append(regression)
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
+    ends_early = history.coverage.missing_in(Span.AFTER)
     wishes = [
         f"broker {one.replica}'s server.log and state-change.log at INFO from then on: whether it still led epoch "
         f"{one.epoch} when its high watermark went from {one.before} to {one.after} "
-        f"({history.uncovered[one.replica]})"
+        f"({ends_early[one.replica].text})"
         for one in unclear
     ]
     missing = tuple(dict.fromkeys([*wishes, *missing_logs(history, case)]))
@@ -66,11 +68,8 @@ def _another_role(history: History, regression: Regression) -> bool:
     """Whether a replica may not have led any more: its files know later epochs than the last one its lines tell of."""
     spans = history.tenures.get(regression.replica, ())
     last = max((tenure.epoch for tenure in spans), default=-1)
-    return (
-        regression.kind is RegressionKind.LEADER
-        and regression.replica in history.uncovered
-        and regression.epoch == last
-    )
+    ends_early = history.coverage.of(regression.replica, Span.AFTER) is not None
+    return regression.kind is RegressionKind.LEADER and ends_early and regression.epoch == last
 
 
 def _finding(history: History, group: list[Regression]) -> Finding:

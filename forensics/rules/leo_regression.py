@@ -49,7 +49,6 @@ from forensics.rules.story import (
     replacements,
     served_as,
     shrunk_fact,
-    unnamed_epochs,
 )
 
 ID = "leo-regression"
@@ -153,7 +152,7 @@ def _untold(history: History) -> list[str]:
     """Leader epochs that nobody names: a replica that serves before and after them may have stopped in between, and
     come back with less.
     """
-    unnamed = unnamed_epochs(history)
+    unnamed = sorted(history.coverage.unnamed)
     found = []
     for broker, spans in sorted(history.tenures.items()):
         for one, two in itertools.pairwise(spans):

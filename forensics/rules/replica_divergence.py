@@ -34,10 +34,11 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.committed import committed, doubts
+from forensics.replay.coverage import Span
 from forensics.replay.directory import Ref
 from forensics.replay.history import Confidence, Fork, History
 from forensics.replay.lineage import Range, intersect, size, subtract
-from forensics.replay.writers import unwritten
+from forensics.replay.omissions import unknown_writers
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -164,7 +165,9 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
     current = history.current
     known = current is not None and not current.other_leaders and not history.backwards
     # Whose lines end before its files do may have been followed by another leader.
-    known = known and current is not None and current.leader not in history.uncovered and not unwritten(history)
+    after = history.coverage.missing_in(Span.AFTER)
+    unknown = history.coverage.shown_by(*unknown_writers.OMISSIONS)
+    known = known and current is not None and current.leader not in after and not unknown
     # Nor has a leader that was cut since, in a role that no line tells, led to the end.
     cuts = (*history.cuts, *history.unmeasured)
     known = known and current is not None and not any(c.replica == current.leader and c.epoch < 0 for c in cuts)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from typing import cast
 
 from forensics.case import Case
 from forensics.replay.committed import doubts, losses, lost_unseen, refetched
 from forensics.replay.compaction import CLEANER_FILE
-from forensics.replay.directory import Ref
+from forensics.replay.coverage import Printed, Span
 from forensics.replay.elections import outside_isr, was_last_member
-from forensics.replay.epochs import at_once
 from forensics.replay.history import (
     ACKNOWLEDGED,
     Cut,
@@ -223,8 +221,14 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     # In epochs that nobody names, anything may have happened to its log, and a controller's own change of the ISR has
     # an epoch too.
     between = [history.epochs.get(number) for number in range(since, epoch.epoch)]
-    followed = all(one is not None and one.named for one in between)
-    if followed and kept and _kept_tail(history, epoch, offset, since) and _heard(history, leader) and not unseen:
+    followed = all(one is not None and one.epoch not in history.coverage.unnamed for one in between)
+    if (
+        followed
+        and kept
+        and _kept_tail(history, epoch, offset, since)
+        and history.coverage.throughout(leader)
+        and not unseen
+    ):
         return "hw-truncation"  # as a follower it kept a tail of its own, which no offset can tell from its leader's
     if followed and _lagged(history, epoch, offset, since):
         return "lagging-isr-member"
@@ -267,13 +271,6 @@ def fork_cause(history: History, ranges: tuple[Range, ...]) -> str:
     return "hw-truncation" if removed and history.protocol == "hw" else "unknown"
 
 
-def _heard(history: History, broker: int | None) -> bool:
-    """Whether a replica's lines are all at hand, so that nothing else befell its log than they tell."""
-    own = history.replicas.get(broker) if broker is not None else None
-    partly = {*history.gaps, *history.unbegun, *history.uncovered}
-    return own is not None and own.server_log and own.state_log and broker not in partly
-
-
 def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     """Whether an epoch's leader came from the ISR and had never had a record that was committed without it.
 
@@ -285,7 +282,11 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
     if leader is None or not before or not (before[-1].isr_own or before[-1].isr_told):
         return False
-    if not history.lets_in_early or not _heard(history, leader) or leader not in (before[-1].last_isr or ()):
+    if (
+        not history.lets_in_early
+        or not history.coverage.throughout(leader)
+        or leader not in (before[-1].last_isr or ())
+    ):
         return False
     # Of what a truncation took nothing may tell.
     if any(cut.replica == leader and since <= cut.epoch <= epoch.epoch for cut in history.unmeasured):
@@ -293,11 +294,6 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     spans = [tenure for tenure in history.tenures.get(leader, ()) if since <= tenure.epoch < epoch.epoch]
     there = bool(spans) and spans[0].epoch == since  # with the process that it has now it saw the record being written
     return there and not any(tenure.steps for tenure in spans) and len({tenure.run for tenure in spans}) == 1
-
-
-def unnamed_epochs(history: History) -> list[int]:
-    """Leader epochs that must have been and that nobody names: lines of all brokers are missing."""
-    return [number for number, epoch in sorted(history.epochs.items()) if not epoch.named]
 
 
 def went_back(history: History) -> str:
@@ -337,65 +333,34 @@ def unmeasured(history: History) -> list[str]:
     ]
 
 
+LOG_FILES = (Printed.LOG, Printed.ROLES)
+"""In the order in which they are asked for."""
+
+
 def missing_logs(history: History, case: Case) -> list[str]:
     """Replicas whose own lines are not in the evidence, or end too early, as requests an operator can act on."""
     wanted = sorted(members(history, case))
     absent = [] if wanted else [f"server.log and state-change.log of the replicas of {history.name}"]
     for broker in wanted:
-        replica = history.replicas.get(broker)
-        if broker in history.gaps:
-            continue
-        if replica is None or not (replica.server_log or replica.state_log):
-            absent.append(f"broker {broker}'s server.log and state-change.log")
-        elif not replica.server_log:
-            absent.append(f"broker {broker}'s server.log")
-        elif not replica.state_log:
-            absent.append(f"broker {broker}'s state-change.log")
+        if history.coverage.of(broker, Span.WITHIN) is None and not history.coverage.whole(broker):
+            files = [what.value for what in LOG_FILES if not history.coverage.has(broker, what)]
+            absent.append(f"broker {broker}'s {' and '.join(files)}")
     return [*absent, *more_lines(history)]
 
 
 def more_lines(history: History) -> list[str]:
-    """Replicas of whose lines some are missing, or which end before their files do."""
-    within = [
-        f"broker {broker}'s server.log and state-change.log whole, rotated files too: lines are missing ({gap.text})"
-        for broker, gap in sorted(history.gaps.items())
+    """Replicas of whose lines some are missing, and which."""
+    within = history.coverage.missing_in(Span.WITHIN)
+    elsewhere = [
+        (which, broker, one.text)
+        for which, span in (("earlier", Span.BEFORE), ("later", Span.AFTER))
+        for broker, one in history.coverage.missing_in(span).items()
+        if broker not in within
     ]
-    earlier = [
-        f"broker {broker}'s earlier server.log and state-change.log: {why}"
-        for broker, why in sorted(history.unbegun.items())
-        if broker not in history.gaps
-    ]
-    passed = [
-        f"broker {broker}'s server.log and state-change.log whole, rotated files too: lines are missing ({why})"
-        for broker, (why, _) in sorted(passed_over(history).items())
-    ]
-    return [*within, *passed, *earlier] + [
-        f"broker {broker}'s later server.log and state-change.log: {why}"
-        for broker, why in sorted(history.uncovered.items())
-        if broker not in history.gaps
-    ]
-
-
-def passed_over(history: History) -> dict[int, tuple[str, Ref]]:
-    """Replicas of which one process tells of leader epochs before and behind one that nobody names, and the line that
-    shows it: it was told of that one too, as controllers with ZooKeeper tell all that live.
-
-    Several epochs come in one request where they take several replicas from the ISR of a leader that lives on
-    (KafkaController.onReplicasBecomeOffline). What is received is printed at TRACE alone.
-    """
-    found: dict[int, tuple[str, Ref]] = {}
-    unnamed = unnamed_epochs(history)
-    for broker, spans in history.tenures.items():
-        for one, two in itertools.pairwise(spans):
-            between = [number for number in unnamed if one.epoch < number < two.epoch]
-            gone = any(step.kind is StepKind.DELETED for step in one.steps)
-            if not between or one.epoch < 0 or one.run != two.run or gone or broker in {*found, *history.gaps}:
-                continue
-            before, after = history.epochs[one.epoch], history.epochs[two.epoch]
-            if before.by_request and after.by_request and not at_once(before, after) and two.refs:
-                why = f"they go on from leader epoch {one.epoch} to {two.epoch}, and nothing names epoch {between[0]}"
-                found[broker] = why, two.refs[0]
-    return found
+    return [
+        f"broker {broker}'s server.log and state-change.log whole, rotated files too: lines are missing ({one.text})"
+        for broker, one in within.items()
+    ] + [f"broker {broker}'s {which} server.log and state-change.log: {why}" for which, broker, why in elsewhere]
 
 
 def missing_data(history: History, case: Case) -> list[str]:
@@ -479,10 +444,10 @@ def maybe_controllers(history: History, case: Case) -> list[int]:
 
 
 def unheard_roles(history: History, case: Case) -> list[int]:
-    """Replicas whose own word on their roles is not in the evidence, or not all of it."""
-    heard = history.replicas
-    partly = {*history.gaps, *history.unbegun, *history.uncovered}
-    return [b for b in sorted(members(history, case)) if b not in heard or not heard[b].state_log or b in partly]
+    """Replicas whose own lines on their roles are not in the evidence, or not all of them."""
+    partly = history.coverage.missing_in(*Span)
+    has_roles = (b for b in members(history, case) if history.coverage.has(b, Printed.ROLES) and b not in partly)
+    return sorted(members(history, case) - {*has_roles})
 
 
 def _lacks_segments(history: History, broker: int) -> bool:

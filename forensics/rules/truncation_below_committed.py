@@ -45,7 +45,7 @@ from forensics.replay.history import Confidence, Cut, History, Statement, Trunca
 from forensics.replay.holding import holders
 from forensics.replay.leftovers import left_behind
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, size, subtract
-from forensics.replay.unheard import bereft
+from forensics.replay.vanished_tails import vanished_tails
 from forensics.rules.finding import (
     Finding,
     Judgement,
@@ -212,7 +212,7 @@ def _vanished(history: History) -> list[str]:
     return [
         f"whether broker {broker} ever held records of {history.name} from offset {offset} on, which may have been "
         f"committed and which it does not hold: its later server.log and state-change.log"
-        for broker, offset in sorted(bereft(history).items())
+        for broker, offset in sorted(vanished_tails(history).items())
     ]
 
 

@@ -37,12 +37,7 @@ def judge(history: History, case: Case) -> Judgement:
     """Compare everyone's word on each epoch's leader."""
     findings = []
     doubts = []
-    replicas = history.replicas
-    blind = tuple(
-        broker
-        for broker in sorted(members(history, case))
-        if broker not in replicas or not (replicas[broker].server_log and replicas[broker].state_log)
-    )
+    blind = tuple(broker for broker in sorted(members(history, case)) if not history.coverage.whole(broker))
     for number, epoch in sorted(history.epochs.items()):
         if not epoch.other_leaders or epoch.leader is None:
             continue

@@ -38,6 +38,7 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
+from forensics.replay.coverage import Printed, Span
 from forensics.replay.elections import (
     from_isr,
     isr_before,
@@ -51,8 +52,8 @@ from forensics.replay.elections import (
 from forensics.replay.epochs import in_one_request
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
+from forensics.replay.omissions import unknown_writers
 from forensics.replay.steps import StepKind
-from forensics.replay.writers import unwritten
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
 from forensics.rules.story import leader_fact, maybe_controllers, unclean_cause, unheard_roles, went_back
 
@@ -100,15 +101,20 @@ def _later(history: History, led: list[Epoch], unheard: list[int], electors: lis
         return []
     elector = "__cluster_metadata" if history.kraft else "the controller's log"
     logs = "the whole state-change.log of {}, or " + elector
-    untold = unwritten(history)
+    untold = history.coverage.shown_by(*unknown_writers.OMISSIONS)
     if untold:
-        why = untold[min(untold)]
+        why = untold[min(untold)].text
         whose = logs.format(brokers_text(sorted({*untold, *unheard})))
         return [f"who led {history.name} after epoch {max(history.epochs)} ({why}): {whose} of then"]
-    partly = not history.elections_told or electors or _end_early(history) or led[-1].leader in history.uncovered
+    partly = not history.elections_told or electors or _end_early(history) or _ends_early(history, led[-1].leader)
     if not unheard or not partly:
         return []
     return [f"whether another leader of {history.name} followed: {logs.format(brokers_text(unheard))}"]
+
+
+def _ends_early(history: History, broker: int | None) -> bool:
+    """Whether a replica's lines end before its files do."""
+    return broker in history.coverage.missing_in(Span.AFTER)
 
 
 def _end_early(history: History) -> bool:
@@ -117,7 +123,8 @@ def _end_early(history: History) -> bool:
     """
     latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
     last = history.epochs.get(latest)
-    spans = [(broker, tenure) for broker in history.gaps for tenure in history.tenures.get(broker, [])[-1:]]
+    partly = history.coverage.missing_in(Span.WITHIN)
+    spans = [(broker, tenure) for broker in partly for tenure in history.tenures.get(broker, [])[-1:]]
     return any(
         tenure.epoch >= latest or (last is not None and last.leader == broker)
         for broker, tenure in spans
@@ -136,8 +143,7 @@ def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[in
         return not emptied or was_last_member(history.epochs, epoch) is not None
     if before is None or not unbroken(history, epoch):
         return False
-    leader = history.replicas.get(before.leader) if before.leader is not None else None
-    if leader is not None and not leader.server_log:
+    if before.leader in history.replicas and not history.coverage.has(before.leader, Printed.LOG):
         return False  # there a leader tells of each change of the ISR (Partition.shrinkIsr, expandIsr)
     if not unheard:
         return True  # every replica tells of all its roles, and each leader of every ISR
@@ -150,7 +156,8 @@ def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[in
 def _wish(history: History, epoch: Epoch, unheard: list[int]) -> str:
     before = [e.leader for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader is not None]
     changed = isr_changed_untold(history, epoch)
-    silent = {b for b in before[-1:] if changed or (b in history.replicas and not history.replicas[b].server_log)}
+    coverage = history.coverage
+    silent = {b for b in before[-1:] if changed or (b in history.replicas and not coverage.has(b, Printed.LOG))}
     silent = silent - {-1} | {*unheard}
     whose = f"the whole state-change.log and server.log of {brokers_text(sorted(silent))}, or " if silent else ""
     elector = "__cluster_metadata, or the controller's log of then" if history.kraft else "the controller's log of then"

@@ -15,6 +15,7 @@ from parsers.sources import Source
 from tests.cases.test_cut_evidence import wrong
 from tests.cases.test_cut_kinds import judged
 from tests.conftest import EVERYTHING
+from tests.covering import missing_within
 
 TELLING = (
     Kind.LEADER_AND_ISR,
@@ -56,7 +57,7 @@ def without(files: Files, gone: set[tuple[int, int]]) -> Files:
 def test_a_missing_line_makes_no_answer_wrong(evidence_case: Path) -> None:
     files = read_files([str(evidence_case)])
     whole = judged(without(files, set()))
-    assert [partition.history.gaps for partition in whole.partitions if partition.history.gaps] == []
+    assert [gaps for partition in whole.partitions if (gaps := missing_within(partition.history))] == []
     random, places = Random(evidence_case.name), lines(files)
     said = {}
     for size in (1,) * TRIES + (3,) * TRIES:

@@ -51,7 +51,9 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
+from forensics.replay.coverage import Span
 from forensics.result import Result
+from tests.covering import missing_within
 
 DATA = Path(__file__).parent / "data"
 LOSS = "committed-data-lost"
@@ -272,7 +274,7 @@ def test_what_a_controller_says_of_one_election_is_not_said_of_the_next() -> Non
 
 def test_a_broker_that_shuts_down_starts_no_fetcher() -> None:
     orders = [one for one in scan([str(DATA / "chaos2-3.5.2.tar.xz")]).partitions if one.history.topic == "orders"]
-    assert [one.history.gaps for one in orders] == [{}, {}]
+    assert [missing_within(one.history) for one in orders] == [set(), set()]
 
 
 def test_a_leader_may_lack_records_of_two_logs() -> None:
@@ -337,7 +339,7 @@ def test_who_printed_all_is_not_asked_for_more(tmp_path: Path) -> None:
     folder = unpacked("retained-2.4.1", tmp_path)
     (folder / "broker-1" / "logs" / "server.log").unlink()
     (partition,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-0")
-    assert {*partition.history.gaps} == {1}
+    assert missing_within(partition.history) == {1}
 
 
 def test_a_copy_may_be_older_than_what_others_tell(tmp_path: Path) -> None:
@@ -506,7 +508,9 @@ def test_a_leader_that_follows_with_less_than_it_gave_lacks_lines(tmp_path: Path
     without(folder, "17:19:51,658", "17:20:08,400")
     (partition,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-3")
     assert partition.judgements["leo-regression"].verdict == UNKNOWN
-    assert partition.history.gaps[1].text.startswith("a follower had fetched up to 16 from it in epoch 0")
+    missing = partition.history.coverage.of(1, Span.WITHIN)
+    assert missing is not None
+    assert missing.text.startswith("a follower had fetched up to 16 from it in epoch 0")
 
 
 def test_a_log_below_its_own_recovery_point_came_back_shorter_or_nobody_tells(tmp_path: Path) -> None:
@@ -543,7 +547,9 @@ def test_a_process_that_had_started_has_no_log_to_load(tmp_path: Path) -> None:
     without(folder, "00:21:32,164", "00:21:40,749")
     (partition,) = scan([str(folder)]).partitions
     assert partition.judgements[LOSS].verdict == partition.judgements[CUT].verdict == UNKNOWN
-    assert partition.history.gaps[1].text == "it had started without this log, and no line tells how it got it"
+    missing = partition.history.coverage.of(1, Span.WITHIN)
+    assert missing is not None
+    assert missing.text == "it had started without this log, and no line tells how it got it"
 
 
 def test_a_log_may_have_been_taken_away_in_an_epoch_that_nobody_names(tmp_path: Path) -> None:

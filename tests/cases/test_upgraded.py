@@ -16,6 +16,7 @@ import pytest
 from forensics.case.skew import skew
 from forensics.engines.local import scan, take_in
 from tests.cases.test_recorded import unpacked
+from tests.covering import missing_within
 
 CASES = ("upgrade-0.10.2.2", "upgrade-0.11.0.3", "freeze-2.3.1")
 
@@ -26,7 +27,7 @@ def test_nothing_is_alarming_and_no_line_is_missing(name: str, tmp_path: Path) -
     assert {f.rule for f in result.findings if f.severity in ("error", "critical")} == set()
     assert "evidence-gap" not in {finding.rule for finding in result.findings}
     for partition in result.partitions:
-        assert not partition.history.gaps
+        assert not missing_within(partition.history)
         assert not partition.history.backwards
 
 

@@ -35,8 +35,8 @@ from forensics.engines.spark.thinning import headers, thinned
 from forensics.engines.spark.work import DIGESTS
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.replay.held import records_held
-from forensics.replay.journal import FOLLOWS, JUMPED
 from forensics.replay.lineage import size
+from forensics.replay.omissions.own_lines import FOLLOWS, JUMPED
 from forensics.replay.partitions import histories
 from forensics.result import Result
 from parsers.schema import Kind

@@ -42,7 +42,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ),
 )
 JUNK_DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "shared", "stuff"}
-LONGEST = 600
+LONGEST = 800
 
 
 def entries_of(module: ModuleType, kinds: tuple[type, ...]) -> list[object]:

@@ -169,7 +169,7 @@ def test_an_epoch_of_which_nobody_says_who_led_may_have_changed_the_isr() -> Non
     history, epoch = succession({}, {2})
     epoch.isr_elected = True
     assert outside_isr(history, epoch)
-    history.epochs = {0: history.epochs[0], 1: Epoch(1, served=True, named=False), 2: epoch}
+    history.epochs = {0: history.epochs[0], 1: Epoch(1, served=True), 2: epoch}
     epoch.epoch = 2
     assert not unbroken(history, epoch)
     assert not outside_isr(history, epoch)

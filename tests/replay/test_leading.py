@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.directory import Damage, Disk, Ref
+from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import Epoch, History, Role
 from forensics.replay.leading import Leading, had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure
+from tests.covering import holed
 
 
 def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int | None = 30) -> History:
@@ -72,7 +73,7 @@ def test_who_led_unheard_of_may_have_let_in_who_came_back() -> None:
     history = between({2, 3})
     history.epochs[1].isr_own = False
     assert had_part(history, role(0, loaded=40), role(2, run=2)) is None
-    history.gaps[2] = Damage("it changed the ISR, and no line tells that it led", Ref(row=0))
+    history.coverage = holed(history.coverage, 2)
     before = role(0, loaded=40)
     assert had_part(history, before, role(2, run=2)) == 30
     history.epochs[1].time = 90

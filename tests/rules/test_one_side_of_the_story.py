@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.directory import Damage, Ref
+from forensics.replay.coverage import Printed
+from forensics.replay.directory import Ref
 from forensics.replay.history import Epoch, Fork, History, Replica, Role, TruncationReason
 from forensics.replay.steps import Step, StepKind, Tenure, lines_missing
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
 from forensics.rules.story import loss_cause
+from tests.covering import holed, whole, without
 from tests.incident import Incident
 
 
@@ -92,7 +94,8 @@ def test_who_may_have_changed_the_isr_in_missing_lines_is_asked_for_them(missed:
         2: Epoch(2, leader=-1, isr=alone[1], isr_told=True),
     }
     history.states = {0: (0, frozenset({2})), 2 + missed: (2, frozenset({1}))}
-    history.replicas = {b: Replica(b, server_log=True, state_log=True, has_logs=True) for b in (1, 2)}
+    history.replicas = {b: Replica(b, has_logs=True) for b in (1, 2)}
+    history.coverage = whole(1, 2)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict is (Verdict.UNKNOWN if missed else Verdict.VIOLATED)
     asked = [wish for wish in judgement.missing if "just before leader 1 began epoch 1" in wish]
@@ -111,7 +114,8 @@ def test_who_was_in_an_emptied_isr_only_the_epochs_before_tell(
     history.epochs[1] = Epoch(1, leader=-1, isr=[(frozenset(), Ref(row=2))], isr_told=True, by_request=True)
     history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), Ref(row=3))], isr_own=True, isr_elected=True)
     history.states = {1: (1, frozenset()), 2: (2, frozenset({2}))}
-    history.replicas = {b: Replica(b, server_log=True, state_log=True, has_logs=True) for b in (1, 2)}
+    history.replicas = {b: Replica(b, has_logs=True) for b in (1, 2)}
+    history.coverage = whole(1, 2)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict.value == verdict
 
@@ -125,13 +129,13 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
     both = [(frozenset({1, 2}), Ref(row=1))]
     history.epochs[0] = Epoch(0, leader=2, isr=both, isr_own=True, isr_told=True, isr_elected=True, served=True)
     history.states = {number: (number, frozenset({1, 2})) for number in range(later + 1)}
-    history.replicas = {b: Replica(b, server_log=True, state_log=True, has_logs=True) for b in (1, 2)}
+    history.replicas = {b: Replica(b, has_logs=True) for b in (1, 2)}
+    history.coverage = whole(1, 2)
     if lost:
         spans = [Tenure(1, 0, run, Role.FOLLOWER, 2) for run in range(1, lost + 1)]
         spans[0].steps.append(lines_missing(None, Ref(row=1)))
         history.tenures = {1: spans}
-        history.gaps = {1: Damage("lines are missing", Ref(row=1))}
-        history.replicas[1].server_log = history.replicas[1].state_log = False
+        history.coverage = holed(history.coverage, 1)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict is (Verdict.CLEAN if known else Verdict.UNKNOWN)
     assert ["another leader" in wish for wish in judgement.missing] == [True] * (not known)
@@ -184,9 +188,8 @@ def test_without_the_leaders_log_its_isr_may_have_grown(sample_traces: Path, tmp
     }
     case = scan([str(tmp_path)]).case
     for known in (True, False):
-        history.replicas = {
-            broker: Replica(broker, server_log=known, state_log=True, has_logs=True) for broker in (1, 2)
-        }
+        history.replicas = {broker: Replica(broker, has_logs=True) for broker in (1, 2)}
+        history.coverage = whole(1, 2) if known else without(without(whole(1, 2), 1, Printed.LOG), 2, Printed.LOG)
         verdict = unclean_election.judge(history, case).verdict
         assert verdict is (Verdict.VIOLATED if known else Verdict.UNKNOWN)
 
@@ -293,10 +296,10 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
     """Broker 2 followed in leader epoch 1 and leads in epoch 3 with other records from offset 10 on."""
     ref, both = Ref(row=1), frozenset({1, 2})
     history = History("orders", 0, protocol="hw", lets_in_early=True)
-    history.replicas[2] = Replica(2, server_log=True, state_log=True)
+    history.replicas[2] = Replica(2)
+    history.coverage = whole(1, 2, unnamed=() if named else (2,))
     leaders = {0: 2, 1: 1, 2: 1, 3: 2}
     history.epochs = {n: Epoch(n, leader=b, served=True, isr=[(both, ref)], isr_own=True) for n, b in leaders.items()}
-    history.epochs[2].named = named
     history.forks = [Fork(1, 2, ((10, 20),), ref, ref, (10, 19, None), (10, 19, None))]
     followed = Tenure(2, 1, 1, Role.FOLLOWER, leader=1, refs=[ref], start_end=began_with, start_ref=ref)
     followed.steps = (

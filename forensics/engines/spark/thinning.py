@@ -22,7 +22,7 @@ from __future__ import annotations
 import polars as pl
 
 from forensics.replay.events import PROGRESS
-from forensics.replay.journal import FOLLOWS, JUMPED
+from forensics.replay.omissions.own_lines import FOLLOWS, JUMPED
 from forensics.replay.partitions import told_by, with_jumps
 from parsers.schema import Kind
 

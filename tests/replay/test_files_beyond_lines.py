@@ -5,12 +5,25 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.committed import at_most, committed_at_most
+from forensics.replay.coverage import Printed
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.history import Epoch, History, Replica, Role
+from forensics.replay.lineage import Lineage
+from forensics.replay.omissions.files import begin_late, end_early
 from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure
-from forensics.replay.unheard import unbegun, uncovered
+from tests.covering import whole, without
 
 REF = Ref(row=1)
+
+
+def uncovered(found: History, logs: dict[int, Lineage]) -> dict[int, str]:
+    """Replicas whose lines end too early, and what shows it."""
+    return {one.replica: one.text for one in end_early(found, logs)}
+
+
+def unbegun(found: History) -> dict[int, str]:
+    """Replicas whose lines begin too late, and what shows it."""
+    return {one.replica: one.text for one in begin_late(found)}
 
 
 def step(kind: StepKind, target: int, *, end: int | None = None, before: LogBefore | None = None) -> Step:
@@ -21,7 +34,8 @@ def history(*spans: Tenure, end: int | None = None, starts_empty: bool = False, 
     """Broker 1 with these tenures; it led the epochs in which it was leader, others were led by broker 2."""
     found = History("orders", 0)
     found.tenures = {1: list(spans)}
-    found.replicas = {1: Replica(1, end=end, server_log=True, state_log=True, starts_empty=starts_empty)}
+    found.replicas = {1: Replica(1, end=end, starts_empty=starts_empty)}
+    found.coverage = whole(1)
     found.disks = {1: Disk(end=end)}
     found.epochs = {t.epoch: Epoch(t.epoch, leader=leader, served=True, start=t.start_end) for t in spans}
     return found
@@ -98,7 +112,7 @@ def test_the_next_known_end_bounds_a_log(later: list[Tenure], most: int | None) 
 
 def test_a_log_that_is_not_told_of_is_not_bounded() -> None:
     found = history(led(0), end=12)
-    found.replicas[1].state_log = False
+    found.coverage = without(found.coverage, 1, Printed.ROLES)
     assert at_most(found, 1, 0) is None
     assert at_most(found, 2, 0) is None
 

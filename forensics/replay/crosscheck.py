@@ -1,4 +1,8 @@
-"""Whether what a replica states of committed records is borne out by its own files, and by what others tell."""
+"""Whether a replica's files, and what others say, agree with what its lines lead to; if not, lines are missing.
+
+Nothing here changes what is known: each answer comes with the missing lines that explain a contradiction, and replay
+lowers the coverage by them.
+"""
 
 from __future__ import annotations
 
@@ -6,45 +10,70 @@ import itertools
 from dataclasses import replace
 
 from forensics.replay.committed import at_most
-from forensics.replay.directory import Damage, Ref
+from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.history import CHECKPOINT, Epoch, History, Shrunk, Statement
 from forensics.replay.leading import NO_DISK
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
 from forensics.replay.removals import accounted
 from forensics.replay.steps import REMOVES, StepKind, Tenure
 
+OTHER_RECORDS_ON_DISK = Omission(
+    "other-records-on-disk",
+    Span.WITHIN,
+    "its files hold other records from offset {first} on than its lines lead to",
+    "a log changes below its end only by a truncation, which Log.truncateTo prints",
+)
+FOLLOWED_UNTRUNCATED = Omission(
+    "followed-untruncated",
+    Span.WITHIN,
+    "its leader's log had another epoch from offset {first} on, and its own of {end} was not cut",
+    "KIP-101: a follower truncates to where its leader's epoch ends before it fetches",
+)
+LEADER_OF_OLDER_EPOCH = Omission(
+    "leader-of-older-epoch",
+    Span.WITHIN,
+    "from offset {undated_from} on its log seems to be of an older epoch than its follower's, which was not cut",
+    "KIP-101: a follower truncates to where its leader's epoch ends before it fetches",
+)
 
-def borne_out(history: History, statement: Statement) -> Statement:
-    """Who states a high watermark held the records below it. Where its files hold others and no line tells that it
-    was cut since, lines are missing, and it may speak of the log that the files show.
+OMISSIONS = (OTHER_RECORDS_ON_DISK, FOLLOWED_UNTRUNCATED, LEADER_OF_OLDER_EPOCH)
+"""What contradictions between lines and files, or between a follower and its leader, show."""
+
+
+def borne_out(history: History, statement: Statement) -> tuple[Statement, MissingLines | None]:
+    """A high watermark as far as the files of who stated it agree, and the lines that are missing where they do not.
+
+    Who states a high watermark held the records below it. Where its files hold others and no line says that it
+    truncated its log since, lines are missing, and it may speak of the log that the files show.
     """
     at = _parts_from_files(history, statement.replica, statement.lineage, statement.high_watermark)
     if at is None or _removed(history, statement, at):
-        return statement
+        return statement, None
     if any(statement.replica in (f.left, f.right) and f.ranges[0][0] <= at for f in history.forks):
-        return statement  # a follower that kept a tail of its own learns its leader's high watermark all the same
-    _unlike_its_files(history, statement.replica, at, statement.refs[0])
+        return statement, None  # a follower that kept a tail of its own learns its leader's high watermark all the same
+    missing = OTHER_RECORDS_ON_DISK.of(statement.replica, {"first": at}, ref=statement.refs[0])
     if at == history.disks[statement.replica].log_start:
         # Nothing bears out what its lines say of the records below: they may part from its log there already.
         at = max((start for _, start in statement.lineage.entries if start <= at), default=0)
-    return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(at).begin(UNKNOWN, at))
+    return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(at).begin(UNKNOWN, at)), missing
 
 
-def misled(history: History, shrunk: Shrunk, row: int | None) -> bool:
-    """Whether lines on a log that came back shorter are missing: known gaps, or what it came back with is on the disk
-    of other epochs than its lines lead to. It was cut in between and fetched again, of which no line tells.
+def found_shorter_unexplained(history: History, shrunk: Shrunk, row: int | None) -> tuple[bool, MissingLines | None]:
+    """Whether lines on a log that came back shorter are missing, and which.
+
+    They are where some of the replica are known to be missing, or of an epoch in between; or where what it came back
+    with is on its disk of other epochs than its lines lead to: it was truncated in between and fetched again.
     """
     later = [tenure.epoch for tenure in history.tenures[shrunk.replica] if tenure.epoch > shrunk.epoch]
-    between = [
-        epoch for number, epoch in history.epochs.items() if shrunk.epoch < number < min(later, default=number + 1)
-    ]
-    if shrunk.replica in history.gaps or not all(epoch.named for epoch in between):
-        return True  # of an epoch that nobody names no replica's lines are there
+    unnamed = history.coverage.unnamed
+    if any(shrunk.epoch < number < min(later, default=number + 1) for number in unnamed):
+        return True, None  # of an epoch that no line names no replica's lines are there
+    if history.coverage.of(shrunk.replica, Span.WITHIN):
+        return True, None
     at = _parts_from_files(history, shrunk.replica, shrunk.lineage, shrunk.target)
     if at is None or _cut_since(history, shrunk.replica, at, row):
-        return False
-    _unlike_its_files(history, shrunk.replica, at, shrunk.refs[0])
-    return True
+        return False, None
+    return True, OTHER_RECORDS_ON_DISK.of(shrunk.replica, {"first": at}, ref=shrunk.refs[0])
 
 
 def _parts_from_files(history: History, broker: int, log: Lineage, end: int) -> int | None:
@@ -57,18 +86,6 @@ def _parts_from_files(history: History, broker: int, log: Lineage, end: int) -> 
     return differ[0][0] if differ else None
 
 
-def _unlike_its_files(history: History, broker: int, at: int, ref: Ref) -> None:
-    """Notes that lines of a replica are missing, since its files hold what they do not lead to."""
-    _lines_missing(history, broker, f"its files hold other records from offset {at} on than its lines lead to", ref)
-
-
-def _lines_missing(history: History, broker: int, why: str, ref: Ref) -> None:
-    """Notes that lines of a replica are missing."""
-    history.gaps.setdefault(broker, Damage(why, ref))
-    replica = history.replicas[broker]
-    replica.server_log = replica.state_log = False
-
-
 def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
     """A follower's log before a truncation by leader epoch: what agrees with its leader's from the target on is not
     what it had, since it is cut where the two differ and not before (KIP-101, OffsetsForLeaderEpoch).
@@ -76,22 +93,40 @@ def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
     return log.cut(target).begin(UNKNOWN, target) if same(log, leaders, [(target, end)]) else log
 
 
-def cut_untold(history: History, tenure: Tenure, log: Lineage, leaders: Lineage, *, fenced: bool = False) -> int | None:
-    """To what a follower that fetched from its leader had to cut its log before, where no line tells that it did; None
-    where it had not to. It asks where its last leader epoch ends there, and cuts its log to that (KIP-101); from 2.0 on
-    the leader answers with the last epoch of its own that is no later, and what is of later ones goes (KIP-279).
+def not_truncated(
+    history: History, tenure: Tenure, log: Lineage, leaders: Lineage, *, fenced: bool = False
+) -> list[MissingLines]:
+    """The lines that are missing where a follower that fetched from its leader had to truncate its log before, and no
+    line says that it did.
+
+    It asks where its last leader epoch ends there, and truncates its log to that (KIP-101); from 2.0 on the leader
+    answers with the last epoch of its own that is no later, and what is of later ones goes (KIP-279). Either the
+    follower's lines on that are missing, or the leader's on how its log came to be of an older epoch.
 
     Args:
-        history: the partition; that lines are missing is noted there.
+        history: the partition.
         tenure: the follower's.
         log: its log as it came.
         leaders: its leader's.
         fenced: both are of 2.5 or later, where nobody fetches in an epoch that it was not told of.
     """
+    at, end = _had_to_truncate_to(history, tenure, log, leaders, fenced=fenced), tenure.start_end
+    if at is None or not history.coverage.has(tenure.replica, Printed.LOG):
+        return []
+    found = [FOLLOWED_UNTRUNCATED.of(tenure.replica, {"first": at, "end": end}, ref=tenure.refs[0])]
+    if leaders.epoch_at(at) < log.epoch_at(at) and tenure.leader in history.replicas:
+        found.append(LEADER_OF_OLDER_EPOCH.of(tenure.leader, ref=tenure.refs[0], epoch=tenure.epoch, undated_from=at))
+    return found
+
+
+def _had_to_truncate_to(
+    history: History, tenure: Tenure, log: Lineage, leaders: Lineage, *, fenced: bool
+) -> int | None:
+    """To what a follower had to truncate its log before it fetched; None where it had not to, or nothing tells."""
     end, last = tenure.start_end, log.entries[-1][0] if log.entries else UNKNOWN
     if history.protocol == "hw" or not history.protocol_told or end is None or last < 0:
         return None
-    if any(epoch < 0 for epoch, _ in leaders.entries) or not history.replicas[tenure.replica].server_log:
+    if any(epoch < 0 for epoch, _ in leaders.entries):
         return None
     answer = next((start for epoch, start in leaders.entries if epoch > last), None)
     if answer is None or leaders.entries[0][0] > last:
@@ -99,14 +134,7 @@ def cut_untold(history: History, tenure: Tenure, log: Lineage, leaders: Lineage,
     if fenced:
         known = max(epoch for epoch, _ in leaders.entries if epoch <= last)
         answer = min([answer, *(start for epoch, start in log.entries if epoch > known)])
-    if answer >= end:
-        return None
-    why = f"its leader's log had another epoch from offset {answer} on, and its own of {end} was not cut"
-    _lines_missing(history, tenure.replica, why, tenure.refs[0])
-    if leaders.epoch_at(answer) < log.epoch_at(answer) and tenure.leader in history.replicas:
-        why = f"from offset {answer} on its log seems to be of an older epoch than its follower's, which was not cut"
-        _lines_missing(history, tenure.leader, why, tenure.refs[0])
-    return answer
+    return answer if answer < end else None
 
 
 def beyond_lines(history: History, statement: Statement) -> int | None:
@@ -126,7 +154,7 @@ def beyond_lines(history: History, statement: Statement) -> int | None:
     later = [e for n, e in sorted(history.epochs.items()) if n > told and e.served]
     # Whoever was in its ISR was told of it: lines are missing.
     untold = any(broker in isr for e in later for isr, _ in e.isr)
-    if not untold and broker not in history.uncovered:
+    if not untold and history.coverage.of(broker, Span.AFTER) is None:
         return None
     starts = (e.start if e.start is not None else e.start_low for e in later)
     return next((start for start in starts if start < statement.high_watermark), None)
@@ -194,7 +222,7 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     led = (one for n, one in sorted(history.epochs.items()) if n > epoch.epoch and one.leader not in (None, -1))
     if (follows := next(led, None)) is not None and follows.last_known and follows.leader == broker:
         return False
-    after = sorted(number for number, one in history.epochs.items() if number > epoch.epoch and one.named)
+    after = sorted(n for n in history.epochs if n > epoch.epoch and n not in history.coverage.unnamed)
     if after and after[0] > epoch.epoch + 1 and not accounted(epoch, history.epochs[after[0]], history.removed):
         return True
     if any(broker not in isr for isr in epoch.told - {isr for isr, _ in epoch.isr}):

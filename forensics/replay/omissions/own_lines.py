@@ -1,8 +1,8 @@
 """Lines that a broker must have printed about a replica and that are not in the evidence, by its own other lines.
 
-What a broker does to a replica it tells in several lines, in two files: a request and the steps of carrying it out, the
-fetchers it stops and starts, the truncation and the state it rebuilds from there, the load of a log by each process.
-Where one of them stands alone, the others are missing, and nothing that follows from this broker's lines is sure.
+What a broker does to a replica it prints in several lines, in two files: a request and the steps of carrying it out,
+the fetchers it stops and starts, the truncation and the state it rebuilds from there, the load of a log by each
+process. Where one of these lines stands alone, the others are missing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from forensics.replay.coverage import BOTH, MissingLines, Omission, Span
+from forensics.replay.directory import Ref
 from forensics.replay.events import PROGRESS, SNAPSHOT, Event
 from forensics.replay.history import BrokerFacts, Role
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -25,15 +27,205 @@ JOURNAL = (
     Kind.PROCESS_STARTED,
     Kind.SHUTDOWN_BEGIN,
 )
-"""What says of other lines that they were printed, and nothing else."""
+"""Lines that show that others were printed, and nothing else."""
 
 JUMPED = "not where the append before it ended"
-"""Detail of an append between which and the one before nothing is told."""
+"""Detail of an append that does not begin where the one before it ended."""
 FOLLOWS = "where the append before it ended"
 """Detail of an append where the one before was left out, as it could not matter."""
 
 _OF_ITSELF = (*PROGRESS, Kind.PROCESS_STARTED, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN_RESTART)
-"""What is told of a process as a whole stands between its appends too."""
+"""Lines that may stand between two appends of one log: progress, and what a process prints of itself."""
+
+
+def _within(id_: str, says: str, source: str) -> Omission:
+    return Omission(id_, Span.WITHIN, says, source)
+
+
+EARLIER_ROLE = _within(
+    "earlier-role",
+    "it had been in leader epoch {epoch}",
+    "Partition.makeLeader and makeFollower print the leader epoch of the role before, from 0.11 on",
+)
+FIRST_ROLE_AGAIN = _within(
+    "first-role-again",
+    "a process took up leader epoch {epoch} as its first, and it had served epoch {served}",
+    "Partition.makeLeader and makeFollower print -1 as the epoch before the first role of a process",
+)
+METADATA_AHEAD = _within(
+    "metadata-ahead",
+    "it heard of leader epoch {epoch}",
+    "controllers send LeaderAndIsr with UpdateMetadata (ControllerChannelManager)",
+)
+NO_FETCHER = _within(
+    "no-fetcher",
+    "no fetcher was started in leader epoch {epoch}",
+    "ReplicaManager.makeFollowers adds a fetcher for each follower (AbstractFetcherManager)",
+)
+NO_LEADER_START = _within(
+    "no-leader-start",
+    "it never said where it began to lead in epoch {epoch}",
+    "Partition.makeLeader prints the log end offset, from 0.11 on",
+)
+STATE_REBUILT = _within(
+    "state-rebuilt",
+    "state was rebuilt for a load or a truncation that no line tells of",
+    "Log.loadProducerState follows a load or a truncation",
+)
+TRUNCATION_PLANNED = _within(
+    "truncation-planned",
+    "a truncation was decided of which no line tells the end",
+    "ReplicaFetcherThread.truncate follows AbstractFetcherThread.getOffsetTruncationState",
+)
+RECOVERED = _within(
+    "recovered",
+    "a log was recovered and no line tells its length",
+    "LogManager.loadLog prints the log end offset when it has recovered a log",
+)
+NO_LOAD = _within(
+    "no-load",
+    "no line tells how long the log was that the process found",
+    "LogManager.loadLog prints the log end offset of each log it finds",
+)
+LATER_ROLE = _within(
+    "later-role",
+    "it was in leader epoch {epoch}",
+    "ReplicaManager prints the leader epoch it has where it ignores a request or finds the leader unchanged",
+)
+OTHER_LEADER = _within(
+    "other-leader",
+    "it had followed broker {leader}",
+    "Partition.makeFollower finds the leader unchanged only if it followed it before",
+)
+NO_REQUEST = _within(
+    "no-request",
+    "a request was carried out whose receipt no line tells",
+    "ReplicaManager.becomeLeaderOrFollower prints a request before its steps",
+)
+SAME_EPOCH_AGAIN = _within(
+    "same-epoch-again",
+    "a new process took up leader epoch {epoch} again",
+    "ReplicaManager.becomeLeaderOrFollower carries out rising leader epochs only",
+)
+FETCHER_OF_OTHER_ROLE = _within(
+    "fetcher-of-other-role",
+    "it fetched from broker {leader}",
+    "a replica fetches from the leader it follows, in the epoch in which it follows it (AbstractFetcherManager)",
+)
+NOT_TRUNCATED = _within(
+    "not-truncated",
+    "no line tells where its log was cut before it fetched from broker {leader}",
+    "ReplicaManager.makeFollowers truncates to the high watermark for each new leader, to 0.10.2",
+)
+FETCHED_AS_LEADER = _within(
+    "fetched-as-leader",
+    "it fetched as a follower, and no line tells whom it followed",
+    "ReplicaManager.makeLeaders stops the fetcher of a replica that leads",
+)
+GREW_BEFORE_ROLE = _within(
+    "grew-before-role",
+    "its log reached {end} before its first role, and was {found} when loaded",
+    "a process appends nothing before it has a role (ReplicaManager)",
+)
+APPENDED_BELOW_END = _within(
+    "appended-below-end",
+    "its log ended at {end}, nothing was cut, and its next append was at {offset}",
+    "Log.append writes behind the log end offset",
+)
+APPENDED_BEYOND_END = _within(
+    "appended-beyond-end",
+    "its log ended at {end}, and its next append was at {offset}",
+    "Log.append of a leader gives the log end offset to the first record",
+)
+APPEND_JUMPED = _within(
+    "append-jumped",
+    "its log ended below {offset}, and its next append was there",
+    "Log.append of a leader gives the log end offset to the first record",
+)
+HW_BEYOND_APPENDS = _within(
+    "hw-beyond-appends",
+    "its log ended at {end}, and its high watermark was {high_watermark}",
+    "Log.updateHighWatermark keeps a high watermark within the log",
+)
+TRUNCATED_AS_FOLLOWER = _within(
+    "truncated-as-follower",
+    "its log was cut to {offset} as a follower's",
+    "only a follower truncates its log (ReplicaFetcherThread, ReplicaManager.makeFollowers)",
+)
+TRUNCATED_AGAIN = _within(
+    "truncated-again",
+    "its log was cut to {offset} as for another leader",
+    "ReplicaManager.makeFollowers truncates once for each leader, to 0.10.2",
+)
+TRUNCATED_BEYOND_APPENDS = _within(
+    "truncated-beyond-appends",
+    "its log ended at {end}, and was cut to {offset}",
+    "Log.truncateTo prints targets below the log end offset",
+)
+EPOCHS_TRUNCATED = _within(
+    "epochs-truncated",
+    "its leader epochs from offset {offset} on were removed",
+    "LeaderEpochFileCache.truncateFromEnd follows a truncation of the log (Log.truncateTo)",
+)
+LATE_LOG = _within(
+    "late-log",
+    "it had started without this log, and no line tells how it got it",
+    "LogManager loads all logs before a broker has started (KafkaServer.startup, BrokerServer.startup)",
+)
+OPENED_AGAIN = _within(
+    "opened-again",
+    "a process opened its log, and no line tells of its start",
+    "Partition.createLog reads the checkpointed high watermark once in a process",
+)
+CREATED_AGAIN = _within(
+    "created-again",
+    "a log was made anew, and no line tells what became of the one that was in use",
+    "LogManager.getOrCreateLog makes a log only where there is none",
+)
+ISR_CHANGED = _within(
+    "isr-changed",
+    "it changed the ISR, and no line tells that it led",
+    "only a leader changes the ISR (Partition.maybeShrinkIsr, maybeExpandIsr)",
+)
+UNSEEN_PROCESS = _within(
+    "unseen-process",
+    "controllers registered a process of it with broker epoch {broker_epoch}, of which its lines say nothing",
+    "ClusterControlManager.registerBroker gives each process a broker epoch",
+)
+
+OMISSIONS = (
+    EARLIER_ROLE,
+    FIRST_ROLE_AGAIN,
+    METADATA_AHEAD,
+    NO_FETCHER,
+    NO_LEADER_START,
+    STATE_REBUILT,
+    TRUNCATION_PLANNED,
+    RECOVERED,
+    NO_LOAD,
+    LATER_ROLE,
+    OTHER_LEADER,
+    NO_REQUEST,
+    SAME_EPOCH_AGAIN,
+    FETCHER_OF_OTHER_ROLE,
+    NOT_TRUNCATED,
+    FETCHED_AS_LEADER,
+    GREW_BEFORE_ROLE,
+    APPENDED_BELOW_END,
+    APPENDED_BEYOND_END,
+    APPEND_JUMPED,
+    HW_BEYOND_APPENDS,
+    TRUNCATED_AS_FOLLOWER,
+    TRUNCATED_AGAIN,
+    TRUNCATED_BEYOND_APPENDS,
+    EPOCHS_TRUNCATED,
+    LATE_LOG,
+    OPENED_AGAIN,
+    CREATED_AGAIN,
+    ISR_CHANGED,
+    UNSEEN_PROCESS,
+)
+"""What a broker's own lines show about others of them. What is missing stood before that line or right after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +234,21 @@ class Gap:
 
     Attributes:
         row: the line that shows it; what is missing stood before or right behind it.
-        why: in words.
+        shown_by: the omission.
+        values: what its sentence names.
     """
 
     row: int
-    why: str
+    shown_by: Omission
+    values: dict[str, object]
+
+    def of(self, replica: int) -> MissingLines:
+        """The same of a replica."""
+        text = self.shown_by.of(replica, self.values).text
+        return self.shown_by.of(replica, self.values, ref=Ref(row=self.row, note=text))
 
 
-class Journal:
+class OwnLines:
     """Follows the lines of one broker about its replica and finds what is missing between them.
 
     Args:
@@ -127,9 +326,9 @@ class Journal:
         self._over(last)
         return self.gaps
 
-    def _gap(self, row: int | None, why: str) -> None:
+    def _gap(self, row: int | None, shown_by: Omission, **values: object) -> None:
         if row is not None:
-            self.gaps.append(Gap(row, why))
+            self.gaps.append(Gap(row, shown_by, values))
 
     # -- roles --------------------------------------------------------------------------------------------------------
 
@@ -142,13 +341,12 @@ class Journal:
         previous = event.previous_epoch
         known = self.epoch if self.epoch < epoch else self.epoch_before  # a request tells of the role first
         if previous is not None and known < previous < epoch and (self.run > 0 or known >= 0):
-            self._gap(event.row, f"it had been in leader epoch {previous}")
+            self._gap(event.row, EARLIER_ROLE, epoch=previous)
         if event.kind == Kind.BECOME_LEADER:
             self.to_lead = None
         if event.kind != Kind.LEADER_AND_ISR:
             if previous == -1 and self.served is not None and self.served < epoch and not self.stopped:
-                why = f"a process took up leader epoch {epoch} as its first, and it had served epoch {self.served}"
-                self._gap(event.row, why)
+                self._gap(event.row, FIRST_ROLE_AGAIN, epoch=epoch, served=self.served)
             self.served = epoch
         if epoch <= self.epoch:
             if epoch == self.epoch and self.leader is None:
@@ -160,7 +358,7 @@ class Journal:
         if self.role is not Role.OFFLINE:
             self.followed = self.leader
         if self.cached is not None and self.cached[0] < epoch:
-            self._gap(self.cached[1], f"it heard of leader epoch {self.cached[0]}")
+            self._gap(self.cached[1], METADATA_AHEAD, epoch=self.cached[0])
         self.cached = None
         self.epoch_before, self.epoch = self.epoch, epoch
         leads = event.kind == Kind.BECOME_LEADER or event.leader == self.replica
@@ -183,18 +381,18 @@ class Journal:
     def _settled(self) -> None:
         """Another role begins: what belongs to the one before must have been said."""
         if self.to_fetch is not None and not self.stopping:  # who is shutting down starts none
-            self._gap(self.to_fetch, f"no fetcher was started in leader epoch {self.epoch}")
-        self._gap(self.to_lead, f"it never said where it began to lead in epoch {self.epoch}")
+            self._gap(self.to_fetch, NO_FETCHER, epoch=self.epoch)
+        self._gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
         if self.present:  # a log that is being made says so after the role that calls for it
             self._log_settled()
 
     def _log_settled(self) -> None:
         if self.rebuilt is not None:
-            self._gap(self.rebuilt, "state was rebuilt for a load or a truncation that no line tells of")
+            self._gap(self.rebuilt, STATE_REBUILT)
         if self.planned is not None:
-            self._gap(self.planned, "a truncation was decided of which no line tells the end")
+            self._gap(self.planned, TRUNCATION_PLANNED)
         if self.recovering is not None:
-            self._gap(self.recovering, "a log was recovered and no line tells its length")
+            self._gap(self.recovering, RECOVERED)
         self.rebuilt = self.planned = self.recovering = None
 
     def _over(self, last: Event | None) -> None:
@@ -204,27 +402,27 @@ class Journal:
         if self.snapshot is not None and self.first_role is None:
             self._begins(self.snapshot.offset, self.snapshot.row)
         if self.to_fetch is not None and self.to_fetch != last.row and not self.stopping:
-            self._gap(self.to_fetch, f"no fetcher was started in leader epoch {self.epoch}")
+            self._gap(self.to_fetch, NO_FETCHER, epoch=self.epoch)
         if self.to_lead != last.row:
-            self._gap(self.to_lead, f"it never said where it began to lead in epoch {self.epoch}")
+            self._gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
         self._log_settled()
         if self.first_role is not None and not self.present and (self.run > 0 or self.first_epoch == 0):
-            self._gap(self.first_role, "no line tells how long the log was that the process found")
+            self._gap(self.first_role, NO_LOAD)
         if self.cached is not None and not self.stopping and self.first_role is not None:
-            self._gap(self.cached[1], f"it heard of leader epoch {self.cached[0]}")
+            self._gap(self.cached[1], METADATA_AHEAD, epoch=self.cached[0])
 
     def _unchanged(self, event: Event) -> None:
         if event.leader_epoch is not None and event.leader_epoch > self.epoch:
-            self._gap(event.row, f"it was in leader epoch {event.leader_epoch}")
+            self._gap(event.row, LATER_ROLE, epoch=event.leader_epoch)
         elif event.detail == "follower: same leader":
             self.to_fetch, self.reconciled = None, True
             if None not in (event.leader, self.followed) and event.leader != self.followed:
-                self._gap(event.row, f"it had followed broker {event.leader}")
+                self._gap(event.row, OTHER_LEADER, leader=event.leader)
 
     def _refused(self, event: Event) -> None:
         known = event.previous_epoch if event.previous_epoch is not None else event.leader_epoch
         if known is not None and known > self.epoch and (self.run > 0 or self.epoch >= 0):
-            self._gap(event.row, f"it was in leader epoch {known}")
+            self._gap(event.row, LATER_ROLE, epoch=known)
         self.requested = False
 
     def _step(self, event: Event) -> None:
@@ -237,12 +435,12 @@ class Journal:
             self.stopping = self.stopped = True
             return
         if not self.requested:
-            self._gap(event.row, "a request was carried out whose receipt no line tells")
+            self._gap(event.row, NO_REQUEST)
             self.requested = True
         if detail.endswith(": done"):
             # A process does not take up an epoch that it is in already (Partition.makeFollower, ReplicaManager).
             if self.asked is not None and self.asked == self.done:
-                self._gap(event.row, f"a new process took up leader epoch {self.done} again")
+                self._gap(event.row, SAME_EPOCH_AGAIN, epoch=self.done)
             self.requested, self.done = False, self.asked
             self.leading = self.role is Role.LEADER and self.asked == self.epoch
 
@@ -262,26 +460,26 @@ class Journal:
         other = other or (None not in (self.leader, known[1]) and known[1] != self.leader)
         other = other or (known[0] is not None and known[0] != self.epoch)
         if other:
-            self._gap(event.row, f"it fetched from broker {event.leader}")
+            self._gap(event.row, FETCHER_OF_OTHER_ROLE, leader=event.leader)
         elif self.always_cuts and not self.reconciled:
-            self._gap(event.row, f"no line tells where its log was cut before it fetched from broker {event.leader}")
+            self._gap(event.row, NOT_TRUNCATED, leader=event.leader)
         self._begins(event.offset)
         self.used = self.used or (self.present and not self.failed)
         self.to_fetch, self.found, self.served = None, None, self.epoch if self.epoch >= 0 else self.served
 
     def _fetched(self, event: Event) -> None:
         if self.leading:
-            self._gap(event.row, "it fetched as a follower, and no line tells whom it followed")
+            self._gap(event.row, FETCHED_AS_LEADER)
             self.leading = False
         elif event.leader is not None and None is not self.leader != event.leader != self.followed:
-            self._gap(event.row, f"it fetched from broker {event.leader}")
+            self._gap(event.row, FETCHER_OF_OTHER_ROLE, leader=event.leader)
             self.leader = event.leader
 
     def _begins(self, end: int | None, row: int | None = None) -> None:
         """Before its first role a process does not write: its log is as long as it was found."""
         if end is not None and self.found is not None and end > self.found:
-            why = f"its log reached {end} before its first role, and was {self.found} when loaded"
-            self._gap(self.first_role if self.first_role is not None else row, why)
+            shown = self.first_role if self.first_role is not None else row
+            self._gap(shown, GREW_BEFORE_ROLE, end=end, found=self.found)
             self.found = None
 
     # -- the log ------------------------------------------------------------------------------------------------------
@@ -294,11 +492,11 @@ class Journal:
             return
         end, offset = self._ended(), event.offset
         if offset is not None and self.end is not None and offset < self.end:
-            self._gap(event.row, f"its log ended at {self.end}, nothing was cut, and its next append was at {offset}")
+            self._gap(event.row, APPENDED_BELOW_END, end=self.end, offset=offset)
         elif self.role is Role.LEADER and offset is not None and end is not None and offset > end:
-            self._gap(self.next, f"its log ended at {end}, and its next append was at {offset}")
+            self._gap(self.next, APPENDED_BEYOND_END, end=end, offset=offset)
         elif self.role is Role.LEADER and event.detail == JUMPED:
-            self._gap(event.row, f"its log ended below {offset}, and its next append was there")
+            self._gap(event.row, APPEND_JUMPED, offset=offset)
         self.end, self.next = event.leo, None
 
     def _ended(self) -> int | None:
@@ -309,7 +507,7 @@ class Journal:
         """A high watermark is within the log."""
         end = self._ended()
         if end is not None and event.hw is not None and event.hw > end:
-            self._gap(self.next, f"its log ended at {end}, and its high watermark was {event.hw}")
+            self._gap(self.next, HW_BEYOND_APPENDS, end=end, high_watermark=event.hw)
             self.end = None
 
     def _rolled(self, event: Event) -> None:
@@ -320,14 +518,14 @@ class Journal:
 
     def _truncate(self, event: Event) -> None:
         if self.role is Role.LEADER or (self.role is None and self.run > 0):
-            self._gap(event.row, f"its log was cut to {event.offset} as a follower's")
+            self._gap(event.row, TRUNCATED_AS_FOLLOWER, offset=event.offset)
         if self.always_cuts and self.reconciled and not self.reset and self.role is Role.FOLLOWER:
-            self._gap(event.row, f"its log was cut to {event.offset} as for another leader")
+            self._gap(event.row, TRUNCATED_AGAIN, offset=event.offset)
         if event.kind == Kind.TRUNCATE_FULL and event.detail == FROM_REMOTE:
             self.rebuilt = None  # which tells of it first
         end = self._ended()
         if end is not None and event.kind == Kind.TRUNCATE and event.offset is not None and event.offset > end:
-            self._gap(self.next, f"its log ended at {end}, and was cut to {event.offset}")
+            self._gap(self.next, TRUNCATED_BEYOND_APPENDS, end=end, offset=event.offset)
         self.truncated, self.planned, self.reconciled, self.reset = event.offset, None, True, False
         self.end = None
 
@@ -348,7 +546,7 @@ class Journal:
         # As it loads its logs, these are of the directory at hand; one that waits for its deletion bears the same name.
         loading = self.role is None and not self.up
         if self.truncated != event.offset and self.present and not loading:
-            self._gap(event.row, f"its leader epochs from offset {event.offset} on were removed")
+            self._gap(event.row, EPOCHS_TRUNCATED, offset=event.offset)
 
     def _rebuild(self, event: Event) -> None:
         if event.leo is not None and event.leo != self.truncated:
@@ -361,7 +559,7 @@ class Journal:
         self.moved = event.detail == MOVED
         if self.up and event.leo and not self.moved and not self.present:
             # It loads its logs before it has started (KafkaServer.startup, BrokerServer.startup).
-            self._gap(event.row, "it had started without this log, and no line tells how it got it")
+            self._gap(event.row, LATE_LOG)
         if not self.moved and self.epoch >= 0 and event.leo and self.present:
             # A process whose beginning is not told.
             self._over(event)
@@ -378,14 +576,14 @@ class Journal:
         if event.hw is None or event.detail == AMBIGUOUS:
             return
         if self.opened is not None and event.hw > self.opened and not self.stopped:
-            self._gap(event.row, "a process opened its log, and no line tells of its start")
+            self._gap(event.row, OPENED_AGAIN)
             self._fresh()
         self.opened = event.hw
 
     def _made(self, event: Event) -> None:
         # A process makes no log where it has one (LogManager.getOrCreateLog).
         if self.used and not self.stopped:
-            self._gap(event.row, "a log was made anew, and no line tells what became of the one that was in use")
+            self._gap(event.row, CREATED_AGAIN)
         self.used = self.failed = False
         self.rebuilt = self.end = None
         self.present = True
@@ -395,7 +593,7 @@ class Journal:
         # Its own thread shrinks the ISR a moment longer than it leads: until the request is carried out.
         goes_on = self.before is Role.LEADER and self.to_fetch is not None
         if (self.role is Role.FOLLOWER and not goes_on) or (self.role is None and self.run > 0):
-            self._gap(event.row, "it changed the ISR, and no line tells that it led")
+            self._gap(event.row, ISR_CHANGED)
 
     def _up(self, event: Event) -> None:
         self.up = not self.present
@@ -414,49 +612,48 @@ class Journal:
         self.present = moved  # the log in the other directory
 
 
-_HANDLERS: dict[str, Callable[[Journal, Event], None]] = {
-    Kind.LEADER_AND_ISR: Journal._role,
-    Kind.BECOME_LEADER: Journal._role,
-    Kind.BECOME_FOLLOWER: Journal._role,
-    Kind.ROLE_UNCHANGED: Journal._unchanged,
-    Kind.STALE_REQUEST: Journal._refused,
-    Kind.TRANSITION: Journal._step,
-    Kind.METADATA_CACHED: Journal._heard,
-    Kind.FETCHER_ADDED: Journal._started,
-    Kind.TRUNCATE: Journal._truncate,
-    Kind.TRUNCATE_FULL: Journal._truncate,
-    Kind.TRUNCATE_NOOP: Journal._noop,
-    Kind.FETCH_RESET: Journal._reset,
-    Kind.TRUNCATE_PLAN: Journal._plan,
-    Kind.EPOCH_CUT: Journal._epochs_cut,
-    Kind.MESSAGE_FORMAT: Journal._rebuild,
-    Kind.RECOVERY: Journal._recovery,
-    Kind.LOG_LOADED: Journal._loaded,
-    Kind.LOG_CREATED: Journal._made,
-    Kind.HW_LOADED: Journal._opened,
-    Kind.LOG_DELETED: Journal._gone,
-    Kind.DIR_FAILED: Journal._failed,
-    Kind.ISR_SHRINK: Journal._leads,
-    Kind.ISR_EXPAND: Journal._leads,
-    Kind.PROCESS_STARTED: Journal._up,
-    Kind.SHUTDOWN_BEGIN: Journal._stop,
-    Kind.APPEND: Journal._appended,
-    Kind.HW: Journal._reached,
-    Kind.HW_HELD: Journal._reached,
-    Kind.ROLLED: Journal._rolled,
-    Kind.FOLLOWER_FETCHED: Journal._fetched,
-    Kind.LEADER_HW: Journal._fetched,
+_HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
+    Kind.LEADER_AND_ISR: OwnLines._role,
+    Kind.BECOME_LEADER: OwnLines._role,
+    Kind.BECOME_FOLLOWER: OwnLines._role,
+    Kind.ROLE_UNCHANGED: OwnLines._unchanged,
+    Kind.STALE_REQUEST: OwnLines._refused,
+    Kind.TRANSITION: OwnLines._step,
+    Kind.METADATA_CACHED: OwnLines._heard,
+    Kind.FETCHER_ADDED: OwnLines._started,
+    Kind.TRUNCATE: OwnLines._truncate,
+    Kind.TRUNCATE_FULL: OwnLines._truncate,
+    Kind.TRUNCATE_NOOP: OwnLines._noop,
+    Kind.FETCH_RESET: OwnLines._reset,
+    Kind.TRUNCATE_PLAN: OwnLines._plan,
+    Kind.EPOCH_CUT: OwnLines._epochs_cut,
+    Kind.MESSAGE_FORMAT: OwnLines._rebuild,
+    Kind.RECOVERY: OwnLines._recovery,
+    Kind.LOG_LOADED: OwnLines._loaded,
+    Kind.LOG_CREATED: OwnLines._made,
+    Kind.HW_LOADED: OwnLines._opened,
+    Kind.LOG_DELETED: OwnLines._gone,
+    Kind.DIR_FAILED: OwnLines._failed,
+    Kind.ISR_SHRINK: OwnLines._leads,
+    Kind.ISR_EXPAND: OwnLines._leads,
+    Kind.PROCESS_STARTED: OwnLines._up,
+    Kind.SHUTDOWN_BEGIN: OwnLines._stop,
+    Kind.APPEND: OwnLines._appended,
+    Kind.HW: OwnLines._reached,
+    Kind.HW_HELD: OwnLines._reached,
+    Kind.ROLLED: OwnLines._rolled,
+    Kind.FOLLOWER_FETCHED: OwnLines._fetched,
+    Kind.LEADER_HW: OwnLines._fetched,
 }
 
 
 def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
-    """Missing lines between those of one broker about its replica."""
-    if not (fact.server_log and fact.state_log):
-        return []  # a file is missing, and known to be
-    found = Journal(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
-    if own and fact.unheard is not None:
-        why = f"controllers registered a process of it with broker epoch {fact.unheard}, of which its lines say nothing"
-        # Between which of its processes that one was is not told, or whether it was the last.
+    """Missing lines between those of one broker about its replica, in the order in which they are found."""
+    if fact.printed != BOTH:
+        return []  # a whole file is missing: that is known without this
+    found = OwnLines(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
+    if own and fact.unseen_process is not None:
+        # Between which of its processes that one ran is not known, or whether it was the last.
         begins = [two.row for one, two in itertools.pairwise(own) if one.run != two.run]
-        found += [Gap(row, why) for row in (*begins, own[-1].row)]
+        found += [Gap(row, UNSEEN_PROCESS, {"broker_epoch": fact.unseen_process}) for row in (*begins, own[-1].row)]
     return found

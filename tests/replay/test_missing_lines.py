@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from forensics.replay.directory import Ref
 from forensics.replay.events import SNAPSHOT, Event
-from forensics.replay.gaps import forget_printed, linked, untold
 from forensics.replay.history import BrokerFacts, Epoch, Role
-from forensics.replay.journal import JUMPED, Journal, gaps_in
+from forensics.replay.omissions.own_lines import JUMPED, OwnLines, gaps_in
+from forensics.replay.omissions.role_epochs import Linked, Roles, forget_printed, linked, missed_epochs
 from forensics.replay.steps import LogBefore, Step, StepKind, Tenure
 from parsers.schema import BY_REQUEST, Kind
+from tests.covering import missing_within
 from tests.incident import Incident
 
 
@@ -24,7 +26,20 @@ def event(kind: Kind, *, run: int = 1, **values: object) -> Event:
 
 def gaps(events: list[Event], *, always_cuts: bool = False) -> list[str]:
     numbered = [one._replace(row=row) for row, one in enumerate(events)]
-    return [gap.why for gap in Journal(1, always_cuts=always_cuts).read(numbered)]
+    return [gap.of(1).text for gap in OwnLines(1, always_cuts=always_cuts).read(numbered)]
+
+
+def untold(
+    spans: Mapping[int, Sequence[Tenure]],
+    epochs: Mapping[int, Epoch],
+    facts: Mapping[int, BrokerFacts],
+    before_it: Linked | None = None,
+    ends: Mapping[int, int] | None = None,
+    removed: Mapping[int, frozenset[int]] | None = None,
+) -> dict[int, tuple[int | None, str]]:
+    """The epoch at which each replica's lines are missing, and what shows it."""
+    roles = Roles(spans, epochs, facts, before_it or {}, ends or {}, removed or {})
+    return {broker: (one.epoch, one.text) for broker, one in missed_epochs(roles, rising=True).items()}
 
 
 def step(detail: str, run: int = 1) -> Event:
@@ -138,7 +153,7 @@ def test_a_trace_has_no_gaps() -> None:
 
 
 def tenure(epoch: int, role: Role, leader: int) -> Tenure:
-    return Tenure(1, epoch, 1, role, leader)
+    return Tenure(1, epoch, 1, role, leader, refs=[Ref()])
 
 
 FENCED = {1: BrokerFacts(fenced=True)}
@@ -187,7 +202,7 @@ def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader
     last, first = tenure(0, Role.LEADER, 1), tenure(2, Role.LEADER, 1)
     between = tenure(1, Role.OFFLINE, -1)
     first.start_end = 0
-    fetched = Tenure(2, 0, 1, Role.FOLLOWER, 1, start_end=0, end_low=26)
+    fetched = Tenure(2, 0, 1, Role.FOLLOWER, 1, refs=[Ref()], start_end=0, end_low=26)
     spans, facts = {1: [last, between, first], 2: [fetched]}, {broker: BrokerFacts(fenced=True) for broker in (1, 2)}
     epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1), 2: Epoch(2, leader=1, served=True)}
     why = "a follower had fetched up to 26 from it in epoch 0, and epoch 2 began at 0"
@@ -198,10 +213,10 @@ def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader
 
 def test_a_process_that_only_controllers_tell_of() -> None:
     """Whether it was between the two that are told or the last of all its lines do not show."""
-    facts, told = BrokerFacts(unheard=164), [one._replace(row=row) for row, one in enumerate(OLD)]
+    facts, told = BrokerFacts(unseen_process=164), [one._replace(row=row) for row, one in enumerate(OLD)]
     second = next(one.row for one in told if one.run == 2)
     why = "controllers registered a process of it with broker epoch 164, of which its lines say nothing"
-    assert [(gap.row, gap.why) for gap in gaps_in(1, told, facts)] == [(second, why), (told[-1].row, why)]
+    assert [(gap.row, gap.of(1).text) for gap in gaps_in(1, told, facts)] == [(second, why), (told[-1].row, why)]
     assert gaps_in(1, OLD, BrokerFacts()) == []
 
 
@@ -298,9 +313,9 @@ def test_a_log_that_prints_each_append_grows_by_these_alone(
     assert gaps(TRACED) == []
     changed = [one._replace(**change) if row == at else one for row, one in enumerate(TRACED)]
     numbered = [one._replace(row=row) for row, one in enumerate(changed)]
-    found = Journal(1).read(numbered)
+    found = OwnLines(1).read(numbered)
     # What is missing stood behind the last append, and the lines that follow on it rest on it.
-    assert [(gap.row, gap.why) for gap in found] == ([(behind, why)] if why else [])
+    assert [(gap.row, gap.of(1).text) for gap in found] == ([(behind, why)] if why else [])
 
 
 @pytest.mark.parametrize("between", [Kind.TRUNCATE, Kind.LOG_LOADED, Kind.LOG_CREATED, Kind.LOG_DELETED])
@@ -438,7 +453,7 @@ def test_a_follower_that_was_never_answered_was_not_reconciled(last_fetched: int
     incident[3].follows(12, 2, 2, 25, 20).cuts(13, 20)
     incident[2].segment([(0, 19, 0), (20, 24, 2)])
     incident[3].segment([(0, 19, 0), (20, 24, 2)])
-    assert (not incident.history().gaps) == whole
+    assert (not missing_within(incident.history())) == whole
 
 
 @pytest.mark.parametrize(("end", "lacking"), [(30, {2}), (20, set())])
@@ -455,4 +470,4 @@ def test_who_fed_its_follower_had_led(end: int, lacking: set[int], tmp_path: Pat
     incident[2].starts(30).loads(30, end).follows(31, 2, 3, end, end)
     for number in (2, 3):
         incident[number].segment([(0, 19, 0), *([(20, 29, 1)] if end > 20 else [])])
-    assert {*incident.history().gaps} == lacking
+    assert missing_within(incident.history()) == lacking

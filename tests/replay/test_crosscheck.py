@@ -6,8 +6,15 @@ from collections.abc import Collection
 
 import pytest
 
-from forensics.replay.bearing import as_it_was, beyond_lines, cut_untold, left_unseen, misled, next_start
 from forensics.replay.committed import losses
+from forensics.replay.crosscheck import (
+    as_it_was,
+    beyond_lines,
+    found_shorter_unexplained,
+    left_unseen,
+    next_start,
+    not_truncated,
+)
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import (
     Confidence,
@@ -24,6 +31,7 @@ from forensics.replay.history import (
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.steps import Step, StepKind, Tenure
 from forensics.rules.story import loss_cause
+from tests.covering import missing_within, whole
 
 LINE = Ref(row=5)
 
@@ -50,15 +58,15 @@ def cut(target: int, row: int) -> Step:
 def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_tells(
     on_disk: tuple[tuple[int, int], ...], steps: list[Step], missing: bool
 ) -> None:
-    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
+    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
     history.tenures = {1: [tenure(1, *steps)]}
     history.disks = {1: Disk(lineage=Lineage(on_disk), end=30)}
     shrunk = Shrunk(1, 0, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
-    assert misled(history, shrunk, 5) == missing
-    assert [gap.text for gap in history.gaps.values()] == (
-        ["its files hold other records from offset 16 on than its lines lead to"] if missing else []
-    )
-    assert history.replicas[1].server_log != missing
+    unexplained, lines = found_shorter_unexplained(history, shrunk, 5)
+    assert unexplained == missing
+    why = "its files hold other records from offset 16 on than its lines lead to"
+    assert (lines.text if lines is not None else None) == (why if missing else None)
+    assert not missing_within(history), "an answer changes nothing"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +81,7 @@ def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_t
 def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
     isr: set[int], how: bool, hw: int, known: int | None
 ) -> None:
-    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
+    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
     history.tenures = {1: [tenure(0)]}
     history.epochs = {0: Epoch(0, leader=2, start=0, served=True)}
     history.epochs[1] = Epoch(1, leader=2, start=16, isr=[(frozenset(isr), LINE)], isr_elected=how, served=True)
@@ -93,7 +101,7 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
 def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
     isr: set[int], run: int, leader: int, known: int | None
 ) -> None:
-    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
+    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
     history.tenures = {1: [tenure(0), tenure(1, run=run)]}
     history.epochs = {0: Epoch(0, leader=2, start=0, served=True)}
     history.epochs[1] = Epoch(1, leader=leader, start=16, isr=[(frozenset(isr), LINE)], isr_elected=True, served=True)
@@ -122,7 +130,7 @@ def test_a_truncation_by_leader_epoch_takes_nothing_that_the_leader_has(
 def test_a_member_that_lagged_was_there_when_the_records_were_written(
     spans: list[Tenure], second: int, cut: int | None, cause: str
 ) -> None:
-    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)}, lets_in_early=True)
+    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1), lets_in_early=True)
     isr = [(frozenset({1, 2}), LINE)]
     history.epochs = {n: Epoch(n, leader=2, start=n, isr=isr, isr_own=True, served=True) for n in (3, second)}
     last = history.epochs[second + 1] = Epoch(second + 1, leader=1, start=10, isr=isr, served=True)
@@ -160,13 +168,14 @@ def test_a_follower_cuts_its_log_to_where_its_epoch_ends_before_it_fetches(
     follows = tenure(1)
     follows.start_end, follows.leader = end, 2
     for told in (True, False):
-        replicas = {number: Replica(number, server_log=True, state_log=True) for number in (1, 2)}
-        history = History("orders", 0, replicas=replicas)
+        replicas = {number: Replica(number) for number in (1, 2)}
+        history = History("orders", 0, replicas=replicas, coverage=whole(1, 2))
         history.protocol_told = told
-        found = cut_untold(history, follows, Lineage(own), Lineage(leaders), fenced=fenced)
-        assert found == (cut_to if told else None)
-        without = {number for number, replica in replicas.items() if not replica.server_log}
-        assert {*history.gaps} == without == (set(lacking) if told else set())
+        found = not_truncated(history, follows, Lineage(own), Lineage(leaders), fenced=fenced)
+        assert {one.replica for one in found} == (set(lacking) if told else set())
+        if found:
+            assert f"another epoch from offset {cut_to} on, and its own of {end} was not cut" in found[0].text
+            assert [one.undated_from for one in found[1:]] == [cut_to] * (len(found) - 1)
 
 
 def fork(left: int, right: int, *ranges: tuple[int, int]) -> Fork:
@@ -238,8 +247,9 @@ def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[in
     ("named", "later", "missing"), [(False, (4,), True), (True, (4,), False), (False, (2,), False)]
 )
 def test_of_an_epoch_that_nobody_names_no_lines_are_there(named: bool, later: tuple[int, ...], missing: bool) -> None:
-    history = History("orders", 0, replicas={1: Replica(1, server_log=True, state_log=True)})
+    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
     history.tenures = {1: [tenure(1), *(tenure(number, run=2) for number in later)]}
-    history.epochs = {number: Epoch(number, leader=2, named=number != 3 or named) for number in range(1, 5)}
+    history.epochs = {number: Epoch(number, leader=2) for number in range(1, 5)}
+    history.coverage = whole(1, unnamed=() if named else (3,))
     shrunk = Shrunk(1, 1, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
-    assert misled(history, shrunk, 5) == missing
+    assert found_shorter_unexplained(history, shrunk, 5) == (missing, None)

@@ -1,4 +1,4 @@
-"""Replay of one partition: from the tenures of its replicas to epochs, cuts and committed bounds.
+"""Replay of one partition: from each replica's lines to epochs, truncations and committed bounds.
 
 Epochs are taken in rising order, because an epoch's records are those of its leader's log, and that log was shaped by
 lower epochs alone. Clocks of different brokers are never compared.
@@ -8,27 +8,42 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 from forensics.replay import epochs as leadership
 from forensics.replay.backwards import served_again, written_before
-from forensics.replay.bearing import (
-    agreed,
-    as_it_was,
-    borne_out,
-    cut_untold,
-    next_start,
-)
 from forensics.replay.copies import copies
-from forensics.replay.directory import Damage, Disk, Ref
+from forensics.replay.coverage import Coverage, MissingLines, Printed, Span
+from forensics.replay.crosscheck import agreed, as_it_was, borne_out, next_start, not_truncated
+from forensics.replay.directory import Disk
 from forensics.replay.elections import isr_changed_untold, outlived, states
 from forensics.replay.events import Event
-from forensics.replay.gaps import forget_printed, forget_start, late, linked, regrown, untold
-from forensics.replay.history import CHECKPOINT, BrokerFacts, Cut, Epoch, Fork, History, Replica, Role, TruncationReason
-from forensics.replay.journal import gaps_in
+from forensics.replay.history import (
+    CHECKPOINT,
+    BrokerFacts,
+    Cut,
+    Epoch,
+    Fork,
+    History,
+    Replica,
+    Role,
+    TruncationReason,
+)
 from forensics.replay.leading import NO_DISK, NO_FACTS
 from forensics.replay.leftovers import left_statements
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
+from forensics.replay.omissions.files import begin_late, end_early
+from forensics.replay.omissions.own_lines import gaps_in
+from forensics.replay.omissions.passed_over import passed_over
+from forensics.replay.omissions.role_epochs import (
+    ROLES_BEGIN_LATE,
+    Roles,
+    forget_printed,
+    forget_start,
+    linked,
+    missed_epochs,
+)
+from forensics.replay.omissions.unknown_writers import unknown_writers
 from forensics.replay.put_back import put_back
 from forensics.replay.settling import Settling
 from forensics.replay.stating import Stating
@@ -45,132 +60,174 @@ from forensics.replay.steps import (
     replaced,
 )
 from forensics.replay.tenures import Reader
-from forensics.replay.unheard import unbegun, uncovered
-from forensics.replay.writers import unwritten
 from parsers.formats.metadata_log import NAME as METADATA_LOG
 from parsers.formats.metadata_log import SNAPSHOT
 from parsers.schema import Kind
 
 
-def fold(
-    history: History,
+def reconstruct(
+    partition: History,
     events: Mapping[int, Sequence[Event]],
     cluster_events: Sequence[Event],
     disks: Mapping[int, Disk],
     forks: Sequence[Fork],
     facts: Mapping[int, BrokerFacts],
 ) -> History:
-    """Fill a history.
+    """Replay one partition.
+
+    Where lines contradict files or one another, and missing lines would explain that, the coverage of those replicas is
+    lowered and replay starts again: what follows from silence is drawn from all that is known of the coverage, whatever
+    the order in which contradictions are met. Each pass lowers it or is the last, so this ends.
 
     Args:
-        history: names the partition; filled in place and returned.
+        partition: names the partition; not changed.
         events: each broker's own events about its replica, in its order.
         cluster_events: what controllers and metadata say about leaders, epochs and ISRs.
         disks: each broker's files.
         forks: differences between segments, by pairs of brokers.
         facts: protocol of each broker.
     """
-    history.forks = list(forks)
-    history.tenures, history.disks = _read(history, events, disks, facts), disks
-    if any(facts.get(broker, NO_FACTS).hw_protocol for broker in history.replicas):
-        history.protocol = "hw"
-    history.protocol_told = not facts or any(fact.told for fact in facts.values())
-    history.kraft = any(fact.kraft for fact in facts.values())
-    history.eligible = any(fact.eligible for fact in facts.values())
-    history.joins_early = any(fact.joins_early for fact in facts.values())
-    history.lets_in_early = any(fact.lets_in_early for fact in facts.values())
-    # In its log a KRaft controller tells how a partition was made and what was unclean, of other elections nothing.
-    made = Kind.PARTITION_CREATED if history.kraft else None
-    history.elections_told = any(
-        event.kind in leadership.ELECTS and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
-        for event in cluster_events
-    )
-    _collect(history, events, cluster_events, facts)
-    for broker in history.gaps:
-        # What a broker says counts; what follows from its silence does not.
-        history.replicas[broker].server_log = history.replicas[broker].state_log = False
-    facts = {b: replace(f, server_log=False, state_log=False) if b in history.gaps else f for b, f in facts.items()}
-    history.backwards = [*served_again(history.tenures), *history.backwards]
-    history.states = states([*cluster_events, *itertools.chain.from_iterable(events.values())])
-    for epoch in history.epochs.values():
-        if epoch.leader is not None and not epoch.unclean and isr_changed_untold(history, epoch):
-            forget_start(history.tenures.get(epoch.leader, ()), epoch.epoch)  # it may have followed another before
-    for step in (step for tenure in outlived(history, history.tenures) for step in tenure.steps[:1]):
-        step.end = None
-    history.copies = copies(events, disks, history.replicas)
-    _Fold(history, history.tenures, disks, facts).run()
-    history.backwards += written_before(history)
-    return history
+    contradictions: list[MissingLines] = []
+    while True:
+        history = partition.afresh()
+        history.forks, history.disks = list(forks), disks
+        found = _Pass(history, events, cluster_events, facts).run(contradictions)
+        known = {(one.replica, one.shown_by) for one in contradictions}
+        new = [one for one in found if (one.replica, one.shown_by) not in known]
+        if not new:
+            return history
+        contradictions += new
 
 
-def _read(
-    history: History,
-    events: Mapping[int, Sequence[Event]],
-    disks: Mapping[int, Disk],
-    facts: Mapping[int, BrokerFacts],
-) -> dict[int, list[Tenure]]:
-    """Each replica's tenures as its own lines tell them; the replicas are put into the history."""
-    tenures: dict[int, list[Tenure]] = {}
-    for broker in sorted({*events, *disks}):
-        fact = facts.get(broker, NO_FACTS)
-        reader = Reader(broker, fact)
-        own = events.get(broker, ())
-        gaps = gaps_in(broker, own, fact)
-        tenures[broker] = reader.read(own, {gap.row for gap in gaps})
-        if gaps:
-            history.gaps[broker] = Damage(gaps[0].why, Ref(row=gaps[0].row, note=gaps[0].why))
-        else:
-            history.regressions += reader.regressions
-            history.overtaken += reader.overtaken
-        disk = disks.get(broker, NO_DISK)
-        history.replicas[broker] = Replica(
-            broker,
-            end=disk.end,
-            log_start=disk.log_start,
-            checkpoint=disk.checkpoint,
-            on_disk=disk.end is not None,
-            has_logs=bool(own),
-            server_log=bool(own) and fact.server_log,
-            state_log=fact.state_log and any(tenure.epoch >= 0 for tenure in tenures[broker]),
-            first_time=reader.first_time,
-            last_time=own[-1].time if own else None,
-            directory=disk.directory,
-            starts_empty=reader.starts_empty,
-            magic=disk.magic,
-            end_refs=(disk.end_ref,) if disk.end_ref is not None else (),
+@dataclass(slots=True)
+class _Pass:
+    """One replay of a partition with the coverage that is known so far.
+
+    Attributes:
+        history: filled.
+        events: each broker's own events about its replica, in its order.
+        cluster_events: what controllers and metadata say about leaders, epochs and ISRs.
+        facts: protocol of each broker.
+    """
+
+    history: History
+    events: Mapping[int, Sequence[Event]]
+    cluster_events: Sequence[Event]
+    facts: Mapping[int, BrokerFacts]
+
+    def run(self, contradictions: Sequence[MissingLines]) -> list[MissingLines]:
+        """Fill the history.
+
+        Args:
+            contradictions: missing lines that earlier passes found.
+
+        Returns:
+            The missing lines that explain what contradicts itself in this pass.
+        """
+        history, events, facts = self.history, self.events, self.facts
+        readers = self._read()
+        self._settings()
+        history.coverage = history.coverage.lowered(contradictions)
+        self._collect()
+        for broker, reader in readers.items():
+            if history.coverage.of(broker, Span.WITHIN) is None:
+                history.regressions += reader.regressions
+                history.overtaken += reader.overtaken
+        history.backwards = [*served_again(history.tenures), *history.backwards]
+        history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
+        for epoch in history.epochs.values():
+            if epoch.leader is not None and not epoch.unclean and isr_changed_untold(history, epoch):
+                forget_start(history.tenures.get(epoch.leader, ()), epoch.epoch)  # it may have followed another before
+        for step in (step for tenure in outlived(history, history.tenures) for step in tenure.steps[:1]):
+            step.end = None
+        history.copies = copies(events, history.disks, history.coverage)
+        found = _Fold(history, history.tenures, history.disks, facts).run()
+        history.backwards += written_before(history)
+        return found
+
+    def _read(self) -> dict[int, Reader]:
+        """Each replica's role spans as its own lines tell them, into the history; and what read them, by broker."""
+        history, printed, missing = self.history, dict[int, frozenset[Printed]](), list[MissingLines]()
+        readers: dict[int, Reader] = {}
+        for broker in sorted({*self.events, *history.disks}):
+            fact = self.facts.get(broker, NO_FACTS)
+            reader = readers[broker] = Reader(broker, fact)
+            own = self.events.get(broker, ())
+            gaps = gaps_in(broker, own, fact)
+            history.tenures[broker] = reader.read(own, {gap.row for gap in gaps})
+            missing += [gap.of(broker) for gap in gaps[:1]]
+            roles = any(tenure.epoch >= 0 for tenure in history.tenures[broker])
+            about = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
+            printed[broker] = fact.printed & {what for what, there in about if there}
+            disk = history.disks.get(broker, NO_DISK)
+            history.replicas[broker] = Replica(
+                broker,
+                end=disk.end,
+                log_start=disk.log_start,
+                checkpoint=disk.checkpoint,
+                on_disk=disk.end is not None,
+                has_logs=bool(own),
+                first_time=reader.first_time,
+                last_time=own[-1].time if own else None,
+                directory=disk.directory,
+                starts_empty=reader.starts_empty,
+                magic=disk.magic,
+                end_refs=(disk.end_ref,) if disk.end_ref is not None else (),
+            )
+        history.coverage = Coverage(printed).lowered(missing)
+        return readers
+
+    def _settings(self) -> None:
+        """What the brokers' releases and kinds say of the whole partition."""
+        history, facts = self.history, self.facts.values()
+        if any(self.facts.get(broker, NO_FACTS).hw_protocol for broker in history.replicas):
+            history.protocol = "hw"
+        history.protocol_told = not facts or any(fact.told for fact in facts)
+        history.kraft = any(fact.kraft for fact in facts)
+        history.eligible = any(fact.eligible for fact in facts)
+        history.joins_early = any(fact.joins_early for fact in facts)
+        history.lets_in_early = any(fact.lets_in_early for fact in facts)
+        # In its log a KRaft controller tells how a partition was made and what was unclean, of other elections nothing.
+        made = Kind.PARTITION_CREATED if history.kraft else None
+        history.elections_told = any(
+            event.kind in leadership.ELECTS and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
+            for event in self.cluster_events
         )
-    return tenures
 
+    def _collect(self) -> None:
+        """The epochs, and the replicas whose lines leave out some of them."""
+        history, disks, tenures = self.history, self.history.disks, self.history.tenures
+        whose = {broker for broker in history.replicas if history.coverage.has(broker, Printed.ROLES)}
+        history.epochs = leadership.collect(tenures, self.cluster_events, disks, whose)
+        ends = {broker: disk.end for broker, disk in disks.items() if disk.end is not None}
+        spans = {broker: tenures[broker] for broker in whose}
+        roles = Roles(spans, history.epochs, self.facts, linked(self.events), ends, history.removed)
+        missed = missed_epochs(roles, rising=not history.backwards and not served_again(tenures))
+        if missed:
+            for one in missed.values():
+                self._mark(one)
+            history.coverage = history.coverage.lowered(missed.values())
+            whose -= {*missed}
+            history.epochs = leadership.collect(tenures, self.cluster_events, disks, whose)
+        named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
+        skips = history.kraft and not history.coverage.missing_in(Span.WITHIN)
+        unnamed = leadership.unnamed(
+            history.epochs, tenures, heard=named <= whose, skips=skips, removed=history.removed
+        )
+        history.epochs |= {number: Epoch(number, served=True) for number in unnamed}
+        history.epochs = dict(sorted(history.epochs.items()))
+        history.coverage = history.coverage.without_names(unnamed)
+        history.coverage = history.coverage.lowered(passed_over(history))
 
-def _collect(
-    history: History,
-    events: Mapping[int, Sequence[Event]],
-    cluster_events: Sequence[Event],
-    facts: Mapping[int, BrokerFacts],
-) -> None:
-    """The epochs, and the replicas whose lines leave out some of them."""
-    tenures, disks = history.tenures, history.disks
-    told = {broker for broker, replica in history.replicas.items() if replica.state_log} - {*history.gaps}
-    history.epochs = leadership.collect(tenures, cluster_events, disks, told)
-    ends = {broker: disk.end for broker, disk in disks.items() if disk.end is not None}
-    missed = untold({b: tenures[b] for b in told}, history.epochs, facts, linked(events), ends, history.removed)
-    missed = {**late(tenures, told, history.epochs), **missed}
-    if not history.backwards and not served_again(tenures):
-        missed = {**regrown(tenures, told), **missed}
-    for broker, (number, why) in missed.items():
-        last = [tenure for tenure in tenures[broker] if tenure.epoch <= number][-1]
+    def _mark(self, missing: MissingLines) -> None:
+        """Where a replica's lines on an epoch are missing, what became of its log then is not known."""
+        spans = self.history.tenures[missing.replica]
+        assert missing.epoch is not None
+        last = [tenure for tenure in spans if tenure.epoch <= missing.epoch][-1]
+        if missing.shown_by == ROLES_BEGIN_LATE.id:
+            forget_start(spans, missing.epoch)
         last.steps.append(lines_missing(last.last_time, last.refs[-1]))
-        history.gaps[broker] = Damage(why, last.refs[-1])
-        forget_printed(tenures[broker])
-    if missed:
-        told -= {*missed}
-        history.epochs = leadership.collect(tenures, cluster_events, disks, told)
-    skips = history.kraft and not history.gaps
-    named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
-    history.epochs = leadership.unnamed(
-        history.epochs, tenures, heard=named <= told, skips=skips, removed=history.removed
-    )
-    history.regressions = [r for r in history.regressions if r.replica not in missed]
+        forget_printed(spans)
 
 
 class _Fold(Stating):
@@ -185,10 +242,11 @@ class _Fold(Stating):
     ) -> None:
         super().__init__(history, tenures, disks, facts)
         self.logs = {broker: self._seed(broker) for broker in history.replicas}
+        self.contradictions: list[MissingLines] = []
         self.pending: list[Pending] = []
 
-    def run(self) -> None:
-        """Walk the epochs in rising order."""
+    def run(self) -> list[MissingLines]:
+        """Walk the epochs in rising order, and give the missing lines that explain what contradicts itself."""
         by_epoch: dict[int, list[tuple[int, Tenure]]] = {}
         for broker in sorted(self.tenures):
             for tenure in self.tenures[broker]:
@@ -204,12 +262,14 @@ class _Fold(Stating):
             for broker, tenure in sorted(here, key=lambda item: item[0] != epoch.leader):
                 self._tenure(broker, tenure, epoch)
         self._ends()
-        self.history.statements = [
-            borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements
-        ]
+        checked = [borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements]
+        self.history.statements = [statement for statement, _ in checked]
+        self.contradictions += [missing for _, missing in checked if missing is not None]
         self.history.statements += left_statements(self.history)
-        Settling(self.history, self._told).settle(self.pending)
+        settling = Settling(self.history, self._told)
+        settling.settle(self.pending)
         self.history.regressions += put_back(self.history)
+        return [*self.contradictions, *settling.contradictions]
 
     def _seed(self, broker: int) -> Lineage:
         """The log when the evidence begins: what the files still show of it, as far as nothing cut it since."""
@@ -311,13 +371,10 @@ class _Fold(Stating):
             elif on is None and (begun := self._begun_before(broker, epoch, at)) is not None:
                 log = log.cut(begun).begin(UNKNOWN, begun)
             fenced = all(self.facts.get(one, NO_FACTS).fenced for one in (broker, tenure.leader) if one is not None)
-            untold = cut_untold(self.history, tenure, log, epoch.lineage, fenced=fenced) if grew else None
-            if untold is not None and epoch.lineage.epoch_at(untold) < log.epoch_at(untold):
-                # Or its leader had followed it, and of that the leader's lines are missing.
-                epoch.lineage = epoch.lineage.without([(untold, epoch.start or untold)])
-                self.logs[tenure.leader if tenure.leader is not None else broker] = epoch.lineage
-            if at > 0 and (untold is not None or not self.facts.get(broker, NO_FACTS).server_log):
-                log = agreed(log, epoch.lineage, at)  # what it was cut to is not told
+            if grew:
+                self.contradictions += not_truncated(self.history, tenure, log, epoch.lineage, fenced=fenced)
+            if at > 0 and not self.history.coverage.has(broker, Printed.LOG):
+                log = agreed(log, epoch.lineage, at)  # what it was truncated to is not known
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
         elif at is not None:
             log = log.cut(at).begin(UNKNOWN, at)  # of a leader that nothing names
@@ -387,7 +444,7 @@ class _Fold(Stating):
                 leader = tenure.leader if tenure.leader is not None else (epoch.leader if epoch else None)
                 end = step.end if step.end is not None else step.end_low
                 fenced = self.facts.get(broker, NO_FACTS).fenced and step.reason is not TruncationReason.HIGH_WATERMARK
-                if epoch is not None and fenced and self.history.gaps:  # else what is told counts
+                if epoch is not None and fenced and self.history.coverage.missing_in(Span.WITHIN):
                     log = as_it_was(log, epoch.lineage, step.target, end)
                 cut = Cut(
                     replica=broker,
@@ -433,8 +490,10 @@ class _Fold(Stating):
             disk = self.disks.get(broker, NO_DISK)
             known = self.logs[broker] if self._told(broker) else Lineage().begin(UNKNOWN, 0)
             replica.lineage = disk.lineage if disk.lineage.entries else known
-        history.uncovered = {**uncovered(history, self.logs), **unwritten(history)}
-        history.unbegun = unbegun(history)
+        history.coverage = history.coverage.lowered(
+            [*unknown_writers(history), *end_early(history, self.logs), *begin_late(history)]
+        )
+        ends_early = history.coverage.missing_in(Span.AFTER)
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)
             if disk.checkpoint is None or disk.checkpoint[0] <= 0:
@@ -444,7 +503,7 @@ class _Fold(Stating):
             if last is not None and max(s.value for s in (last.start_hw, last.hw, Sample(0, ref, None)) if s) >= hw:
                 continue  # nothing new
             epoch = history.epochs.get(last.epoch) if last is not None and last.epoch >= 0 else None
-            if broker in history.uncovered:
+            if broker in ends_early:
                 epoch = None  # reached after its lines end: in which epoch is not known
                 if not disk.lineage.entries:
                     continue
@@ -455,7 +514,7 @@ class _Fold(Stating):
             if after is not None:
                 # Its files do not say whether it served on after its lines end.
                 epoch, own = None, self.logs[broker].cut(after).begin(UNKNOWN, after)
-            if broker in history.uncovered:
+            if broker in ends_early:
                 # As a follower it takes over its leader's high watermark, which says nothing of what it holds alone.
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
                 own = own.cut(min(parts)).begin(UNKNOWN, min(parts)) if parts else own

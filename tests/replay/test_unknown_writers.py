@@ -9,13 +9,20 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
+from forensics.replay.coverage import Printed
 from forensics.replay.directory import Ref
 from forensics.replay.history import Epoch, Fork, History, Replica, Role
+from forensics.replay.omissions.unknown_writers import unknown_writers
 from forensics.replay.steps import Step, StepKind, Tenure
-from forensics.replay.writers import unwritten
+from tests.covering import whole, without
 
 REF = Ref(row=1)
 AFTER = "2026-11-21 07:31:07"
+
+
+def unwritten(history: History) -> dict[int, str]:
+    """Replicas that hold what no leader that any line names wrote, and what shows it first."""
+    return {one.replica: one.text for one in reversed([*unknown_writers(history)])}
 
 
 def forked(*leaders: int, epoch: int | None = None) -> History:
@@ -23,7 +30,8 @@ def forked(*leaders: int, epoch: int | None = None) -> History:
     history = History("orders", 0)
     history.epochs = {number: Epoch(number, leader=leader, served=True) for number, leader in enumerate(leaders)}
     brokers = (1, 2, 3)
-    history.replicas = {b: Replica(b, end=37, on_disk=True, server_log=True, state_log=True) for b in brokers}
+    history.replicas = {b: Replica(b, end=37, on_disk=True) for b in brokers}
+    history.coverage = whole(*brokers)
     history.tenures = {b: [Tenure(b, 0, 1, Role.LEADER if b == leaders[0] else Role.FOLLOWER)] for b in brokers}
     history.compared = frozenset(itertools.combinations(brokers, 2))
     batch = (21, 21, epoch)
@@ -56,9 +64,9 @@ def test_where_a_leader_may_have_written_what_is_not_at_hand_nothing_follows() -
     silent.epochs[1] = Epoch(1, leader=1, served=True)
     unread.compared = frozenset()
     short.replicas[1].end = 21
-    silent.replicas[1].server_log = False
+    silent.coverage = without(silent.coverage, 1, Printed.LOG)
     earlier.epochs = {3: Epoch(3, leader=1, served=True)}
-    between.epochs |= {1: Epoch(1, served=True, named=False), 2: Epoch(2, leader=1, served=True)}
+    between.epochs |= {1: Epoch(1, served=True), 2: Epoch(2, leader=1, served=True)}
     reopened.tenures[1].append(Tenure(1, 0, 2, Role.FOLLOWER))
     for history in (unread, short, silent, earlier, between, reopened):
         assert unwritten(history) == {}
@@ -81,6 +89,6 @@ def test_logs_that_end_before_an_election_do_not_say_who_is_current(sample_trace
 
 def test_one_leader_of_which_no_line_tells_writes_an_offset_once() -> None:
     history = forked(1)
-    history.replicas[1].server_log = False
+    history.coverage = without(history.coverage, 1, Printed.LOG)
     why = "brokers 1 and {} hold different records at 21, and one leader is told of"
     assert unwritten(history) == {1: why.format(2), 2: why.format(2), 3: why.format(3)}

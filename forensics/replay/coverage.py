@@ -1,0 +1,191 @@
+"""Coverage: what the absence of a log line proves, for each replica. The only licence for "no line says …".
+
+A line that is in the evidence counts as it stands, wherever it is. A line that is absent proves something only where
+all lines are there. "Broker 2 did not truncate its log in leader epoch 3, because no line says so" needs every line
+that broker 2 printed about its replica in that span. Whoever concludes something from an absent line asks here first:
+
+* **whole**: the lines of this span are in the evidence, and nothing shows that one is missing. Silence is proof.
+* **partly**: some lines are there and something shows that others are missing. Lines that are there count, silence does
+  not.
+* **silent**: no line of this span is in the evidence. Nothing follows from that.
+
+A span is what lies *before* the replica's first line, *within* its first and last line, or *after* its last line.
+Within, Kafka prints two things about a replica: which roles it was given (``state-change.log``) and what became of its
+log (``server.log``). Both have to be there.
+
+What shows that lines are missing is an :class:`Omission`: who prints one thing has printed another. All of them stand
+in one table, ``forensics.replay.omissions.OMISSIONS``. Coverage only ever falls: when replay meets a contradiction that
+missing lines would explain, it lowers the coverage of that replica and starts again
+(``forensics.replay.reconstruct``), so the order in which contradictions are found does not matter.
+
+What rests on files (segments, checkpoints) needs no coverage: a file states what it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from forensics.replay.directory import Ref
+
+
+class Extent(StrEnum):
+    """How much of what a broker printed about its replica is in the evidence."""
+
+    WHOLE = "whole"
+    PARTLY = "partly"
+    SILENT = "silent"
+
+
+class Span(StrEnum):
+    """Which lines of a replica: those before its first line in the evidence, between first and last, or after that."""
+
+    BEFORE = "before"
+    WITHIN = "within"
+    AFTER = "after"
+
+
+class Printed(StrEnum):
+    """The two things that a broker prints about its replica, by the file that stock logging writes them to."""
+
+    ROLES = "state-change.log"  # which leader epochs it was given a role in
+    LOG = "server.log"  # loads, truncations, fetchers: what became of its log
+
+
+BOTH = frozenset(Printed)
+"""Roles and log: with one of them alone, silence proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """One way in which evidence shows that lines are missing: who prints one thing has printed another.
+
+    Attributes:
+        id: its name.
+        span: where the missing lines stood.
+        says: the sentence, with the names of its values in braces.
+        source: the class of Kafka that prints both, or the KIP that says so.
+    """
+
+    id: str
+    span: Span
+    says: str
+    source: str
+
+    def of(
+        self,
+        replica: int,
+        values: Mapping[str, object] = MappingProxyType({}),
+        *,
+        ref: Ref | None = None,
+        epoch: int | None = None,
+        undated_from: int | None = None,
+    ) -> MissingLines:
+        """Lines of a replica that are missing in this way.
+
+        Args:
+            replica: broker id.
+            values: what the sentence names besides ``epoch`` and ``undated_from``.
+            ref: what shows it.
+            epoch: leader epoch at which the lines are missing, where that is known.
+            undated_from: first offset from which on, because of this, it is not known which leader wrote the records.
+        """
+        text = self.says.format_map({"epoch": epoch, "undated_from": undated_from, **values})
+        return MissingLines(replica, self.span, self.id, text, ref, epoch, undated_from)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingLines:
+    """Lines of one replica that are not in the evidence although its broker printed them.
+
+    Attributes:
+        replica: broker id.
+        span: where they stood.
+        shown_by: id of the omission that shows it.
+        text: what shows it, in words.
+        ref: the line or file that shows it.
+        epoch: leader epoch at which they are missing, or None where nothing tells.
+        undated_from: first offset from which on the leader epochs of the records are unknown because of this, or None.
+    """
+
+    replica: int
+    span: Span
+    shown_by: str
+    text: str
+    ref: Ref | None = None
+    epoch: int | None = None
+    undated_from: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What silence proves, for each replica of one partition.
+
+    Attributes:
+        printed: what each broker's lines about its replica are about: roles, log or both.
+        missing: lines that are missing of each replica, in the order of the table of omissions.
+        unnamed: leader epochs that must have been and that no line names: of these no replica's lines are there.
+    """
+
+    printed: Mapping[int, frozenset[Printed]] = field(default_factory=dict)
+    missing: Mapping[int, tuple[MissingLines, ...]] = field(default_factory=dict)
+    unnamed: frozenset[int] = frozenset()
+
+    def extent(self, replica: int | None, span: Span = Span.WITHIN) -> Extent:
+        """How much of a span of a replica's lines is in the evidence.
+
+        A broker of which nothing is in the evidence is silent; so is None, a replica that nothing names.
+        """
+        printed = self.printed.get(replica, frozenset()) if replica is not None else frozenset()
+        if not printed:
+            return Extent.SILENT
+        if span is Span.WITHIN and printed != BOTH:
+            return Extent.PARTLY
+        return Extent.PARTLY if replica is not None and self.of(replica, span) else Extent.WHOLE
+
+    def whole(self, replica: int | None, *spans: Span) -> bool:
+        """Whether an absent line of a replica is proof in all of these spans; if none is given, within its lines."""
+        return all(self.extent(replica, span) is Extent.WHOLE for span in spans or (Span.WITHIN,))
+
+    def throughout(self, replica: int | None) -> bool:
+        """Whether every line of a replica is in the evidence, from its first role to the end of the evidence."""
+        return self.whole(replica, *Span)
+
+    def has(self, replica: int | None, what: Printed) -> bool:
+        """Whether a replica's lines on one thing are in the evidence, with none missing between them."""
+        printed = self.printed.get(replica, frozenset()) if replica is not None else frozenset()
+        return what in printed and replica is not None and not self.of(replica, Span.WITHIN)
+
+    def of(self, replica: int, span: Span) -> MissingLines | None:
+        """What shows first that lines of a replica are missing in a span; None where nothing does."""
+        return next((one for one in self.missing.get(replica, ()) if one.span is span), None)
+
+    def missing_in(self, *spans: Span) -> dict[int, MissingLines]:
+        """Replicas of whose lines some are missing in any of these spans, and what shows it first."""
+        found = {replica: self._first(replica, spans) for replica in sorted(self.missing)}
+        return {replica: one for replica, one in found.items() if one is not None}
+
+    def shown_by(self, *omissions: Omission) -> dict[int, MissingLines]:
+        """Replicas of which some of these omissions show that lines are missing, and what shows it first."""
+        ids = {omission.id for omission in omissions}
+        found = ((replica, one) for replica, known in self.missing.items() for one in reversed(known))
+        return {replica: one for replica, one in found if one.shown_by in ids}
+
+    def _first(self, replica: int, spans: tuple[Span, ...]) -> MissingLines | None:
+        return next((one for one in self.missing[replica] if one.span in spans), None)
+
+    def lowered(self, found: Iterable[MissingLines]) -> Coverage:
+        """The coverage with more lines known to be missing. What shows the same of a replica twice counts once."""
+        missing = {replica: list(known) for replica, known in self.missing.items()}
+        for one in found:
+            known = missing.setdefault(one.replica, [])
+            if all(other.shown_by != one.shown_by for other in known):
+                known.append(one)
+        ordered = {replica: tuple(known) for replica, known in sorted(missing.items())}
+        return Coverage(self.printed, ordered, self.unnamed)
+
+    def without_names(self, epochs: Iterable[int]) -> Coverage:
+        """The coverage where no line names some leader epochs."""
+        return Coverage(self.printed, self.missing, frozenset(epochs))

@@ -1,0 +1,247 @@
+"""Lines that are missing before a replica's first line or after its last one, as files and other brokers show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from forensics.replay.coverage import MissingLines, Omission, Printed, Span
+from forensics.replay.directory import Disk
+from forensics.replay.history import Epoch, History
+from forensics.replay.lineage import Lineage, differences
+from forensics.replay.steps import REMOVES, StepKind, Tenure
+
+FILES_KNOW_LATER_EPOCH = Omission(
+    "files-know-later-epoch",
+    Span.AFTER,
+    "its files know leader epoch {known}, its lines end in epoch {epoch}",
+    "a leader epoch reaches a log by a role in it or by what was fetched in one (LeaderEpochFileCache.assign)",
+)
+IN_LATER_ISR = Omission(
+    "in-later-isr",
+    Span.AFTER,
+    "it was in the ISR in epoch {later}, its lines end in epoch {epoch}",
+    "a replica joins the ISR by fetching in that epoch (Partition.maybeExpandIsr)",
+)
+BELOW_RECOVERY_POINT = Omission(
+    "below-recovery-point",
+    Span.AFTER,
+    "its files end at {end}, its recovery point is {point}, and no line tells what removed the rest",
+    "LogManager writes a recovery point only for what is flushed",
+)
+BELOW_LOADED = Omission(
+    "below-loaded",
+    Span.AFTER,
+    "its files end at {end}, it had loaded {loaded}, and no line tells what removed the rest",
+    "a clean stop flushes the log (LogManager.shutdown)",
+)
+GREW_AFTER_LOAD = Omission(
+    "grew-after-load",
+    Span.AFTER,
+    "its files end at {end}, its last process loaded {loaded}, and no line tells of a role of it",
+    "a log grows only as leader or follower (ReplicaManager)",
+)
+BELOW_REACHED = Omission(
+    "below-reached",
+    Span.AFTER,
+    "its files end at {end}, its log had reached {reached}, and no line tells what removed the rest",
+    "a log shrinks only by a truncation, a recovery or a deletion (UnifiedLog)",
+)
+HOLDS_CURRENT_EPOCH = Omission(
+    "holds-current-epoch",
+    Span.AFTER,
+    "its files hold records of leader epoch {current}, its lines end in epoch {epoch}",
+    "a replica gets records of an epoch by a role in it (ReplicaFetcherThread)",
+)
+DIFFERS_UNEXPLAINED = Omission(
+    "differs-unexplained",
+    Span.AFTER,
+    "its files differ from another replica's at {first}, its lines do not say why",
+    "two logs differ from where two leaders wrote (KIP-101)",
+)
+LINES_BEGIN_AFTER_ROLE = Omission(
+    "lines-begin-after-role",
+    Span.BEFORE,
+    "its lines begin in leader epoch {epoch}, and it {role} in epoch {earlier}",
+    "controllers send LeaderAndIsr of each epoch to every replica in its ISR (ControllerBrokerRequestBatch)",
+)
+LOG_WAS_THERE = Omission(
+    "log-was-there",
+    Span.BEFORE,
+    "its lines begin in leader epoch {epoch}, and its log was there before",
+    "LogManager prints that it makes a log",
+)
+
+OMISSIONS = (
+    FILES_KNOW_LATER_EPOCH,
+    IN_LATER_ISR,
+    BELOW_RECOVERY_POINT,
+    BELOW_LOADED,
+    GREW_AFTER_LOAD,
+    BELOW_REACHED,
+    HOLDS_CURRENT_EPOCH,
+    DIFFERS_UNEXPLAINED,
+    LINES_BEGIN_AFTER_ROLE,
+    LOG_WAS_THERE,
+)
+"""What files and other brokers show of the time before a replica's lines begin or after they end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """A replica with files in the evidence, beside its lines.
+
+    Attributes:
+        last: the last leader epoch of which its lines tell, -1 for none.
+    """
+
+    broker: int
+    disk: Disk
+    spans: Sequence[Tenure]
+    last: int
+
+
+def end_early(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLines]:
+    """Replicas whose files show what happened after their lines end.
+
+    Args:
+        history: the partition.
+        logs: each replica's log as its lines lead to it.
+    """
+    for broker, disk in history.disks.items():
+        spans = history.tenures.get(broker, [])
+        one = _Files(broker, disk, spans, max((tenure.epoch for tenure in spans), default=-1))
+        for detect in _OF_FILES:
+            if (found := detect(history, one)) is not None:
+                yield found
+    yield from _differ(history, logs)
+
+
+def _later_epoch(history: History, one: _Files) -> MissingLines | None:
+    shown = [epoch for epoch, _ in one.disk.lineage.entries] + [epoch for epoch, _, _ in one.disk.entries]
+    latest = max(shown, default=-1)
+    if one.last < 0 or latest <= one.last:
+        return None
+    if latest == one.last + 1 and _shutting_down(history, one.broker, latest):
+        return None
+    return FILES_KNOW_LATER_EPOCH.of(one.broker, {"known": latest}, epoch=one.last)
+
+
+def _later_isr(history: History, one: _Files) -> MissingLines | None:
+    if one.last < 0 or one.spans[-1].given_up:
+        return None
+    for number, epoch in sorted(history.epochs.items()):
+        taken_out = number == one.last + 1 and _shutting_down(history, one.broker, number)
+        counted = epoch.leader != one.broker and epoch.isr_own and any(one.broker in isr for isr, _ in epoch.isr)
+        if number > one.last and counted and not taken_out:
+            return IN_LATER_ISR.of(one.broker, {"later": number}, epoch=one.last)
+    return None
+
+
+def _below_recovery_point(history: History, one: _Files) -> MissingLines | None:
+    end, point = one.disk.end, one.disk.recovery_point[0] if one.disk.recovery_point is not None else 0
+    if end is None or not one.spans or end >= point or one.disk.damage or _ended_below(one.spans, point):
+        return None
+    return BELOW_RECOVERY_POINT.of(one.broker, {"end": end, "point": point}, epoch=one.last)
+
+
+def _below_loaded(history: History, one: _Files) -> MissingLines | None:
+    end, loaded = one.disk.end, _flushed(one.spans)
+    if end is None or end >= loaded or one.disk.damage:
+        return None
+    return BELOW_LOADED.of(one.broker, {"end": end, "loaded": loaded}, epoch=one.last)
+
+
+def _grew_after_load(history: History, one: _Files) -> MissingLines | None:
+    last = one.spans[-1].steps[-1] if one.spans and one.spans[-1].steps else None
+    end, loaded = one.disk.end, last.target if last is not None and last.kind is StepKind.LOADED else None
+    if loaded is None or end is None or end <= loaded or not history.coverage.has(one.broker, Printed.ROLES):
+        return None
+    return GREW_AFTER_LOAD.of(one.broker, {"end": end, "loaded": loaded}, epoch=one.last)
+
+
+def _below_reached(history: History, one: _Files) -> MissingLines | None:
+    end, checkpoint = one.disk.end, one.disk.checkpoint
+    reached = one.spans[-1].end_low if one.spans and not one.spans[-1].steps else 0
+    if end is None or checkpoint is None or checkpoint[0] > end or end >= reached or one.disk.damage:
+        return None
+    return BELOW_REACHED.of(one.broker, {"end": end, "reached": reached}, epoch=one.last)
+
+
+def _current_epoch(history: History, one: _Files) -> MissingLines | None:
+    current = history.current
+    if current is None or current.leader is None or current.start is None or not 0 <= one.last < current.epoch:
+        return None
+    if not history.alike(one.broker, current.leader, [(current.start, one.disk.end or 0)]):
+        return None
+    return HOLDS_CURRENT_EPOCH.of(one.broker, {"current": current.epoch}, epoch=one.last)
+
+
+_OF_FILES: tuple[Callable[[History, _Files], MissingLines | None], ...] = (
+    _later_epoch,
+    _later_isr,
+    _below_recovery_point,
+    _below_loaded,
+    _grew_after_load,
+    _below_reached,
+    _current_epoch,
+)
+
+
+def _differ(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLines]:
+    """Pairs of replicas whose files differ where their lines lead both to the same records."""
+    for fork in history.forks:
+        pair = (fork.left, fork.right)
+        if not all(history.tenures.get(broker) for broker in pair):
+            continue
+        first, end = fork.ranges[0]
+        differ, unknown = differences(logs[fork.left], logs[fork.right], first, end)
+        if not differ and not unknown:
+            for broker in pair:
+                yield DIFFERS_UNEXPLAINED.of(broker, {"first": first})
+
+
+def begin_late(history: History) -> Iterator[MissingLines]:
+    """Replicas that were there before their own lines begin: others say it, or the first epoch was over by then."""
+    for broker, spans in history.tenures.items():
+        roles = [tenure.epoch for tenure in spans if tenure.epoch >= 0]
+        if not roles:
+            continue
+        first = min(roles)
+        earlier = next((e for n, e in sorted(history.epochs.items()) if n < first and _had_role(e, broker)), None)
+        if earlier is not None:
+            role = "led" if earlier.leader == broker else "was in the ISR"
+            yield LINES_BEGIN_AFTER_ROLE.of(broker, {"role": role, "earlier": earlier.epoch}, epoch=first)
+        elif first > 0 and not history.replicas[broker].starts_empty:
+            yield LOG_WAS_THERE.of(broker, epoch=first)
+
+
+def _had_role(epoch: Epoch, broker: int) -> bool:
+    return epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr)
+
+
+def _ended_below(spans: Sequence[Tenure], end: int) -> bool:
+    """Whether a line says that a log ended below an offset once it had been there before."""
+    return any(
+        step.kind in (*REMOVES, StepKind.LOADED) and step.target < end for tenure in spans for step in tenure.steps
+    )
+
+
+def _shutting_down(history: History, broker: int, number: int) -> bool:
+    """Whether an epoch took a replica out of the ISR as its broker asked for its own shutdown: it is not told of that
+    epoch, fetches on in it, and may come into the ISR once more before it is gone.
+    """
+    spans, epoch = history.tenures.get(broker, []), history.epochs.get(number)
+    leaves = bool(spans) and spans[-1].shut_down is not None
+    return leaves and epoch is not None and epoch.isr_elected and broker not in (epoch.first_isr or ())
+
+
+def _flushed(spans: Sequence[Tenure]) -> int:
+    """The end of a log that no crash takes back: a clean stop flushed it, and no line says it was removed since."""
+    end = 0
+    for step in (step for tenure in spans for step in tenure.steps):
+        if step.kind is StepKind.LOADED:
+            end = step.target if step.before is None else 0
+        elif step.kind in REMOVES:
+            end = 0
+    return end

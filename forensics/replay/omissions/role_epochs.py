@@ -1,0 +1,547 @@
+"""Leader epochs in which a replica had a role, as others and files show, and of which its own lines say nothing."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from forensics.replay.coverage import MissingLines, Omission, Span
+from forensics.replay.epochs import at_once
+from forensics.replay.events import Event
+from forensics.replay.history import BrokerFacts, Epoch, Role
+from forensics.replay.isr import isr_text
+from forensics.replay.leading import NO_FACTS
+from forensics.replay.removals import accounted
+from forensics.replay.steps import StepKind, Tenure
+from parsers.schema import ROLES
+
+_AT_ONCE = 5_000_000
+"""Microseconds within which a broker may take several records of the metadata log at once; when it is behind, more."""
+
+Linked = Mapping[int, Mapping[int, int]]
+"""By broker, the leader epoch that its line on taking up a role calls the one before, by the epoch of that role."""
+
+
+def linked(events: Mapping[int, Iterable[Event]]) -> Linked:
+    """Which epochs followed one another on each broker, as it says itself where it takes up a role: an epoch cache
+    knows epochs by their records, so it knows less.
+    """
+    return {
+        broker: {
+            event.leader_epoch: event.previous_epoch
+            for event in own
+            if event.kind in ROLES
+            and event.leader_epoch is not None
+            and event.previous_epoch is not None
+            and event.previous_epoch >= 0
+        }
+        for broker, own in events.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What every replica's lines and others say of its roles.
+
+    Attributes:
+        spans: role spans of the replicas whose lines on their roles are in the evidence.
+        epochs: every leader epoch that anything names.
+        facts: what is known of brokers.
+        before_it: which epochs followed one another on each broker. Epochs in between passed it by: a KRaft broker
+            applies several changes of a partition as one (TopicDelta).
+        ends: where the log of each replica ends whose files are in the evidence.
+        removed: by epoch without a leader, the replicas that a controller had just taken out of the ISR.
+    """
+
+    spans: Mapping[int, Sequence[Tenure]]
+    epochs: Mapping[int, Epoch]
+    facts: Mapping[int, BrokerFacts]
+    before_it: Linked
+    ends: Mapping[int, int]
+    removed: Mapping[int, frozenset[int]]
+
+    def fact(self, broker: int) -> BrokerFacts:
+        """What is known of a broker."""
+        return self.facts.get(broker, NO_FACTS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A replica and a leader epoch in which it may have had a role.
+
+    Attributes:
+        before: its role spans of earlier epochs.
+        here: its role spans of this epoch.
+        joined: the leader itself says that the replica came into the ISR during the epoch.
+    """
+
+    broker: int
+    epoch: Epoch
+    spans: Sequence[Tenure]
+    before: Sequence[Tenure]
+    here: Sequence[Tenure]
+    joined: bool
+
+    @property
+    def number(self) -> int:
+        """The leader epoch."""
+        return self.epoch.epoch
+
+
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """A replica's role in an epoch of which its own lines say nothing.
+
+    Attributes:
+        epoch: at which its lines are missing.
+        values: what the sentence of the omission names.
+    """
+
+    broker: int
+    epoch: int
+    shown_by: Omission
+    values: Mapping[str, object]
+
+
+ELECTED_MEMBER = Omission(
+    "elected-isr-member",
+    Span.WITHIN,
+    "it was in the ISR that epoch {epoch} began with",
+    "controllers send LeaderAndIsr of each epoch to every replica in its ISR; KRaft brokers apply each change",
+)
+NOT_RECONCILED = Omission(
+    "not-reconciled",
+    Span.WITHIN,
+    "its log was longer than its leader's in epoch {epoch}, and was not cut",
+    "KIP-279: a follower truncates what its leader does not have before it fetches and can join the ISR",
+)
+ISR_NOT_STATED = Omission(
+    "isr-not-stated",
+    Span.WITHIN,
+    "others were told of the ISR {isr} in epoch {epoch}",
+    "with ZooKeeper the leader alone changes the ISR within an epoch, and prints it (Partition.updateIsr)",
+)
+LED = Omission("led", Span.WITHIN, "it led in epoch {epoch}", "Partition.makeLeader prints each epoch")
+ELECTED = Omission("elected", Span.WITHIN, "it was to lead in epoch {epoch}", "Partition.makeLeader prints each epoch")
+JOINED_ISR = Omission(
+    "joined-isr",
+    Span.WITHIN,
+    "it came into the ISR in epoch {epoch}",
+    "a replica fetches from the leader that it was told to follow, in that epoch (KIP-320)",
+)
+FETCHED_BEYOND = Omission(
+    "fetched-beyond",
+    Span.WITHIN,
+    "it had fetched up to {end} in epoch {epoch}, and epoch {after} began at {start}",
+    "KIP-101: a follower truncates what its next leader does not have",
+)
+LEADER_SHORTER = Omission(
+    "leader-shorter",
+    Span.WITHIN,
+    "a follower had fetched up to {end} from it in epoch {epoch}, and {then} {start}",
+    "a follower fetches only what its leader has; a leader's log only grows (Partition)",
+)
+GREW_WITHOUT_ROLE = Omission(
+    "grew-without-role",
+    Span.WITHIN,
+    "its log grew beyond {start} in epoch {epoch}, without a role",
+    "a log grows only as leader or follower (ReplicaManager)",
+)
+LED_ON_BOTH_SIDES = Omission(
+    "led-on-both-sides",
+    Span.WITHIN,
+    "it led before epoch {epoch} and serves on after it, and nothing names that epoch",
+    "controllers tell every live replica of each new epoch (KafkaController)",
+)
+ROLES_BEGIN_LATE = Omission(
+    "roles-begin-late",
+    Span.WITHIN,
+    "it was in the ISR of epoch {member}, its roles begin in epoch {epoch}",
+    "controllers send LeaderAndIsr of each new epoch to every replica in its ISR",
+)
+ISR_GREW_WHILE_AWAY = Omission(
+    "isr-grew-while-away",
+    Span.WITHIN,
+    "the ISR of epoch {epoch} had grown by {member} when it came back to lead",
+    "the leader alone lets replicas into the ISR (Partition.maybeExpandIsr)",
+)
+
+OMISSIONS = (
+    ELECTED_MEMBER,
+    NOT_RECONCILED,
+    ISR_NOT_STATED,
+    LED,
+    ELECTED,
+    JOINED_ISR,
+    FETCHED_BEYOND,
+    LEADER_SHORTER,
+    GREW_WITHOUT_ROLE,
+    LED_ON_BOTH_SIDES,
+    ROLES_BEGIN_LATE,
+    ISR_GREW_WHILE_AWAY,
+)
+"""What others show of a replica's roles, of which its own lines say nothing."""
+
+
+def missed_epochs(roles: Roles, *, rising: bool) -> dict[int, MissingLines]:
+    """The first leader epoch in which each replica had a role of which its own lines say nothing, though they go on
+    before and after it or end there.
+
+    Args:
+        roles: what is said of them.
+        rising: leader epochs rise in the order of the leaders; else who came back says nothing.
+    """
+    found: dict[int, _Sign] = {}
+    for sign in itertools.chain(_in_epochs(roles), _shorter(roles), _grown(roles), _nameless(roles)):
+        if sign.broker not in found or sign.epoch < found[sign.broker].epoch:
+            found[sign.broker] = sign
+    weaker = (_begin_late, _regrown) if rising else (_begin_late,)
+    for detect in weaker:
+        for sign in detect(roles):
+            found.setdefault(sign.broker, sign)
+    return {broker: _missing(roles, sign) for broker, sign in sorted(found.items())}
+
+
+def _missing(roles: Roles, sign: _Sign) -> MissingLines:
+    last = [tenure for tenure in roles.spans[sign.broker] if tenure.epoch <= sign.epoch][-1]
+    return sign.shown_by.of(sign.broker, sign.values, ref=last.refs[-1], epoch=sign.epoch)
+
+
+def _in_epochs(roles: Roles) -> Iterator[_Sign]:
+    """The first epoch of each replica in which others name a part of it."""
+    done: set[int] = set()
+    for number, epoch in sorted(roles.epochs.items()):
+        for broker, spans in sorted(roles.spans.items()):
+            if broker in done:
+                continue
+            before = [tenure for tenure in spans if 0 <= tenure.epoch < number]
+            if _passed_by(before, spans, number, roles.before_it.get(broker, {})):
+                continue
+            here = [tenure for tenure in spans if tenure.epoch == number]
+            joined = epoch.isr_own and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
+            part = _Part(broker, epoch, spans, before, here, joined)
+            for detect in _OF_A_PART:
+                if (sign := detect(roles, part)) is not None:
+                    done.add(broker)
+                    yield sign
+                    break
+
+
+def _elected_member(roles: Roles, part: _Part) -> _Sign | None:
+    """It was elected into the ISR, lives on, and has no line on that epoch."""
+    epoch, broker, number = part.epoch, part.broker, part.number
+    if part.here or not epoch.isr_elected or broker not in (epoch.first_isr or ()):
+        return None
+    if not _was_there(part.before, part.spans, number):
+        return None
+    if _brief(number, roles.epochs) and roles.fact(broker).kraft:
+        return None
+    if broker != epoch.leader and _taken_for_dead(broker, number, roles.epochs):
+        return None
+    return _Sign(broker, number, ELECTED_MEMBER, {})
+
+
+def _not_reconciled(roles: Roles, part: _Part) -> _Sign | None:
+    """It came into the ISR with more than its leader had when it began, and no line says that it truncated."""
+    leaders = roles.spans.get(part.epoch.leader if part.epoch.leader is not None else -1, ())
+    if part.joined and part.here and roles.fact(part.broker).fenced and _uncut(part.here, leaders):
+        return _Sign(part.broker, part.number, NOT_RECONCILED, {})
+    return None
+
+
+def _isr_not_stated(roles: Roles, part: _Part) -> _Sign | None:
+    """It led, and others know an ISR of that epoch which it never stated."""
+    if part.broker == part.epoch.leader and part.here and (unsaid := _unsaid(part.epoch)):
+        return _Sign(part.broker, part.number, ISR_NOT_STATED, {"isr": isr_text(unsaid)})
+    return None
+
+
+def _led(roles: Roles, part: _Part) -> _Sign | None:
+    """Others name it as leader, and it has no line on that epoch."""
+    epoch, number = part.epoch, part.number
+    if not part.before or part.here or part.broker != epoch.leader:
+        return None
+    served = epoch.served or _changed(epoch) or _fed(epoch, roles.epochs, roles.spans)
+    if served:
+        return _Sign(part.broker, number, LED, {})
+    if number == max(roles.epochs):
+        return _Sign(part.broker, number, ELECTED, {})
+    older = roles.ends.get(part.broker, 0) <= _next_start(number, roles.epochs, roles.spans)
+    if epoch.elected and older and _silent(part.spans, number) and not _in_vain(epoch, roles.spans):
+        return _Sign(part.broker, number, ELECTED, {})
+    return None
+
+
+def _joined_isr(roles: Roles, part: _Part) -> _Sign | None:
+    """It came into the ISR of an epoch of which it has no line.
+
+    A follower goes on fetching from a leader that leads again, told of that or not, unless its fetches are fenced.
+    """
+    if not part.joined or not part.before or part.here:
+        return None
+    if part.before[-1].leader != part.epoch.leader or roles.fact(part.broker).fenced:
+        return _Sign(part.broker, part.number, JOINED_ISR, {})
+    return None
+
+
+_OF_A_PART = (_elected_member, _not_reconciled, _isr_not_stated, _led, _joined_isr)
+"""What is asked of a replica and an epoch, in this order; the first answer counts."""
+
+
+def _silent(spans: Sequence[Tenure], number: int) -> bool:
+    """Whether nothing of a replica is told from an epoch on, by the process that was there before or a later one."""
+    return spans[-1].epoch < number and not any(
+        step.kind in (StepKind.LOADED, StepKind.DELETED) for step in spans[-1].steps
+    )
+
+
+def _in_vain(epoch: Epoch, tenures: Mapping[int, Sequence[Tenure]]) -> bool:
+    """Whether who leads next had followed the leader of an epoch from its ISR and got nothing: that one had died, or
+    was frozen, as it was elected, which an elector does not know before its session is over.
+    """
+    isr = (epoch.first_isr or frozenset()) if epoch.isr_elected else frozenset()
+    return any(
+        one.epoch == epoch.epoch and one.role is Role.FOLLOWER and two.role is Role.LEADER and one.run == two.run
+        and one.leader in (None, epoch.leader) and one.start_end is not None and one.start_end == two.start_end
+        and not one.fetched and not one.steps
+        for broker in isr - {epoch.leader}
+        for one, two in itertools.pairwise(tenures.get(broker, ()))
+    )  # fmt: skip
+
+
+def _fed(epoch: Epoch, epochs: Mapping[int, Epoch], tenures: Mapping[int, Sequence[Tenure]]) -> bool:
+    """Whether the log of a follower grew as it followed the leader of an epoch. What it had of that leader's next epoch
+    it may have fetched before it was told of it.
+    """
+    for one, two in (pair for spans in tenures.values() for pair in itertools.pairwise(spans)):
+        here = one.epoch == epoch.epoch and one.role is Role.FOLLOWER and one.run == two.run
+        again = any(one.epoch < n <= two.epoch and other.leader == epoch.leader for n, other in epochs.items())
+        followed = here and one.leader in (None, epoch.leader) and not again
+        if followed and one.start_end is not None and (two.start_end or 0) > one.start_end:
+            return True
+    return False
+
+
+def _changed(epoch: Epoch) -> bool:
+    """Whether the ISR changed within an epoch, which its leader alone does where controllers write to ZooKeeper."""
+    return epoch.by_request and len({*epoch.told, *(isr for isr, _ in epoch.isr)}) > 1
+
+
+def _next_start(number: int, epochs: Mapping[int, Epoch], tenures: Mapping[int, Sequence[Tenure]]) -> int:
+    """Where the next leader after an epoch began; what a copy holds beyond that was written by the one before."""
+    led = (other for other, epoch in epochs.items() if other > number and epoch.leader not in (None, -1))
+    later = min(led, default=-1)
+    roles = [t for spans in tenures.values() for t in spans if t.epoch == later and t.role is Role.LEADER]
+    return max((t.start_end or 0 for t in roles), default=0)
+
+
+def _unsaid(epoch: Epoch) -> frozenset[int] | None:
+    """An ISR that others were told of and its leader never stated, who alone changes it within an epoch where
+    controllers write to ZooKeeper (Partition.updateIsr).
+    """
+    if not epoch.isr_own or not epoch.by_request or epoch.other_leaders:
+        return None
+    return min(epoch.told - {isr for isr, _ in epoch.isr}, key=sorted, default=None)
+
+
+def _passed_by(before: Sequence[Tenure], spans: Sequence[Tenure], number: int, before_it: Mapping[int, int]) -> bool:
+    """Whether a broker says itself that a role followed one of before an epoch."""
+    after = next((tenure for tenure in spans if tenure.epoch > number), None)
+    return bool(before) and after is not None and before_it.get(after.epoch) == before[-1].epoch
+
+
+def _begin_late(roles: Roles) -> Iterator[_Sign]:
+    """An epoch of which a replica's own lines say nothing though they show how its log was made, and others that it was
+    told of that epoch by request: its first role came later, and what it wrote in between is not known.
+    """
+    for broker, spans in sorted(roles.spans.items()):
+        first = [tenure.epoch for tenure in spans if tenure.epoch >= 0]
+        before = [step for tenure in spans if tenure.epoch < 0 for step in tenure.steps]
+        if not first or not any(step.kind in (StepKind.LOADED, StepKind.CREATED) for step in before):
+            continue
+        for number, epoch in sorted(roles.epochs.items()):
+            member = epoch.leader == broker or broker in (epoch.first_isr or ())
+            if number < min(first) and epoch.by_request and member:
+                yield _Sign(broker, min(first), ROLES_BEGIN_LATE, {"member": number})
+                break
+
+
+def forget_start(spans: Sequence[Tenure], number: int) -> None:
+    """What a log was made or loaded with is not what a later role began with, where lines in between are missing."""
+    for tenure in spans:
+        if tenure.epoch == number and _told_before(tenure) is not None:
+            _forget(tenure)
+
+
+def forget_printed(spans: Sequence[Tenure]) -> None:
+    """The last end that was printed in one role is not what the next began with, where lines in between are missing."""
+    told = {ref.row for tenure in spans for step in tenure.steps for ref in step.refs}
+    for tenure in spans:
+        if _told_before(tenure) not in (None, *told):
+            _forget(tenure)
+
+
+def _told_before(tenure: Tenure) -> int | None:
+    """Row of the line that tells where a role began, if it stands before the role's own line."""
+    own = tenure.refs[0].row if tenure.refs else None
+    told = tenure.start_ref.row if tenure.start_ref is not None else None
+    return told if own is not None and told is not None and told < own else None
+
+
+def _forget(tenure: Tenure) -> None:
+    tenure.start_end, tenure.start_ref, tenure.start_low = None, None, 0
+
+
+def _was_there(before: Sequence[Tenure], spans: Sequence[Tenure], number: int) -> bool:
+    """Whether one process of a broker served the replica both before an epoch and after it."""
+    if not before or before[-1].given_up:
+        return False
+    return any(tenure.epoch > number and tenure.run == before[-1].run for tenure in spans)
+
+
+def _taken_for_dead(broker: int, number: int, epochs: Mapping[int, Epoch]) -> bool:
+    """Whether the next epoch began as the controller took a broker out of the ISR: one that is frozen, or cut off, may
+    never have got the request on this one (RequestSendThread gives up what waits for a broker that is gone).
+    """
+    epoch, after = epochs[number], epochs.get(number + 1)
+    if after is None or not epoch.by_request or not after.isr_elected or broker not in (epoch.last_isr or ()):
+        return False
+    return after.first_isr is not None and broker not in after.first_isr
+
+
+def _brief(number: int, epochs: Mapping[int, Epoch]) -> bool:
+    """Whether the next epoch began so soon that a broker may have heard of both at once."""
+    this, after = epochs[number], epochs.get(number + 1)
+    return this.time is not None and after is not None and after.time is not None and after.time - this.time < _AT_ONCE
+
+
+def _shorter(roles: Roles) -> Iterator[_Sign]:
+    """An epoch in which a follower fetched more from a leader than that began its next epoch with, and no line says
+    what removed it: either the leader's lines are missing, or the follower's on a later epoch. The leader's are not
+    where one process led in both and no epoch was between them.
+    """
+    for _, own in sorted(roles.spans.items()):
+        for at, to in itertools.pairwise(at for at, tenure in enumerate(own) if tenure.role is not Role.OFFLINE):
+            one, two = own[at], own[to]
+            if any(tenure.steps for tenure in own[at:to]) or one.role is not Role.LEADER or two.start_end is None:
+                continue
+            found = list(_follows_with_less(roles, one, two) or _leads_with_less(roles, one, two))
+            yield from found
+            if found:
+                break
+
+
+def _follows_with_less(roles: Roles, one: Tenure, two: Tenure) -> list[_Sign]:
+    """A leader that follows in the very next epoch, with less than a follower had fetched from it."""
+    if two.role is not Role.FOLLOWER or two.run != one.run or two.epoch != one.epoch + 1 or not two.start_end:
+        return []
+    beyond = _fetched(roles, one, two.start_end)
+    then = {"then": f"it followed in epoch {two.epoch} with", "start": two.start_end}
+    return [_Sign(one.replica, one.epoch, LEADER_SHORTER, {"end": max(beyond.values()), **then})] if beyond else []
+
+
+def _leads_with_less(roles: Roles, one: Tenure, two: Tenure) -> list[_Sign]:
+    """A leader that leads again, with less than followers had fetched from it."""
+    if two.role is not Role.LEADER:
+        return []
+    start = two.start_end or 0
+    beyond = {
+        other: t.end_low
+        for other, spans in roles.spans.items()
+        for t in spans
+        if other != one.replica and t.epoch == one.epoch and t.leader == one.replica and roles.fact(other).fenced
+        if t.end_low > max(t.start_low, t.start_end or 0, start)
+        # A fetch that waits at its leader is answered in the next epoch, before the follower is told of that.
+        if not (one.run == two.run and any(later.epoch == two.epoch for later in spans))
+    }
+    values = {"after": two.epoch, "start": start}
+    found = [_Sign(other, one.epoch, FETCHED_BEYOND, {"end": end, **values}) for other, end in beyond.items()]
+    if found and not (one.run == two.run and two.epoch == one.epoch + 1):
+        then = {"then": f"epoch {two.epoch} began at", "start": start}
+        found.append(_Sign(one.replica, one.epoch, LEADER_SHORTER, {"end": max(beyond.values()), **then}))
+    return found
+
+
+def _fetched(roles: Roles, led: Tenure, end: int) -> dict[int, int]:
+    """How far followers had fetched in a leader's epoch, of those that reached beyond an offset; nothing of this counts
+    before leader epochs, where a follower may have a tail of its own.
+    """
+    return {
+        other: t.end_low
+        for other, spans in roles.spans.items()
+        for t in spans
+        if other != led.replica and t.epoch == led.epoch and t.leader == led.replica
+        if t.end_low > max(t.start_low, t.start_end or 0, end) and not roles.fact(other).hw_protocol
+    }
+
+
+def _grown(roles: Roles) -> Iterator[_Sign]:
+    """Logs that grew while nobody led, as far as a new process says."""
+    for broker, spans in sorted(roles.spans.items()):
+        grown = _grew_offline(spans)
+        if grown is not None:
+            yield _Sign(broker, grown.epoch, GREW_WITHOUT_ROLE, {"start": grown.start_end})
+
+
+def _grew_offline(spans: Sequence[Tenure]) -> Tenure | None:
+    """The first role span in which nobody led, as far as a new process says, and yet the log grew."""
+    run = None
+    for one in spans:
+        new, run = one.run != run, one.run
+        if not new or one.role is not Role.OFFLINE or one.epoch < 0 or one.start_end is None:
+            continue
+        if any(step.kind is StepKind.LOADED and step.target > one.start_end for step in one.steps[:1]):
+            return one
+    return None
+
+
+def _nameless(roles: Roles) -> Iterator[_Sign]:
+    """Replicas that led before an epoch that nothing names, and serve on after it."""
+    for broker, spans in sorted(roles.spans.items()):
+        missed = _unnamed_between(roles, broker, spans)
+        if missed is not None:
+            yield _Sign(broker, missed, LED_ON_BOTH_SIDES, {})
+
+
+def _unnamed_between(roles: Roles, broker: int, spans: Sequence[Tenure]) -> int | None:
+    """An epoch that nothing names though the leader before it lived on: it was told of its successor at the least.
+
+    While the last leader is dead, an epoch without one may begin of which stock logging prints nothing. And controllers
+    of ZooKeeper clusters raise the epoch by one for each replica that they take out of the ISR, several in one request
+    (KafkaController.onReplicasBecomeOffline).
+    """
+    epochs = roles.epochs
+    for one, two in itertools.pairwise(spans):
+        if one.role is not Role.LEADER or one.given_up or one.run != two.run or one.epoch < 0:
+            continue
+        named = [number for number in epochs if one.epoch <= number <= two.epoch]
+        nameless = [
+            number
+            for start, end in itertools.pairwise(sorted(named))
+            for number in range(start + 1, end)
+            if not accounted(epochs[start], epochs[end], roles.removed)
+        ]
+        before, after = epochs[one.epoch], epochs[two.epoch]
+        if nameless and not (after.leader == broker and at_once(before, after)):
+            return nameless[0]
+    return None
+
+
+def _regrown(roles: Roles) -> Iterator[_Sign]:
+    """Epochs to which a leader came back with an ISR that had grown while it was away: it alone lets replicas in."""
+    for broker, spans in sorted(roles.spans.items()):
+        for one, two in itertools.pairwise(spans):
+            if one.role is Role.LEADER is two.role and one.epoch == two.epoch and one.isr and two.isr:
+                grown = two.isr[0][0] - one.isr[-1][0]
+                if grown:
+                    yield _Sign(broker, one.epoch, ISR_GREW_WHILE_AWAY, {"member": min(grown)})
+                    break
+
+
+def _uncut(here: Sequence[Tenure], leaders: Sequence[Tenure]) -> bool:
+    """Whether a follower had more than its leader began the epoch with, and no line tells that it was cut (KIP-279)."""
+    number = here[0].epoch
+    starts = [t.start_end for t in leaders if t.epoch == number and t.role is Role.LEADER and t.start_end is not None]
+    longer = starts and any(t.role is Role.FOLLOWER and (t.start_end or 0) > starts[0] for t in here[:1])
+    return bool(longer) and not any(step.kind is not StepKind.LOADED for tenure in here for step in tenure.steps)

@@ -1,0 +1,72 @@
+"""Records that no leader that any line names can have written: another one led."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forensics.replay.coverage import MissingLines, Omission, Span
+from forensics.replay.history import Fork, History
+
+ONE_LEADER_WROTE_TWICE = Omission(
+    "one-leader-wrote-twice",
+    Span.AFTER,
+    "brokers {left} and {right} hold different records at {first}, and one leader is told of",
+    "a leader writes an offset once, unless it loses it while it leads (Log.append)",
+)
+UNKNOWN_WRITER = Omission(
+    "unknown-writer",
+    Span.AFTER,
+    "no leader that is told of wrote what broker {broker} holds at offset {first}",
+    "leaders alone write; a record stays in the log of its writer until something shortens that (ReplicaManager)",
+)
+
+OMISSIONS = (ONE_LEADER_WROTE_TWICE, UNKNOWN_WRITER)
+"""What copies that differ show of leaders that no line names."""
+
+
+def unknown_writers(history: History) -> Iterator[MissingLines]:
+    """Replicas whose files hold what no leader that any line names wrote, and where.
+
+    Before message format v2 no record says in which leader epoch it was written. Still a leader wrote it, and it stays
+    in that one's log until something shortens that. Where the epochs from the first on follow without a break, the
+    missing leader came after them.
+    """
+    numbers = [number for number, epoch in history.epochs.items() if epoch.leader is not None]
+    if history.backwards or history.contested or numbers != list(range(len(history.epochs))) or not numbers:
+        return
+    leaders = {e.leader for e in history.epochs.values() if e.leader is not None and e.leader >= 0}
+    for fork in history.forks:
+        first = fork.ranges[0][0]
+        if len(numbers) == 1 and not any(history.coverage.whole(broker) for broker in leaders) and not _dated(fork):
+            for broker in (fork.left, fork.right):
+                yield ONE_LEADER_WROTE_TWICE.of(broker, {"left": fork.left, "right": fork.right, "first": first})
+        for broker, batch in ((fork.left, fork.left_batch), (fork.right, fork.right_batch)):
+            if not _has_epoch(batch) and not any(
+                _may_have_written(history, leader, broker, first) for leader in leaders
+            ):
+                yield UNKNOWN_WRITER.of(broker, {"broker": broker, "first": first})
+
+
+def _dated(fork: Fork) -> bool:
+    """Whether a batch on either side of a fork says in which leader epoch it was written."""
+    return _has_epoch(fork.left_batch) or _has_epoch(fork.right_batch)
+
+
+def _has_epoch(batch: tuple[int, int, int | None]) -> bool:
+    return batch[2] is not None and batch[2] >= 0
+
+
+def _may_have_written(history: History, leader: int, broker: int, offset: int) -> bool:
+    """Whether what a replica holds at an offset can be what another one wrote there as leader."""
+    own = history.replicas.get(leader)
+    pair = (min(leader, broker), max(leader, broker))
+    if leader == broker or own is None or own.end is None or own.end <= offset or pair not in history.compared:
+        return True
+    if not any(first <= offset < end for first, end in history.parted(leader, broker)):
+        return True
+    if not history.coverage.whole(leader):
+        return True  # what became of its log is not known
+    spans = history.tenures.get(leader, [])
+    steps = [step for tenure in spans for step in tenure.steps]
+    reopened = len({tenure.run for tenure in spans}) > 1 and not steps
+    return reopened or any(step.target <= offset for step in steps)  # other records followed

@@ -1,0 +1,105 @@
+"""What the absence of a line proves, and the table of what shows that lines are missing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from forensics.replay.coverage import BOTH, Coverage, Extent, Omission, Printed, Span
+from forensics.replay.directory import Ref
+from forensics.replay.omissions import OMISSIONS
+from tests.covering import holed, whole, without
+from tests.incident import Incident
+
+LATE = Omission("begins-late", Span.BEFORE, "its lines begin in leader epoch {epoch}", "a test")
+EARLY = Omission("ends-early", Span.AFTER, "its lines end at {end}", "a test")
+
+
+def test_silence_is_proof_where_roles_and_log_are_printed_and_nothing_is_missing() -> None:
+    assert whole(1).extent(1) is Extent.WHOLE
+    for what in Printed:
+        assert without(whole(1), 1, what).extent(1) is Extent.PARTLY, what
+    assert holed(whole(1), 1).extent(1) is Extent.PARTLY
+    nothing = without(without(whole(1), 1, Printed.LOG), 1, Printed.ROLES)
+    assert [nothing.extent(1), whole(1).extent(2), whole(1).extent(None)] == [Extent.SILENT] * 3
+
+
+def test_what_is_missing_in_one_span_leaves_the_others_whole() -> None:
+    coverage = whole(1, 2).lowered([LATE.of(1, epoch=3), EARLY.of(2, {"end": 7})])
+    assert [coverage.extent(1, span) for span in Span] == [Extent.PARTLY, Extent.WHOLE, Extent.WHOLE]
+    assert [coverage.extent(2, span) for span in Span] == [Extent.WHOLE, Extent.WHOLE, Extent.PARTLY]
+    assert coverage.whole(1)
+    assert not coverage.throughout(1)
+    assert coverage.whole(1, Span.WITHIN, Span.AFTER)
+    assert {b: one.text for b, one in coverage.missing_in(*Span).items()} == {
+        1: "its lines begin in leader epoch 3",
+        2: "its lines end at 7",
+    }
+    assert [*coverage.missing_in(Span.AFTER)] == [*coverage.shown_by(EARLY)] == [2]
+
+
+def test_lines_missing_within_make_neither_of_the_two_files_whole() -> None:
+    coverage = holed(whole(1, 2), 1)
+    assert not any(coverage.has(1, what) for what in Printed)
+    assert all(coverage.has(2, what) for what in BOTH)
+    assert without(whole(1), 1, Printed.LOG).has(1, Printed.ROLES)
+
+
+def test_coverage_only_falls_and_never_by_the_same_twice() -> None:
+    once = whole(1).lowered([EARLY.of(1, {"end": 7}, ref=Ref(row=1))])
+    assert once.lowered([EARLY.of(1, {"end": 9})]) == once
+    lower = once.lowered([LATE.of(1, epoch=1)])
+    assert {*once.missing[1]} < {*lower.missing[1]}
+    assert whole(1).missing == {}, "what is known before stays as it was"
+    assert once.without_names([4]).unnamed == {4}
+
+
+@pytest.mark.parametrize("omission", OMISSIONS, ids=[omission.id for omission in OMISSIONS])
+def test_each_omission_says_what_shows_it_and_where_kafka_prints_it(omission: Omission) -> None:
+    assert re.fullmatch("[a-z]+(-[a-z]+)*", omission.id)
+    assert [other.id for other in OMISSIONS].count(omission.id) == 1
+    names = [name for _, name, _, _ in Formatter().parse(omission.says) if name]
+    text = omission.of(1, dict.fromkeys(names, 7), epoch=7, undated_from=7).text
+    assert "{" not in text
+    # A class or a KIP of Kafka, so that a reader can look it up.
+    assert re.search(r"\b(?:[A-Z][a-z]+[A-Z]\w+|Log|Partition|KIP-\d+)\b", omission.source), omission.source
+
+
+def test_omissions_of_every_module_are_in_the_table(repository: Path) -> None:
+    written = {
+        name
+        for path in (repository / "forensics" / "replay").rglob("*.py")
+        for name in re.findall(r'(?:Omission|_within)\(\s*"([a-z-]+)"', path.read_text("utf-8"))
+    }
+    assert written == {omission.id for omission in OMISSIONS}
+
+
+def test_a_contradiction_lowers_coverage_before_anything_follows_from_silence(tmp_path: Path) -> None:
+    """Broker 3 followed leader 2 of epoch 1 with more than that one began with, and no line says that it truncated: of
+    its log nothing follows from silence, from the first line on.
+    """
+    incident = Incident(tmp_path)
+    incident.begins(20)
+    incident[3].segment([(0, 19, 0), (20, 24, 0)])
+    incident.elects(10, 1, 2, [2, 3])
+    incident[2].leads(10, 1, 20, 20, [2, 3])
+    incident[3].follows(10, 1, 2, 25, 20)
+    incident.elects(30, 2, 2, [2, 3])
+    incident[2].leads(30, 2, 40, 40, [2, 3])
+    incident[3].follows(30, 2, 2, 40, 40)
+    history = incident.history()
+    missing = history.coverage.of(3, Span.WITHIN)
+    assert missing is not None
+    assert missing.shown_by == "followed-untruncated"
+    assert not history.coverage.whole(3)
+    assert history.coverage.whole(2)
+
+
+def test_nothing_is_known_of_a_broker_that_left_nothing() -> None:
+    coverage = Coverage()
+    assert coverage.extent(1) is Extent.SILENT
+    assert not coverage.has(1, Printed.LOG)
+    assert coverage.missing_in(*Span) == {}
