@@ -358,6 +358,8 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
     for at in sorted(within):
         for step in spans[at].steps:
             unclean = step.kind is StepKind.LOADED and step.before is LogBefore.UNCLEAN_STOP
+            # What recovery found corrupt it cut, with all that followed (LogLoader.recoverSegment).
+            unclean = unclean or step.kind is StepKind.RECOVERY_TRUNCATED
             replaced = step.kind is StepKind.CREATED and leader == before.leader
             if not (unclean or replaced) or step.end is not None:
                 continue
@@ -516,6 +518,8 @@ def reached(history: History, epoch: Epoch) -> int | None:
     replica = history.replicas.get(epoch.leader)
     if replica is None or not history.coverage.whole(epoch.leader):
         return None  # it may have been loaded or cut, or have followed, unseen
+    if not _ended_whole(spans, here):
+        return None
     for step in spans[here[-1]].steps:
         return step.target if step.found_all else step.end
     if here[-1] + 1 < len(spans):
@@ -535,7 +539,7 @@ def at_most(history: History, broker: int | None, epoch: int) -> int | None:
         return None
     spans = history.tenures.get(broker, [])
     here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch]
-    if not here:
+    if not here or not _ended_whole(spans, here):
         return None
     for position in range(here[-1], len(spans)):
         one = spans[position]
@@ -546,6 +550,20 @@ def at_most(history: History, broker: int | None, epoch: int) -> int | None:
         if position + 1 < len(spans) and spans[position + 1].run != one.run:
             return None  # without a load the next process began with another, empty log
     return _copied_end(history, replica)
+
+
+def _ended_whole(spans: Sequence[Tenure], here: Sequence[int]) -> bool:
+    """Whether each process but the last that served an epoch left its whole log to the next one.
+
+    A leader may crash and come back within its epoch, before its ZooKeeper session ends. What its next process finds
+    says nothing of what the one before had.
+
+    Args:
+        spans: of one replica.
+        here: positions of those in the epoch.
+    """
+    ended = [one for one, two in itertools.pairwise(here) if spans[one].run != spans[two].run]
+    return all(bool(spans[one].steps) and spans[one].steps[0].found_all for one in ended)
 
 
 def _copied_end(history: History, replica: Replica) -> int | None:
@@ -570,7 +588,7 @@ def committed_at_most(history: History, epoch: Epoch) -> int | None:
         return None
     spans = history.tenures.get(leader, [])
     here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch.epoch]
-    if not here or here[-1] + 1 >= len(spans) or epoch.other_leaders:
+    if not here or here[-1] + 1 >= len(spans) or epoch.other_leaders or not _ended_whole(spans, here):
         return None
     now, after = spans[here[-1]], spans[here[-1] + 1]
     if now.role is not Role.LEADER or now.steps or after.run != now.run or after.start_hw is None:

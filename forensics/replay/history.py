@@ -447,6 +447,7 @@ class History:
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
     properties: dict[str, str] = field(default_factory=dict)  # of the log, as its maker printed them last
     properties_ref: Ref | None = None
+    min_insync_replicas: int | None = None  # where the topic or the brokers that led it state one
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
     def afresh(self) -> History:
@@ -502,5 +503,6 @@ _NAMED = (
     "removed",
     "properties",
     "properties_ref",
+    "min_insync_replicas",
 )
 """What is known of a partition before its lines are replayed."""

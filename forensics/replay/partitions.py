@@ -69,6 +69,8 @@ _PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
 
 _AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
 
+MIN_INSYNC = "min.insync.replicas"
+
 CLUSTER = (
     Kind.ELECTION,
     Kind.UNCLEAN_ELECTION,
@@ -150,6 +152,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             events[broker] = list(heapq.merge(events[broker], processes[broker]))
         facts = {broker: _facts(case.brokers.get(broker), replicas) for broker in {*events, *replicas}}
         _made_with(named, events.values())
+        named.min_insync_replicas = _min_insync_replicas(named, [case.brokers.get(broker) for broker in members])
         replicas = with_skipped(named, replicas, case)
         forks_of = forked.get((topic, partition), []) if live else []
         history = reconstruct(named, events, told, replicas, forks_of, facts)
@@ -193,6 +196,14 @@ def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:
         pairs = _PROPERTY.findall(last.detail)
         history.properties = {key: value.strip("[] ") for key, value in pairs}
         history.properties_ref = Ref(row=last.row, note="properties of the log")
+
+
+def _min_insync_replicas(history: History, brokers: Sequence[Broker | None]) -> int | None:
+    """How many replicas have to be in the ISR, where the topic states it, or each broker that it has or had there."""
+    own = history.properties.get(MIN_INSYNC)
+    stated = {own} if own else {b.settings.get(MIN_INSYNC) if b is not None else None for b in brokers}
+    value = next(iter(stated)) if len(stated) == 1 else None
+    return int(value) if value is not None and value.isdigit() else None
 
 
 def _members(told: Iterable[Event]) -> set[int]:

@@ -127,10 +127,11 @@ class _Pass:
         history, events, facts = self.history, self.events, self.facts
         readers = self._read()
         self._settings()
+        lacking = {*history.coverage.missing}
         history.coverage = history.coverage.lowered(contradictions)
-        self._collect()
+        lacking |= self._collect()
         for broker, reader in readers.items():
-            if history.coverage.of(broker, Span.WITHIN) is None:
+            if broker not in lacking:  # else what fell may have been of another process or role
                 history.regressions += reader.regressions
                 history.overtaken += reader.overtaken
         history.backwards = [*served_again(history.tenures), *history.backwards]
@@ -194,8 +195,8 @@ class _Pass:
             for event in self.cluster_events
         )
 
-    def _collect(self) -> None:
-        """The epochs, and the replicas whose lines leave out some of them."""
+    def _collect(self) -> set[int]:
+        """The epochs. Returns the replicas whose lines leave out some of theirs."""
         history, disks, tenures = self.history, self.history.disks, self.history.tenures
         whose = {broker for broker in history.replicas if history.coverage.has(broker, Printed.ROLES)}
         history.epochs = leadership.collect(tenures, self.cluster_events, disks, whose)
@@ -218,6 +219,7 @@ class _Pass:
         history.epochs = dict(sorted(history.epochs.items()))
         history.coverage = history.coverage.without_names(unnamed)
         history.coverage = history.coverage.lowered(passed_over(history))
+        return {*missed}
 
     def _mark(self, missing: MissingLines) -> None:
         """Where a replica's lines on an epoch are missing, what became of its log then is not known."""

@@ -30,7 +30,9 @@ class Stating(Leading):
                 self._state(broker, epoch, tenure.hw, how)
         reached = tenure.hw.value if tenure.hw is not None else 0
         alone = self._alone(broker, tenure) if epoch is not None and epoch.leader == broker else None
-        if alone is not None and alone.value > reached and self.facts.get(broker, NO_FACTS).alone_commits:
+        # From 3.7 on a leader alone commits only if min.insync.replicas allows (KIP-966, maybeIncrementLeaderHW).
+        commits = self.facts.get(broker, NO_FACTS).alone_commits or self.history.min_insync_replicas == 1
+        if alone is not None and alone.value > reached and commits:
             self._state(broker, epoch, alone, "because the leader was alone in the ISR", confidence=Confidence.INFERRED)
 
     def _alone(self, broker: int, tenure: Tenure) -> Sample | None:
@@ -134,6 +136,8 @@ class Stating(Leading):
         ahead = self._fetched_ahead(statement)
         if ahead is not None:
             return self._follow_on(replace(statement, epoch=ahead.epoch, lineage=ahead.lineage))
+        if self._parted_when_read_back(statement):
+            return statement
         spans = self.tenures.get(epoch.leader, [])
         if not spans:
             return self._beyond_sight(statement, epoch, None)
@@ -157,6 +161,21 @@ class Stating(Leading):
         begun = [number for t in own for number, start, _ in t.entries if start < statement.high_watermark]
         later = self.history.epochs.get(max(begun, default=UNKNOWN))
         return later if later is not None and later.epoch > statement.epoch and later.lineage.entries else None
+
+    def _parted_when_read_back(self, statement: Statement) -> bool:
+        """Whether the role in which a high watermark was read back truncated below it.
+
+        Its leader's log had other records there (KIP-101), so the high watermark, which is within the replica's own
+        log, speaks of an earlier leader's.
+        """
+        if not statement.earlier or self.history.protocol == "hw":
+            return False
+        return any(
+            step.kind is StepKind.TRUNCATED and step.target < statement.high_watermark
+            for tenure in self.tenures.get(statement.replica, ())
+            if tenure.start_hw is not None and tenure.start_hw.ref in statement.refs
+            for step in tenure.steps[:1]
+        )
 
     def _beyond_sight(self, statement: Statement, epoch: Epoch, told: int | None) -> Statement:
         """A leader led again in an epoch that the follower was not told of, and it may have been that epoch's high

@@ -389,7 +389,23 @@ def test_what_was_cut_before_a_restart_within_an_epoch_is_no_shorter_log() -> No
     """Broker 3 had 99 in epoch 3, cut to 21 in epoch 7, and came back to that epoch with 93 after a clean stop."""
     found = scan([str(DATA / "chaos54-4.2.0.tar.xz")]).findings
     assert not [f.summary for f in found if f.rule == "leo-regression"]
-    assert {f.offsets for f in found if (f.rule, f.partition) == (LOSS, 1)} == {((57, 99),), ((21, 57),), ((57, 75),)}
+    assert {f.offsets for f in found if (f.rule, f.partition) == (LOSS, 1)} == {((57, 99),), ((21, 57),), ((57, 84),)}
+
+
+@pytest.mark.parametrize(("least", "known"), [("1", True), ("2", False)])
+def test_a_leader_alone_commits_from_3_7_on_where_min_insync_replicas_is_1(
+    least: str, known: bool, tmp_path: Path
+) -> None:
+    """KIP-966: with less than min.insync.replicas in the ISR the high watermark stays (maybeIncrementLeaderHW)."""
+    with tarfile.open(DATA / "chaos54-4.2.0.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    for log in tmp_path.rglob("server.log*"):
+        log.write_text(log.read_text().replace("min.insync.replicas=1", f"min.insync.replicas={least}"))
+    result = scan([str(tmp_path)])
+    (partition,) = (p for p in result.partitions if p.history.name == "orders-1")
+    assert partition.history.min_insync_replicas == int(least)
+    alone = [s.high_watermark for s in partition.history.statements if "alone in the ISR" in s.how]
+    assert (84 in alone) == known
 
 
 def test_what_a_later_leader_made_a_replica_cut_was_lost_by_the_one_that_lacked_it_first() -> None:

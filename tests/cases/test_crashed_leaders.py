@@ -1,0 +1,67 @@
+"""Leaders that crashed: recovery that truncates, and an epoch that two processes of its leader served."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.incident import Incident
+
+CORRUPT = (
+    "WARN [LogLoader partition=orders-0, dir=/srv/kafka/broker-1/data] Corruption found in segment 0, truncating to "
+    "offset {} (kafka.log.LogLoader)"
+)
+
+
+@pytest.mark.parametrize(("corrupt", "verdict"), [(True, "unknown"), (False, "clean")])
+def test_what_recovery_truncated_may_have_been_committed(corrupt: bool, verdict: str, tmp_path: Path) -> None:
+    """Broker 1 led alone. Its next process cut what it found corrupt, and all behind it: how much that was, and whether
+    it was committed, no line says. A clean stop leaves nothing to cut.
+    """
+    incident = Incident(tmp_path)
+    incident.begins(20)
+    incident.elects(10, 1, 1, [1])
+    incident[1].leads(10, 1, 20, 20, [1])
+    incident[1].starts(30)
+    if corrupt:
+        incident[1].says(31, CORRUPT.format(24))
+    incident[1].loads(31, 24)
+    incident.elects(32, 2, 1, [1])
+    incident[1].leads(32, 2, 24, 20, [1])
+    for broker in (2, 3):
+        incident[broker].follows(40, 2, 1, 20, 20)
+    for broker in (1, 2, 3):
+        incident[broker].segment([(0, 19, 0), (20, 23, 1), (24, 29, 2)])
+    assert incident.verdict("committed-data-lost") == verdict
+
+
+def crashed_within(tmp_path: Path, *, read_back: int) -> Incident:
+    """Broker 1 leads epoch 0, crashes, and its next process leads epoch 0 again before the controller names it leader
+    of epoch 1. It came back without its last records; broker 2 has them, and truncates.
+    """
+    incident = Incident(tmp_path)
+    incident.begins(20)
+    incident[1].starts(30).says(31, CORRUPT.format(20)).loads(31, 20)
+    incident[1].leads(32, 0, 20, 20, [1, 2, 3])
+    incident.elects(33, 1, 1, [1])
+    incident[1].leads(33, 1, 20, 20, [1])
+    for broker in (2, 3):
+        incident[broker].starts(40).loads(41, 26).follows(42, 1, 1, 26, read_back).cuts(43, 20)
+    for broker in (1, 2, 3):
+        incident[broker].segment([(0, 19, 0), (20, 29, 1)])
+    return incident
+
+
+def test_the_high_watermark_of_an_epochs_second_process_bounds_nothing_of_the_first(tmp_path: Path) -> None:
+    assert crashed_within(tmp_path, read_back=20).verdict("committed-data-lost") == "unknown"
+
+
+def test_a_high_watermark_read_back_above_a_truncation_is_of_the_epoch_before(tmp_path: Path) -> None:
+    """Brokers 2 and 3 had read back 24 and truncated to 20: their leader had other records there, so the high watermark
+    was reached in epoch 0, and [20, 24) is lost.
+    """
+    incident = crashed_within(tmp_path, read_back=24)
+    assert [finding.offsets for finding in incident.findings("committed-data-lost")] == [((20, 24),)]
+    cuts = incident.findings("truncation-below-committed")
+    assert {(finding.replicas, finding.offsets) for finding in cuts} == {((2,), ((20, 24),)), ((3,), ((20, 24),))}
