@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks import partitions
 from forensics.engines.local import scan
 from forensics.replay.lineage import Range, merge
 from forensics.result import Partition, Result
@@ -70,10 +72,12 @@ class Answer:
     exact: dict[str, bool] = field(default_factory=dict)
 
 
-def cases(folders: list[Path]) -> Iterator[Path]:
-    """Every folder with a truth, in order."""
+def cases(folders: list[Path], *, by_partition: bool = False) -> Iterator[Path]:
+    """Every folder with a truth, in order: of one partition, or of each."""
     for folder in folders:
-        yield from sorted(path.parent for path in folder.glob("*/truth.json"))
+        for truth in sorted(folder.glob("*/truth.json")):
+            if ("partitions" in json.loads(truth.read_text())) == by_partition:
+                yield truth.parent
 
 
 def answer(case: Path, result: Result | None = None) -> Answer:
@@ -185,8 +189,11 @@ def main() -> int:
     """Print a table and what is wrong; exit code 1 if anything is."""
     folders = [Path(argument) for argument in sys.argv[1:]]
     if not folders:
-        folders = [path for path in (ROOT.parent / "shared" / "evidence", ROOT / "sample_traces") if path.is_dir()]
+        shared = ROOT.parent / "shared"
+        places = (shared / "evidence", ROOT / "sample_traces", shared / "incidents")
+        folders = [path for path in places if path.is_dir()]
     answers = [answer(case) for case in cases(folders)]
+    each = [one for case in cases(folders, by_partition=True) for one in partitions.answers(case)]
     letters = {Verdict.VIOLATED: "violated", Verdict.UNKNOWN: "unknown", Verdict.CLEAN: "clean"}
     print(f"{'case':36} {'truncated':10} {'lost':10} {'diverged':10} result")
     for given in answers:
@@ -208,7 +215,23 @@ def main() -> int:
     alarms = sum(bool(given.alarms) for given in answers)
     unknown = sum(len(given.unknown) for given in answers)
     print(f"{len(answers)} cases: {wrong} wrong, {alarms} healthy with alarms, {unknown} answers unknown")
-    return 1 if wrong or alarms or not answers else 0
+    _show(each)
+    return 1 if wrong or alarms or any(one.wrong for one in each) or not (answers or each) else 0
+
+
+def _show(each: list[partitions.PartitionAnswer]) -> None:
+    """What is not exact of clusters whose truth speaks of every partition, and how often each outcome came."""
+    if not each:
+        return
+    print()
+    for one in each:
+        if one.outcome not in (partitions.Outcome.EXACT, partitions.Outcome.UNKNOWABLE):
+            name = f"{one.case} {one.partition}"
+            print(f"{name:36} {one.question:20} {one.outcome}: {one.found}, truth {one.wanted}")
+    counts = Counter(one.outcome for one in each)
+    places = {(one.case, one.partition) for one in each}
+    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in partitions.Outcome if counts[outcome])
+    print(f"{len(places)} partitions, {len(each)} answers: {told}")
 
 
 def _share(share: float | None) -> str:
