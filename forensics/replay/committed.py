@@ -23,7 +23,7 @@ from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences
 from forensics.replay.steps import LogBefore, StepKind
 
 if TYPE_CHECKING:
-    from forensics.replay.steps import Tenure
+    from forensics.replay.steps import Step, Tenure
 
 T = TypeVar("T")
 
@@ -357,11 +357,8 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
     within = {at for at in within if not let_in_again(history, spans, at, before)}
     for at in sorted(within):
         for step in spans[at].steps:
-            unclean = step.kind is StepKind.LOADED and step.before is LogBefore.UNCLEAN_STOP
-            # What recovery found corrupt it cut, with all that followed (LogLoader.recoverSegment).
-            unclean = unclean or step.kind is StepKind.RECOVERY_TRUNCATED
             replaced = step.kind is StepKind.CREATED and leader == before.leader
-            if not (unclean or replaced) or step.end is not None:
+            if not (_after_crash(step) or replaced) or step.end is not None:
                 continue
             if not _bounded(history, leader, before, after, step.target):
                 return True
@@ -550,6 +547,14 @@ def at_most(history: History, broker: int | None, epoch: int) -> int | None:
         if position + 1 < len(spans) and spans[position + 1].run != one.run:
             return None  # without a load the next process began with another, empty log
     return _copied_end(history, replica)
+
+
+def _after_crash(step: Step) -> bool:
+    """Whether a process found its log as a crash had left it. What recovery finds corrupt it truncates, with all that
+    follows (LogLoader.recoverSegment).
+    """
+    unclean = step.kind is StepKind.LOADED and step.before is LogBefore.UNCLEAN_STOP
+    return unclean or step.kind is StepKind.RECOVERY_TRUNCATED
 
 
 def _ended_whole(spans: Sequence[Tenure], here: Sequence[int]) -> bool:

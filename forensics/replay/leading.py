@@ -45,7 +45,7 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
         number = epoch.epoch
         if epoch.leader == -1 or (epoch.leader == broker and number == tenure.epoch):
             continue
-        named = number in history.epochs and number not in history.coverage.unnamed
+        named = _is_named(history, number)
         untold = epoch.leader == broker and named and not epoch.served and _unsaid(history, before, tenure, epoch)
         if not epoch.served and not untold:
             continue
@@ -64,11 +64,22 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
         members = [isr for isr, _ in epoch.isr]
         # It was in the epoch to which it came back before, if it was taken out of the ISR in between.
         out = number < tenure.epoch or any(broker not in isr for isr in members)
-        # Where lines of both are missing it may have come into the ISR later, and none tells.
-        led = history.coverage.of(epoch.leader, Span.WITHIN) if epoch.leader is not None else None
-        heard = epoch.isr_own or led is None or not _lines_missing(before, epoch)
+        heard = not _joined_unseen(history, before, epoch)
         part = part or (out and (not members or not heard or broker in members[0]))
     return known if part else None
+
+
+def _is_named(history: History, number: int) -> bool:
+    """Whether any line names a leader epoch."""
+    return number in history.epochs and number not in history.coverage.unnamed
+
+
+def _joined_unseen(history: History, before: Tenure, epoch: Epoch) -> bool:
+    """Whether a replica may have come into the ISR of an epoch with no line on it: lines of it and of the leader are
+    missing.
+    """
+    led = history.coverage.of(epoch.leader, Span.WITHIN) if epoch.leader is not None else None
+    return not epoch.isr_own and led is not None and _lines_missing(before, epoch)
 
 
 def _since(history: History, first: int, last: int) -> Iterator[Epoch]:

@@ -118,12 +118,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         live = incarnation == 0
         replicas = disk.get((topic, partition), {}) if live else {}
         if (topic, partition, 1) in keys:
-            # Who holds no replica of the present topic may still checkpoint one of the topic before.
-            replicas = {
-                broker: found
-                for broker, found in replicas.items()
-                if found.directory is not None or (topic, partition, incarnation, broker) in own_events
-            }
+            replicas = _of_this_life(replicas, {life[3] for life in own_events if life[:3] == (topic, partition, 0)})
         named = History(
             topic,
             partition,
@@ -196,6 +191,16 @@ def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:
         pairs = _PROPERTY.findall(last.detail)
         history.properties = {key: value.strip("[] ") for key, value in pairs}
         history.properties_ref = Ref(row=last.row, note="properties of the log")
+
+
+def _of_this_life(replicas: dict[int, Disk], speaking: set[int]) -> dict[int, Disk]:
+    """Files of the present topic: who holds no replica of it may still checkpoint one of the topic before.
+
+    Args:
+        replicas: each broker's files.
+        speaking: brokers that have lines on the present topic.
+    """
+    return {b: found for b, found in replicas.items() if found.directory is not None or b in speaking}
 
 
 def _min_insync_replicas(history: History, brokers: Sequence[Broker | None]) -> int | None:

@@ -60,13 +60,16 @@ class Settling:
                     )
                 if not self.told(shrunk.replica):
                     shrunk = replace(shrunk, end_exact=False)  # in a role that is not told it may have gone on
-                if shrunk.end <= shrunk.target:
-                    continue
-                unexplained, missing = found_shorter_unexplained(self.history, shrunk, one.row)
-                if missing is not None:
-                    self.contradictions.append(missing)
-                if not unexplained:
-                    self.history.shrunk.append(shrunk)
+                if shrunk.end > shrunk.target:
+                    self._keep(shrunk, one.row)
+
+    def _keep(self, shrunk: Shrunk, row: int | None) -> None:
+        """Take a log for shortened, unless missing lines explain what it came back with."""
+        unexplained, missing = found_shorter_unexplained(self.history, shrunk, row)
+        if missing is not None:
+            self.contradictions.append(missing)
+        if not unexplained:
+            self.history.shrunk.append(shrunk)
 
     def _beyond(self, cut: Cut) -> bool:
         """Whether a truncation cannot have removed anything: the leader the replica had followed never held more."""

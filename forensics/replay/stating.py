@@ -30,10 +30,14 @@ class Stating(Leading):
                 self._state(broker, epoch, tenure.hw, how)
         reached = tenure.hw.value if tenure.hw is not None else 0
         alone = self._alone(broker, tenure) if epoch is not None and epoch.leader == broker else None
-        # From 3.7 on a leader alone commits only if min.insync.replicas allows (KIP-966, maybeIncrementLeaderHW).
-        commits = self.facts.get(broker, NO_FACTS).alone_commits or self.history.min_insync_replicas == 1
-        if alone is not None and alone.value > reached and commits:
+        if alone is not None and alone.value > reached and self._commits_alone(broker):
             self._state(broker, epoch, alone, "because the leader was alone in the ISR", confidence=Confidence.INFERRED)
+
+    def _commits_alone(self, broker: int) -> bool:
+        """Whether a leader alone in the ISR commits what it appends: from 3.7 on only if min.insync.replicas allows
+        (KIP-966, Partition.maybeIncrementLeaderHW).
+        """
+        return self.facts.get(broker, NO_FACTS).alone_commits or self.history.min_insync_replicas == 1
 
     def _alone(self, broker: int, tenure: Tenure) -> Sample | None:
         """How far a leader that was alone in the ISR is known to have written: all of that was committed.
@@ -131,13 +135,11 @@ class Stating(Leading):
         unseen = beyond_lines(self.history, statement)
         if unseen is not None:
             return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(unseen).begin(UNKNOWN, unseen))
-        if epoch is None or statement.replica == epoch.leader or epoch.leader is None:
+        if epoch is None or epoch.leader in (None, statement.replica) or self._parted_when_read_back(statement):
             return statement
         ahead = self._fetched_ahead(statement)
         if ahead is not None:
             return self._follow_on(replace(statement, epoch=ahead.epoch, lineage=ahead.lineage))
-        if self._parted_when_read_back(statement):
-            return statement
         spans = self.tenures.get(epoch.leader, [])
         if not spans:
             return self._beyond_sight(statement, epoch, None)

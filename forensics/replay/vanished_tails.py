@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forensics.replay.committed import doubts
+from forensics.replay.committed import Doubt, doubts
 from forensics.replay.history import History
 from forensics.replay.steps import REMOVES, StepKind
 
@@ -16,13 +16,18 @@ def vanished_tails(history: History) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     for doubt in doubts(history):
-        for broker, disk in history.disks.items():
-            spans = history.tenures.get(broker, [])
-            served = any(
-                broker in isr for n, epoch in history.epochs.items() if n <= doubt.before.epoch for isr, _ in epoch.isr
-            )
-            told = any(step.kind in (*REMOVES, StepKind.LOADED) for tenure in spans for step in tenure.steps)
-            silent = bool(spans) and max(tenure.epoch for tenure in spans) < doubt.after.epoch
-            if served and silent and not told and disk.end is not None and disk.end <= doubt.first:
+        for broker in history.disks:
+            if _may_have_lost(history, broker, doubt):
                 found.setdefault(broker, doubt.first)
     return found
+
+
+def _may_have_lost(history: History, broker: int, doubt: Doubt) -> bool:
+    """Whether a replica that was in the ISR ends below what is in doubt, and its lines end before and say no loss."""
+    spans, end = history.tenures.get(broker, []), history.disks[broker].end
+    if not spans or end is None or end > doubt.first or max(tenure.epoch for tenure in spans) >= doubt.after.epoch:
+        return False
+    if any(step.kind in (*REMOVES, StepKind.LOADED) for tenure in spans for step in tenure.steps):
+        return False
+    earlier = (epoch for number, epoch in history.epochs.items() if number <= doubt.before.epoch)
+    return any(broker in isr for epoch in earlier for isr, _ in epoch.isr)

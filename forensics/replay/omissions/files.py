@@ -205,15 +205,20 @@ def begin_late(history: History) -> Iterator[MissingLines]:
     """Replicas that were there before their own lines begin: others say it, or the first epoch was over by then."""
     for broker, spans in history.tenures.items():
         roles = [tenure.epoch for tenure in spans if tenure.epoch >= 0]
-        if not roles:
-            continue
-        first = min(roles)
-        earlier = next((e for n, e in sorted(history.epochs.items()) if n < first and _had_role(e, broker)), None)
-        if earlier is not None:
-            role = "led" if earlier.leader == broker else "was in the ISR"
-            yield LINES_BEGIN_AFTER_ROLE.of(broker, {"role": role, "earlier": earlier.epoch}, epoch=first)
-        elif first > 0 and not history.replicas[broker].starts_empty:
-            yield LOG_WAS_THERE.of(broker, epoch=first)
+        found = _begins_late(history, broker, min(roles)) if roles else None
+        if found is not None:
+            yield found
+
+
+def _begins_late(history: History, broker: int, first: int) -> MissingLines | None:
+    """The same of one replica, whose lines begin with a role in an epoch."""
+    earlier = next((e for n, e in sorted(history.epochs.items()) if n < first and _had_role(e, broker)), None)
+    if earlier is not None:
+        role = "led" if earlier.leader == broker else "was in the ISR"
+        return LINES_BEGIN_AFTER_ROLE.of(broker, {"role": role, "earlier": earlier.epoch}, epoch=first)
+    if first > 0 and not history.replicas[broker].starts_empty:
+        return LOG_WAS_THERE.of(broker, epoch=first)
+    return None
 
 
 def _had_role(epoch: Epoch, broker: int) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from forensics.replay.coverage import MissingLines, Omission, Span
 from forensics.replay.epochs import at_once
 from forensics.replay.history import History
-from forensics.replay.steps import StepKind
+from forensics.replay.steps import StepKind, Tenure
 
 EPOCH_PASSED_OVER = Omission(
     "epoch-passed-over",
@@ -29,14 +29,18 @@ def passed_over(history: History) -> Iterator[MissingLines]:
     (KafkaController.onReplicasBecomeOffline). The request itself is printed at TRACE alone.
     """
     for broker, spans in history.tenures.items():
-        for one, two in itertools.pairwise(spans):
-            between = [number for number in sorted(history.coverage.unnamed) if one.epoch < number < two.epoch]
-            gone = any(step.kind is StepKind.DELETED for step in one.steps)
-            if not between or one.epoch < 0 or one.run != two.run or gone or not two.refs:
-                continue
-            before, after = history.epochs[one.epoch], history.epochs[two.epoch]
-            if before.by_request and after.by_request and not at_once(before, after):
-                yield EPOCH_PASSED_OVER.of(
-                    broker, {"before": one.epoch, "after": two.epoch}, ref=two.refs[0], epoch=between[0]
-                )
-                break
+        found = (one for pair in itertools.pairwise(spans) if (one := _between(history, broker, *pair)) is not None)
+        yield from itertools.islice(found, 1)
+
+
+def _between(history: History, broker: int, one: Tenure, two: Tenure) -> MissingLines | None:
+    """The same of two roles of a replica that follow one another."""
+    between = [number for number in sorted(history.coverage.unnamed) if one.epoch < number < two.epoch]
+    if not between or one.epoch < 0 or one.run != two.run or not two.refs:
+        return None
+    if any(step.kind is StepKind.DELETED for step in one.steps):
+        return None
+    before, after = history.epochs[one.epoch], history.epochs[two.epoch]
+    if not (before.by_request and after.by_request) or at_once(before, after):
+        return None
+    return EPOCH_PASSED_OVER.of(broker, {"before": one.epoch, "after": two.epoch}, ref=two.refs[0], epoch=between[0])

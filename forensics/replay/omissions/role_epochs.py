@@ -210,22 +210,26 @@ def _missing(roles: Roles, sign: _Sign) -> MissingLines:
 
 def _in_epochs(roles: Roles) -> Iterator[_Sign]:
     """The first epoch of each replica in which others name a part of it."""
-    done: set[int] = set()
-    for number, epoch in sorted(roles.epochs.items()):
-        for broker, spans in sorted(roles.spans.items()):
-            if broker in done:
-                continue
-            before = [tenure for tenure in spans if 0 <= tenure.epoch < number]
-            if _passed_by(before, spans, number, roles.before_it.get(broker, {})):
-                continue
-            here = [tenure for tenure in spans if tenure.epoch == number]
-            joined = epoch.isr_own and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
-            part = _Part(broker, epoch, spans, before, here, joined)
-            for detect in _OF_A_PART:
-                if (sign := detect(roles, part)) is not None:
-                    done.add(broker)
-                    yield sign
-                    break
+    for broker, spans in sorted(roles.spans.items()):
+        parts = (_part(roles, broker, spans, epoch) for _, epoch in sorted(roles.epochs.items()))
+        signs = (sign for part in parts if part is not None for sign in _signs(roles, part))
+        yield from itertools.islice(signs, 1)
+
+
+def _part(roles: Roles, broker: int, spans: Sequence[Tenure], epoch: Epoch) -> _Part | None:
+    """A replica's part in an epoch; None where it says itself that the epoch passed it by."""
+    number = epoch.epoch
+    before = [tenure for tenure in spans if 0 <= tenure.epoch < number]
+    if _passed_by(before, spans, number, roles.before_it.get(broker, {})):
+        return None
+    here = [tenure for tenure in spans if tenure.epoch == number]
+    joined = epoch.isr_own and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
+    return _Part(broker, epoch, spans, before, here, joined)
+
+
+def _signs(roles: Roles, part: _Part) -> Iterator[_Sign]:
+    """What shows that a replica had a part in an epoch of which its lines say nothing."""
+    return (sign for detect in _OF_A_PART if (sign := detect(roles, part)) is not None)
 
 
 def _elected_member(roles: Roles, part: _Part) -> _Sign | None:
@@ -356,15 +360,17 @@ def _begin_late(roles: Roles) -> Iterator[_Sign]:
     told of that epoch by request: its first role came later, and what it wrote in between is not known.
     """
     for broker, spans in sorted(roles.spans.items()):
-        first = [tenure.epoch for tenure in spans if tenure.epoch >= 0]
-        before = [step for tenure in spans if tenure.epoch < 0 for step in tenure.steps]
-        if not first or not any(step.kind in (StepKind.LOADED, StepKind.CREATED) for step in before):
+        first = min((tenure.epoch for tenure in spans if tenure.epoch >= 0), default=-1)
+        before = {step.kind for tenure in spans if tenure.epoch < 0 for step in tenure.steps}
+        if before.isdisjoint((StepKind.LOADED, StepKind.CREATED)):
             continue
-        for number, epoch in sorted(roles.epochs.items()):
-            member = epoch.leader == broker or broker in (epoch.first_isr or ())
-            if number < min(first) and epoch.by_request and member:
-                yield _Sign(broker, min(first), ROLES_BEGIN_LATE, {"member": number})
-                break
+        told = (n for n, epoch in sorted(roles.epochs.items()) if n < first and _told_by_request(epoch, broker))
+        yield from (_Sign(broker, first, ROLES_BEGIN_LATE, {"member": n}) for n in itertools.islice(told, 1))
+
+
+def _told_by_request(epoch: Epoch, broker: int) -> bool:
+    """Whether controllers sent an epoch to brokers, and this one was its leader or in its first ISR."""
+    return epoch.by_request and (epoch.leader == broker or broker in (epoch.first_isr or ()))
 
 
 def forget_start(spans: Sequence[Tenure], number: int) -> None:

@@ -35,16 +35,21 @@ def unknown_writers(history: History) -> Iterator[MissingLines]:
     if history.backwards or history.contested or numbers != list(range(len(history.epochs))) or not numbers:
         return
     leaders = {e.leader for e in history.epochs.values() if e.leader is not None and e.leader >= 0}
+    silent = len(numbers) == 1 and not any(history.coverage.whole(broker) for broker in leaders)
     for fork in history.forks:
-        first = fork.ranges[0][0]
-        if len(numbers) == 1 and not any(history.coverage.whole(broker) for broker in leaders) and not _dated(fork):
-            for broker in (fork.left, fork.right):
-                yield ONE_LEADER_WROTE_TWICE.of(broker, {"left": fork.left, "right": fork.right, "first": first})
-        for broker, batch in ((fork.left, fork.left_batch), (fork.right, fork.right_batch)):
-            if not _has_epoch(batch) and not any(
-                _may_have_written(history, leader, broker, first) for leader in leaders
-            ):
-                yield UNKNOWN_WRITER.of(broker, {"broker": broker, "first": first})
+        if silent and not _dated(fork):
+            values = {"left": fork.left, "right": fork.right, "first": fork.ranges[0][0]}
+            yield from (ONE_LEADER_WROTE_TWICE.of(broker, values) for broker in (fork.left, fork.right))
+        yield from _unwritten(history, fork, leaders)
+
+
+def _unwritten(history: History, fork: Fork, leaders: set[int]) -> Iterator[MissingLines]:
+    """The sides of a fork that none of some leaders can have written."""
+    first = fork.ranges[0][0]
+    for broker, batch in ((fork.left, fork.left_batch), (fork.right, fork.right_batch)):
+        written = any(_may_have_written(history, leader, broker, first) for leader in leaders)
+        if not written and not _has_epoch(batch):
+            yield UNKNOWN_WRITER.of(broker, {"broker": broker, "first": first})
 
 
 def _dated(fork: Fork) -> bool:
