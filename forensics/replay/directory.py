@@ -49,6 +49,7 @@ class Stale:
         lineage: leader epochs of its batches (message format v2), else empty.
         log_start: first offset of its segments.
         checkpoint: high watermark in the ``replication-offset-checkpoint`` beside it.
+        topic_id: by its ``partition.metadata`` (KIP-516), or None.
     """
 
     directory: str
@@ -58,6 +59,7 @@ class Stale:
     lineage: Lineage = field(default_factory=Lineage)
     log_start: int = 0
     checkpoint: Pointer | None = None
+    topic_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class Disk:
         holes: ``gaps``, those behind damaged segments, and ``lacking``.
         beside: indexes and producer snapshots without the segment of their name: its base offset, and their name.
         undated: starts of epochs right behind messages of v0 and v1, which may be of the same epoch.
+        topic_id: by its ``partition.metadata`` (KIP-516), or None.
     """
 
     lineage: Lineage = field(default_factory=Lineage)
@@ -118,6 +121,14 @@ class Disk:
     holes: tuple[Range, ...] = ()
     beside: tuple[tuple[int, str], ...] = ()
     undated: frozenset[int] = frozenset()
+    topic_id: str | None = None
+
+    def left_by_this_topic(self) -> list[Stale]:
+        """Other directories of the same replica that are not known to be of another topic of the same name: a topic
+        that is deleted and made again has another id, and its records are others (KIP-516).
+        """
+        ids = (None, self.topic_id)
+        return [left for left in self.stale if self.topic_id is None or left.topic_id in ids]
 
     def begun(self) -> Iterator[tuple[int, int]]:
         """Leader epochs and the offsets of their first records, where nothing that stood before these is missing."""

@@ -119,6 +119,8 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for row in _damage(case, segments).iter_rows():
         topic, partition, broker, reason, source, byte = row
         at(topic, partition, broker).damage.append(Damage(reason, Ref(source=source, byte=byte, note=reason)))
+    for topic, partition, broker, topic_id in _topic_ids(case, sources, PLACE).iter_rows():
+        at(topic, partition, broker).topic_id = topic_id
     for topic, partition, broker, left in _left(case, stale):
         at(topic, partition, broker).stale.append(left)
     known = sources.join(stale.select(PLACE).unique(), on=PLACE, how="semi").select(*PLACE, "latest").unique()
@@ -145,6 +147,8 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, Stal
         found[topic, partition, broker, root].holes.append((first, end))
     for row, topic, partition, broker, root, hw in _left_checkpoints(case, files).iter_rows():
         found[topic, partition, broker, root].checkpoint = (hw, Ref(row=row, note=f"high watermark {hw} left behind"))
+    for topic, partition, broker, root, topic_id in _topic_ids(case, stale, place).iter_rows():
+        found[topic, partition, broker, root].topic_id = topic_id
     lasts = sound.select(*place, "source", "byte", "last_offset").sort(*place, "last_offset", "source", "byte")
     bases = segments.group_by(place).agg(pl.col("base_offset").min())
     ends = stale.sort("path").group_by(*place).agg(pl.col("path", "id", "latest").first(), pl.col("log_end").max())
@@ -167,8 +171,16 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, Stal
                 lineage=Lineage() if known.falls else Lineage(tuple(known.lineage)).without(merge(known.holes)),
                 log_start=base or 0,
                 checkpoint=known.checkpoint,
+                topic_id=known.topic_id,
             ),
         )
+
+
+def _topic_ids(case: Case, sources: pl.DataFrame, place: Sequence[str]) -> pl.DataFrame:
+    """The topic id that each directory of a replica states in its ``partition.metadata``: ``place``, ``topic_id``."""
+    stated = case.observations.filter(pl.col("kind") == Kind.TOPIC_ID.value).select("source", "topic_id").drop_nulls()
+    files = sources.select(*place, pl.col("id").alias("source"))
+    return files.join(stated, on="source", how="inner").sort(*place, "source").select(*place, "topic_id")
 
 
 def _left_checkpoints(case: Case, files: pl.DataFrame) -> pl.DataFrame:
@@ -257,6 +269,7 @@ class _Files:
         self.skipped: list[tuple[Range, Ref]] = []
         self.holes: list[Range] = []
         self.beside: list[tuple[int, str]] = []
+        self.topic_id: str | None = None
 
     def epoch(self, epoch: int, start: int, before: int | None, undated: int | None, ref: Ref) -> None:
         """A batch with which another leader epoch begins, in the order of the log, where the one before it ends, and
@@ -308,6 +321,7 @@ class _Files:
             skipped=tuple(self.skipped),
             holes=tuple(merge(self.holes)),
             beside=tuple(sorted(one for one in self.beside if one[0] not in self.bases)),
+            topic_id=self.topic_id,
         )
 
 

@@ -19,7 +19,7 @@ def left_statements(history: History) -> list[Statement]:
     """
     found = []
     for broker, disk in sorted(history.disks.items()):
-        for left in disk.stale:
+        for left in disk.left_by_this_topic():
             if left.checkpoint is None or not left.lineage.entries or left.end is None or history.lives > 1:
                 continue
             high_watermark, ref = left.checkpoint
@@ -35,7 +35,7 @@ def reaching(history: History, ranges: Sequence[Range]) -> list[tuple[int, Stale
     return [
         (broker, left)
         for broker, disk in sorted(history.disks.items())
-        for left in disk.stale
+        for left in disk.left_by_this_topic()
         if left.end is not None and left.end > ranges[0][0]
     ]
 

@@ -6,9 +6,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import pytest
+
 from forensics.engines.local import scan
+from forensics.replay.leftovers import LEFT_BEHIND
 from tests.cases.test_recorded import LOSS, unpacked
 
 
@@ -29,3 +33,21 @@ def test_what_the_last_leader_had_committed_alone_is_unknown_once_its_disk_is_em
     (solo,) = (one for one in result.partitions if one.history.name == "solo-0")
     assert solo.judgements["leo-regression"].verdict == "unknown"
     assert any("made anew" in wish for wish in solo.judgements[LOSS].missing)
+
+
+@pytest.mark.parametrize(("same", "counts"), [(True, True), (False, False)])
+def test_a_directory_of_another_topic_of_the_name_tells_nothing_of_this_one(
+    same: bool, counts: bool, sample_traces: Path, tmp_path: Path
+) -> None:
+    """A topic that is deleted and made again has another id (KIP-516): its old directory is not of its records."""
+    shutil.copytree(sample_traces / "oldcopies-3.9.1", tmp_path / "evidence")
+    left = next((tmp_path / "evidence").glob("broker-2/*2/orders-0"))
+    if not same:
+        (left / "partition.metadata").write_text("version: 0\ntopic_id: 8kxbPVz3SZmX1PRku-RYPQ")
+    (left.parent / "replication-offset-checkpoint").write_text("0\n1\norders 0 5\n")
+    (partition,) = (p for p in scan([str(tmp_path)]).partitions if p.history.name == "orders-0")
+    disk = partition.history.disks[2]
+    assert len(disk.stale) == 1
+    assert bool(disk.left_by_this_topic()) == counts
+    assert any(statement.how == LEFT_BEHIND for statement in partition.history.statements) == counts
+    assert partition.judgements["stale-directory"].findings
