@@ -119,8 +119,6 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for row in _damage(case, segments).iter_rows():
         topic, partition, broker, reason, source, byte = row
         at(topic, partition, broker).damage.append(Damage(reason, Ref(source=source, byte=byte, note=reason)))
-    for topic, partition, broker, topic_id in _topic_ids(case, sources, PLACE).iter_rows():
-        at(topic, partition, broker).topic_id = topic_id
     for topic, partition, broker, left in _left(case, stale):
         at(topic, partition, broker).stale.append(left)
     known = sources.join(stale.select(PLACE).unique(), on=PLACE, how="semi").select(*PLACE, "latest").unique()
@@ -219,6 +217,8 @@ def _last_starts(case: Case) -> pl.DataFrame:
 
 
 def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> None:  # type: ignore[no-untyped-def]
+    for topic, partition, broker, topic_id in _topic_ids(case, sources, PLACE).iter_rows():
+        at(topic, partition, broker).topic_id = topic_id
     rows = (
         _told_in(case, (*_CHECKPOINTS, Kind.EPOCH_ENTRY))
         # A checkpoint of a directory whose copy of the partition is stale speaks of that copy.

@@ -20,6 +20,7 @@ class Confidence(StrEnum):
 
     PROVEN = "proven"  # lines or bytes state it
     INFERRED = "inferred"  # the protocol implies it; the inference is named
+    SUSPECTED = "suspected"  # a line or file speaks of it, and something else could explain that
 
 
 class Role(StrEnum):

@@ -17,6 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from forensics.case.coverage import coverage
+from forensics.replay.history import Confidence
 from forensics.replay.lineage import size
 from forensics.reports.advice import advisers, copies, each_first
 from forensics.reports.remarks import acknowledged, apart, changed
@@ -110,6 +111,8 @@ class Incident:
         # Each loss is an incident of its own: whoever reads the first must not take it for all.
         if _life(finding) != _life(lead) or finding.rule == lead.rule == LOSS:
             return False
+        if (finding.confidence is Confidence.SUSPECTED) != (lead.confidence is Confidence.SUSPECTED):
+            return False  # what is only suspected does not stand under what is known
         if finding.offsets and lead.offsets:
             return any(a < d and c < b for a, b in finding.offsets for c, d in lead.offsets)
         return bool(set(finding.epochs) & set(lead.epochs))
@@ -468,7 +471,8 @@ def _headline(incident: Incident) -> str:
                 counted = f"at least {counted if least < number else count_text(lead.offsets)}"
         rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
         offsets = f"   offsets {span_text(lead.offsets[:RANGES])}{rest}, {counted}"
-    return f"{', '.join(titles[:2])}{offsets}{_times(lead)}   {lead.severity.value}, {lead.confidence.value}"
+    doubt = "SUSPECTED: " if lead.confidence is Confidence.SUSPECTED else ""
+    return f"{doubt}{', '.join(titles[:2])}{offsets}{_times(lead)}   {lead.severity.value}, {lead.confidence.value}"
 
 
 def _times(finding: Finding) -> str:

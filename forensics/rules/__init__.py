@@ -24,6 +24,7 @@ from forensics.rules import (
     uncommitted_truncation,
 )
 from forensics.rules.finding import Judgement, Rule
+from forensics.rules.suspected import with_suspected
 
 RULES: tuple[Rule, ...] = (
     # What an operator asks first: is something gone, is something forked, who cut it.
@@ -54,7 +55,7 @@ READ_AS = "no version is in the evidence: read as of 0.11 or later, where follow
 
 def judgements(history: History, case: Case) -> list[Judgement]:
     """What every rule says of a partition."""
-    found = [rule.judge(history, case) for rule in RULES]
+    found = with_suspected(history, [rule.judge(history, case) for rule in RULES], RULES)
     if history.protocol_told:
         return found
     return [

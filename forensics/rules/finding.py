@@ -105,7 +105,8 @@ class Finding:
     Attributes:
         rule: id of the rule.
         severity: how bad.
-        confidence: proven by lines or bytes, or inferred from the protocol.
+        confidence: proven by lines or bytes, inferred from the protocol, or suspected (a line speaks of it, and
+            something else could explain that; the verdict of a rule that only suspects is unknown).
         topic, partition, topic_id, cluster: where.
         replicas: brokers it concerns.
         epochs: leader epochs it concerns.

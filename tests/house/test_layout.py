@@ -24,6 +24,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "causes": "the closed list of causes",
             "finding": "what a rule says",
             "acks": "what producers were promised of what is lost",
+            "suspected": "what is suspected where a verdict is unknown",
             "rescue": "which copy of lost records to keep, and what to do next",
             "story": "facts told alike in every finding",
         },

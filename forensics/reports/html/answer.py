@@ -322,7 +322,9 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
 def _confidence(findings: Sequence[Finding]) -> str:
     """Only what no more than one kind of confidence covers may carry its name."""
     ranks = {f.confidence.value for f in findings}
-    return ranks.pop() if len(ranks) == 1 else "in part inferred"
+    if len(ranks) == 1:
+        return ranks.pop()
+    return "in part suspected" if "suspected" in ranks else "in part inferred"
 
 
 def _records(findings: Sequence[Finding]) -> str:

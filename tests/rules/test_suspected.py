@@ -1,0 +1,74 @@
+"""What is suspected: the verdict stays unknown, and the line that speaks of a loss or a truncation leads the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import scan
+from forensics.replay.suspicions import SIGNS, Sign
+from forensics.reports.text import render
+from forensics.rules import RULES
+from forensics.rules.finding import Severity
+from forensics.rules.suspected import SUSPECTS
+from tests.incident import Incident
+
+LOSS, CUT = "committed-data-lost", "truncation-below-committed"
+
+
+def excerpt(tmp_path: Path, *, start: int, before: int = 80, epoch: int = 6) -> Incident:
+    """Broker 1 led epoch 4 with a high watermark and then a later one; what was in between is not in the evidence."""
+    incident = Incident(tmp_path, brokers=1)
+    incident[1].leads(10, 4, before, before, [1])
+    incident[1].starts(50)
+    incident[1].leads(60, epoch, start, start, [1])
+    return incident
+
+
+def test_every_sign_has_a_rule_that_suspects_and_every_rule_is_one() -> None:
+    assert [*SIGNS] == [*Sign]
+    assert sorted(suspect.sign for suspect in SUSPECTS) == sorted(Sign)
+    assert {suspect.rule for suspect in SUSPECTS} <= {rule.id for rule in RULES}
+    assert all(suspect.otherwise for suspect in SUSPECTS), "what else could explain it"
+
+
+def test_a_leader_that_begins_below_a_stated_high_watermark_is_suspected(tmp_path: Path) -> None:
+    incident = excerpt(tmp_path, start=0)
+    assert incident.verdict(LOSS) == "unknown"
+    (finding,) = incident.findings(LOSS)
+    assert (finding.confidence, finding.severity, finding.offsets) == ("suspected", Severity.ERROR, ((0, 80),))
+    assert finding.epochs == (4, 6)
+    assert len({ref.row for ref in finding.refs}) == 2, "both lines are cited"
+    assert any("created again" in other for other in finding.uncertain)
+    page = render(incident.scan(), width=110)
+    assert page.startswith("orders-0   SUSPECTED: COMMITTED DATA LOST   offsets [0, 80)")
+    assert "nothing found" not in page
+
+
+@pytest.mark.parametrize(("start", "epoch"), [(80, 6), (95, 6), (40, 3)])
+def test_no_suspicion_where_nothing_can_be_lost(start: int, epoch: int, tmp_path: Path) -> None:
+    """A leader that begins at the high watermark or above it has all; an earlier epoch says nothing of a later one."""
+    assert excerpt(tmp_path, start=start, epoch=epoch).findings(LOSS) == []
+
+
+def test_a_follower_that_truncates_below_its_own_high_watermark_is_suspected(tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=3)
+    incident[2].follows(10, 13, 3, 80, 80).cuts(11, 50)
+    assert incident.verdict(CUT) == "unknown"
+    (finding,) = incident.findings(CUT)
+    assert (finding.confidence, finding.severity, finding.offsets) == ("suspected", Severity.ERROR, ((50, 80),))
+
+
+@pytest.mark.parametrize("target", [80, 90])
+def test_a_truncation_at_the_high_watermark_or_above_is_routine(target: int, tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=3)
+    incident[2].follows(10, 13, 3, 100, 80).cuts(11, target)
+    assert incident.findings(CUT) == []
+
+
+def test_what_is_proven_is_not_suspected_besides(sample_traces: Path) -> None:
+    for sample in ("kip101-0.10.2.2", "unclean-3.9.1"):
+        findings = scan([str(sample_traces / sample)]).findings
+        assert {LOSS, CUT} <= {finding.rule for finding in findings}
+        assert "suspected" not in {finding.confidence for finding in findings}
