@@ -10,6 +10,29 @@ import polars as pl
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
+Release = tuple[int, ...]
+"""A release, or a protocol or format named after one: (3, 9, 1) for 3.9.1, (3, 9) where only that much is stated."""
+
+INTER_BROKER = "inter.broker.protocol.version"
+"""Setting that makes brokers speak to each other as an older release does."""
+MESSAGE_FORMAT = "log.message.format.version"
+"""Setting that makes a broker write batches as an older release does."""
+
+
+@dataclass(slots=True)
+class Process:
+    """What one process of a broker logged of its own version.
+
+    Attributes:
+        release: its Kafka version; like the other two, None where it logged none, and the least of several.
+        inter_broker: its ``inter.broker.protocol.version``.
+        message_format: its ``log.message.format.version``.
+    """
+
+    release: Release | None = None
+    inter_broker: Release | None = None
+    message_format: Release | None = None
+
 
 @dataclass(slots=True)
 class Broker:
@@ -19,8 +42,8 @@ class Broker:
         id: broker id.
         cluster: cluster id, or None.
         version: Kafka version it printed last, e.g. "3.9.1", or None.
-        releases: every release that its processes printed, as (major, minor): it may have been upgraded meanwhile.
-        old_runs: its processes whose version, inter-broker protocol or message format is from before KIP-101.
+        releases: every release that its processes printed: it may have been upgraded meanwhile.
+        processes: what each of its processes logged of its version, by run.
         settings: settings that matter, last printed or from ``server.properties``.
         starts: times at which its processes began, microseconds since 1970 UTC.
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
@@ -32,81 +55,32 @@ class Broker:
     id: int
     cluster: str | None = None
     version: str | None = None
-    releases: set[tuple[int, int]] = field(default_factory=set)
-    old_runs: set[int] = field(default_factory=set)
+    releases: set[Release] = field(default_factory=set)
+    processes: dict[int, Process] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
     server_log: bool = False
     state_log: bool = False
     unheard: int | None = None
 
-    def number(self, *keys: str) -> tuple[int, int] | None:
-        """A setting that holds a version, as (major, minor); the first of the keys that is set."""
-        for key in keys:
-            found = version_of(self.settings.get(key))
-            if found is not None:
-                return found
-        return None
-
     @property
-    def release(self) -> tuple[int, int] | None:
-        """Its release as (major, minor), for 0.x (0, x).
+    def release(self) -> Release | None:
+        """Its release, the one that it printed last.
 
         Up to 0.10.2 the version goes to standard output only; then the inter-broker protocol it starts with, which
         defaults to its own version, stands for it.
         """
-        return version_of(self.version) or self.number("inter.broker.protocol.version")
-
-    @property
-    def oldest(self) -> tuple[int, int] | None:
-        """The least release of any of its processes."""
-        return min(self.releases, default=self.release)
-
-    @property
-    def hw_protocol(self) -> bool | None:
-        """Whether its followers truncate to their high watermark (before KIP-101); None where nothing tells."""
-        known = [
-            v
-            for v in (
-                version_of(self.version),
-                *(self.number(key) for key in _PROTOCOL),
-            )
-            if v is not None
-        ]
-        return min(known) < (0, 11) if known else None
-
-    @property
-    def kraft(self) -> bool:
-        """Whether it follows the metadata log, not a controller's requests: from 4.0 on every broker does (KIP-833)."""
-        release = self.release
-        roles = self.settings.get("process.roles", "").strip("[] ")
-        return bool(roles) or (release is not None and release >= (4, 0))
-
-    @property
-    def initial_offset(self) -> str | None:
-        """What the offset in ``Added fetcher`` is (ReplicaManager.makeFollowers): to 1.0 the log end offset, 1.1 to 2.6
-        the high watermark, later either; None where it was upgraded from one to the other too.
-        """
-        release, oldest = self.release, self.oldest
-        if release is None or oldest is None or oldest < (1, 1) <= release:
-            return None
-        if release < (1, 1):
-            return "end"
-        return "hw" if release < (2, 7) else None
+        return version_of(self.version) or version_of(self.settings.get(INTER_BROKER))
 
 
-_PROTOCOL = ("inter.broker.protocol.version", "log.message.format.version")
-"""Settings that make a broker follow the protocol of an older release."""
-
-
-def version_of(text: str | None) -> tuple[int, int] | None:
-    """(major, minor) of a printed version; ``0.10.2-IV0`` gives (0, 10).
+def version_of(text: str | None) -> Release | None:
+    """The numbers that a printed version begins with.
 
     >>> version_of("0.10.2-IV0"), version_of("3.9.1"), version_of("")
-    ((0, 10), (3, 9), None)
+    ((0, 10, 2), (3, 9, 1), None)
     """
-    found = re.match(r"([0-9]+)\.([0-9]+)", text or "")
-    return (int(found[1]), int(found[2])) if found else None
+    found = re.match(r"[0-9]+(?:\.[0-9]+)+", text or "")
+    return tuple(int(number) for number in found[0].split(".")) if found else None
 
 
 def brokers(
@@ -141,11 +115,9 @@ def brokers(
             broker.version = detail
         else:
             broker.settings[key] = value
-        release = version_of(value) if key in ("", *_PROTOCOL) else None
-        if release is not None and key == "":
-            broker.releases.add(release)
-        if release is not None and release < (0, 11) and run is not None:
-            broker.old_runs.add(run)
+        release = version_of(value) if key in _OF_VERSION else None
+        if release is not None:
+            _ran(broker, run, key, release)
     starts = observations.filter(pl.col("starts_run")).select("broker", "time")
     for number, time in starts.with_columns(pl.col("time").cast(pl.Int64)).iter_rows():
         if number in found and time is not None:
@@ -157,6 +129,20 @@ def brokers(
         if number in found:
             found[number].unheard = epoch
     return dict(sorted(found.items()))
+
+
+def _ran(broker: Broker, run: int | None, key: str, release: Release) -> None:
+    """Notes a release, protocol or message format that one process of a broker logged."""
+    if key == "":
+        broker.releases.add(release)
+    if run is not None:
+        process = broker.processes.setdefault(run, Process())
+        before: Release | None = getattr(process, _OF_VERSION[key])
+        setattr(process, _OF_VERSION[key], release if before is None else min(before, release))
+
+
+_OF_VERSION = {"": "release", INTER_BROKER: "inter_broker", MESSAGE_FORMAT: "message_format"}
+"""Field of ``Process`` by the setting that states it; "" is the line with the version itself."""
 
 
 def _unheard(observations: pl.DataFrame) -> list[tuple[int, int]]:

@@ -20,6 +20,7 @@ from forensics.replay.history import CHECKPOINT, Confidence, Cut, Epoch, History
 from forensics.replay.holding import holders, with_own
 from forensics.replay.leftovers import LEFT_BEHIND
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
+from forensics.replay.protocol import Answer
 from forensics.replay.steps import LogBefore, StepKind
 
 if TYPE_CHECKING:
@@ -330,7 +331,7 @@ def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) ->
     since then it needs the start of the leader's epoch too (KAFKA-7128). Who was in the ISR at the election, or came to
     a leader that had been elected alone, needed no such leave.
     """
-    if not history.joins_early:
+    if history.joins_below_epoch_start is Answer.NO:
         return False
     own = [tenure for tenure in history.tenures.get(broker, ()) if tenure.epoch < after.epoch]
     begun = after.start if after.start is not None else after.start_low

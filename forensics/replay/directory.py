@@ -144,6 +144,11 @@ class Disk:
             before = epoch
 
 
+def newest_magic(disks: Mapping[int, Disk]) -> int | None:
+    """The newest message format among the batches of a partition's replicas; None where no batch is in the evidence."""
+    return max((disk.magic for disk in disks.values() if disk.magic is not None), default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class Copy:
     """Whether the copy of a replica's directory holds all that was there.

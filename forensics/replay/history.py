@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from forensics.replay.coverage import BOTH, Coverage, Printed
 from forensics.replay.directory import Copy, Disk, Ref
 from forensics.replay.lineage import Lineage, Range, intersect, subtract
+from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
 
 if TYPE_CHECKING:
     from forensics.replay.steps import Tenure
@@ -110,49 +111,15 @@ class BrokerFacts:
     """What is known of a broker that changes how its lines are read.
 
     Attributes:
-        hw_protocol: followers truncate to their high watermark.
-        old_runs: its processes that did, where it was upgraded since.
-        initial_offset: meaning of the offset in ``Added fetcher``: "end", "hw" or None.
-        falls_back: who falls back on the offset that it began to fetch from falls back on its high watermark: to 2.6.
-        alone_commits: a leader alone in the ISR commits what it appends; from 3.7 on only if min.insync.replicas allows
-            (KIP-966, Partition.maybeIncrementLeaderHW).
-        fenced: fetches carry the leader epoch (KIP-320), so that none but one that waits is answered in another. From
-            2.5 on: to 2.4 a leader remembers none of what is fetched in a session (FetchSession, CachedPartition).
+        protocol: what it does where releases differ.
         printed: what its lines in the evidence are about, of whatever replica: roles, logs or both.
-        always_cuts: it truncates whenever it takes up a leader, and prints it (ReplicaManager.makeFollowers to 0.10.2).
-        kraft: it follows the metadata log: it takes all that this gained at once, and tells of the last epoch in it
-            (MetadataLoader).
-        tells_start: as leader it prints at which offset it begins (Partition.makeLeader from 0.11 on).
-        eligible: leaders may come from the eligible leader replicas (from 4.0 on, KIP-966).
-        joins_early: as leader it may let a follower into the ISR below the start of its epoch: to 2.0, where reaching
-            its high watermark was enough (KAFKA-7128); true where the release is not known.
-        lets_in_early: the same where it is known.
-        confirms: as leader it prints which proposed ISRs were committed (Partition, at INFO from 2.4 on).
-        told: its version, its inter-broker protocol or the format of its batches says which protocol it follows.
         unseen_process: broker epoch of a process that controllers registered and of which its own lines say nothing; or
             None.
     """
 
-    always_cuts: bool = False
-    kraft: bool = False
-    tells_start: bool = False
-    hw_protocol: bool = False
-    old_runs: frozenset[int] = frozenset()
-    initial_offset: str | None = None
-    falls_back: bool = False
-    alone_commits: bool = False
-    fenced: bool = False
+    protocol: Protocol = UNKNOWN_BROKER
     printed: frozenset[Printed] = BOTH
-    eligible: bool = False
-    joins_early: bool = True
-    lets_in_early: bool = False
     unseen_process: int | None = None
-    confirms: bool = False
-    told: bool = True
-
-    def is_old(self, run: int) -> bool:
-        """Whether a process of it truncates to its high watermark."""
-        return self.hw_protocol or run in self.old_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,9 +402,8 @@ class History:
     elections_told: bool = False  # whoever elects the leaders speaks of the partition
     protocol_told: bool = True  # versions or batches say how followers truncate; else it is taken as from 0.11 on
     kraft: bool = False  # its brokers follow the metadata log
-    eligible: bool = False  # leaders may come from the eligible leader replicas (KRaft from 4.0 on, KIP-966)
-    joins_early: bool = False  # a follower may enter the ISR below the start of the leader's epoch (to 2.0, KAFKA-7128)
-    lets_in_early: bool = False  # the release of a broker is known, and there it may
+    eligible: bool = False  # leaders may come from the eligible leader replicas (KIP-966)
+    joins_below_epoch_start: Answer = Answer.NO  # whether a leader lets a follower into the ISR that early (KAFKA-7128)
     coverage: Coverage = field(default_factory=Coverage)  # what the absence of a line proves, for each replica
     backwards: list[Backwards] = field(default_factory=list)  # signs that the order of epochs is not that of leaders
     removed: dict[int, frozenset[int]] = field(default_factory=dict)  # by epoch without a leader, who had just gone

@@ -9,11 +9,21 @@ from forensics.replay.coverage import Span
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import BrokerFacts, Confidence, Epoch, Fork, History, Role, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
+from forensics.replay.protocol import Answer
 from forensics.replay.steps import REMOVES, StepKind, Tenure
 
 NO_FACTS = BrokerFacts()
 NO_DISK = Disk()
-"""Steps after which records may be missing at the end of a log."""
+
+
+def fences(facts: Mapping[int, BrokerFacts], broker: int) -> bool:
+    """Whether each fetch of a broker that is of another leader epoch is refused."""
+    return facts.get(broker, NO_FACTS).protocol.fences_fetch_sessions is Answer.YES
+
+
+def truncates_to_hw(facts: Mapping[int, BrokerFacts], broker: int) -> bool:
+    """Whether a broker truncates to its own high watermark as a new follower, as far as its last release says."""
+    return facts.get(broker, NO_FACTS).protocol.truncates_by_epoch is Answer.NO
 
 
 def passed_over(history: History, before: Tenure, tenure: Tenure) -> int | None:
@@ -155,6 +165,9 @@ class Leading:
     def _told(self, broker: int) -> bool:
         """Whether the absence of a line of a replica is proof, within its lines."""
         return self.history.coverage.whole(broker)
+
+    def _fenced(self, broker: int) -> bool:
+        return fences(self.facts, broker)
 
     def _found(self, broker: int, tenure: Tenure) -> Lineage:
         """The log that a role found: what it may have got in epochs that no line of it tells of is nobody's known."""
@@ -390,7 +403,7 @@ class Leading:
         before = self.previous.get(broker)
         if before is None or before.role is not Role.FOLLOWER or before.leader != leader:
             return False
-        return not self.facts.get(broker, NO_FACTS).fenced
+        return not self._fenced(broker)
 
     def _lowest(self, broker: int, number: int) -> int | None:
         """Lowest offset a replica was cut to in an epoch or later."""

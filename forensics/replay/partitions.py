@@ -7,6 +7,7 @@ greatest values can matter.
 
 from __future__ import annotations
 
+import functools
 import heapq
 import re
 from collections import Counter
@@ -17,11 +18,12 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.brokers import Broker
 from forensics.case.speakers import OF_ITSELF
+from forensics.replay import protocol
 from forensics.replay.backwards import told_twice
 from forensics.replay.compaction import with_skipped
 from forensics.replay.coverage import Printed
 from forensics.replay.deletions import deletions, log_starts
-from forensics.replay.directory import Disk, Ref
+from forensics.replay.directory import Disk, Ref, newest_magic
 from forensics.replay.disks import disks
 from forensics.replay.events import COLUMNS, PROGRESS, STOPPED_FOR_GOOD, Event
 from forensics.replay.forks import forks
@@ -113,6 +115,11 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)}
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     lives = Counter((topic, partition) for topic, partition, _ in keys)
+
+    @functools.cache
+    def facts_of(broker: int, magic: int | None) -> BrokerFacts:
+        return _facts(case.brokers.get(broker), magic)
+
     result = []
     for topic, partition, incarnation in sorted(keys):
         live = incarnation == 0
@@ -145,7 +152,8 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         }
         for broker in events.keys() & processes.keys():
             events[broker] = list(heapq.merge(events[broker], processes[broker]))
-        facts = {broker: _facts(case.brokers.get(broker), replicas) for broker in {*events, *replicas}}
+        magic = newest_magic(replicas)
+        facts = {broker: facts_of(broker, magic) for broker in {*events, *replicas}}
         _made_with(named, events.values())
         named.min_insync_replicas = _min_insync_replicas(named, [case.brokers.get(broker) for broker in members])
         replicas = with_skipped(named, replicas, case)
@@ -224,33 +232,12 @@ def _cluster(case: Case) -> str | None:
     return next(iter(names)) if len(names) == 1 else None
 
 
-def _facts(broker: Broker | None, replicas: dict[int, Disk]) -> BrokerFacts:
-    """Which protocol a replica follows: the batches say it best, then the version and the inter-broker protocol."""
-    magics = {disk.magic for disk in replicas.values() if disk.magic is not None}
-    if magics:
-        old = max(magics) < 2
-    else:
-        old = bool(broker is not None and broker.hw_protocol)
-    release = broker.release if broker is not None else None
-    # A broker that was upgraded meanwhile is asked for what all of its releases print, and only for that.
-    oldest = broker.oldest if broker is not None else None
+def _facts(broker: Broker | None, magic: int | None) -> BrokerFacts:
+    """What is known of a broker; ``magic`` is the newest message format of the partition's batches."""
     return BrokerFacts(
-        hw_protocol=old,
-        old_runs=frozenset(broker.old_runs if broker is not None else ()),
-        initial_offset=broker.initial_offset if broker is not None else None,
-        falls_back=release is not None and (1, 1) <= release < (2, 7),
-        alone_commits=release is not None and release < (3, 7),
-        fenced=oldest is not None and oldest >= (2, 5) and not old,
+        protocol=protocol.of(broker, magic),
         printed=_printed(broker),
-        always_cuts=release is not None and release < (0, 11),
-        tells_start=oldest is not None and oldest >= (0, 11),
-        eligible=broker is not None and broker.kraft and (release is None or release >= (4, 0)),
-        kraft=broker is not None and broker.kraft,
-        joins_early=not (broker is not None and broker.kraft) and (oldest is None or oldest < (2, 1)),
-        lets_in_early=oldest is not None and oldest < (2, 1),
-        confirms=release is not None and release >= (2, 4),
         unseen_process=broker.unheard if broker is not None else None,
-        told=bool(magics) or (broker is not None and broker.hw_protocol is not None),
     )
 
 

@@ -29,7 +29,7 @@ from forensics.replay.history import (
     Role,
     TruncationReason,
 )
-from forensics.replay.leading import NO_DISK, NO_FACTS
+from forensics.replay.leading import NO_DISK, NO_FACTS, fences, truncates_to_hw
 from forensics.replay.leftovers import left_statements
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.omissions.files import begin_late, end_early
@@ -44,6 +44,7 @@ from forensics.replay.omissions.role_epochs import (
     missed_epochs,
 )
 from forensics.replay.omissions.unknown_writers import unknown_writers
+from forensics.replay.protocol import Answer, some
 from forensics.replay.put_back import put_back
 from forensics.replay.settling import Settling
 from forensics.replay.stating import Stating
@@ -180,14 +181,13 @@ class _Pass:
 
     def _settings(self) -> None:
         """What the brokers' releases and kinds say of the whole partition."""
-        history, facts = self.history, self.facts.values()
-        if any(self.facts.get(broker, NO_FACTS).hw_protocol for broker in history.replicas):
+        history, known = self.history, [fact.protocol for fact in self.facts.values()]
+        if any(truncates_to_hw(self.facts, broker) for broker in history.replicas):
             history.protocol = "hw"
-        history.protocol_told = not facts or any(fact.told for fact in facts)
-        history.kraft = any(fact.kraft for fact in facts)
-        history.eligible = any(fact.eligible for fact in facts)
-        history.joins_early = any(fact.joins_early for fact in facts)
-        history.lets_in_early = any(fact.lets_in_early for fact in facts)
+        history.protocol_told = not known or any(one.truncates_by_epoch is not Answer.OPEN for one in known)
+        history.kraft = any(one.kraft is Answer.YES for one in known)
+        history.eligible = any(one.elects_from_elr is not Answer.NO for one in known)
+        history.joins_below_epoch_start = some(one.joins_below_epoch_start for one in known)
         # In its log a KRaft controller tells how a partition was made and what was unclean, of other elections nothing.
         made = Kind.PARTITION_CREATED if history.kraft else None
         history.elections_told = any(
@@ -372,7 +372,7 @@ class _Fold(Stating):
                     log = log.cut(on).begin(UNKNOWN, on)
             elif on is None and (begun := self._begun_before(broker, epoch, at)) is not None:
                 log = log.cut(begun).begin(UNKNOWN, begun)
-            fenced = all(self.facts.get(one, NO_FACTS).fenced for one in (broker, tenure.leader) if one is not None)
+            fenced = all(fences(self.facts, one) for one in (broker, tenure.leader) if one is not None)
             if grew:
                 self.contradictions += not_truncated(self.history, tenure, log, epoch.lineage, fenced=fenced)
             if at > 0 and not self.history.coverage.has(broker, Printed.LOG):
@@ -445,7 +445,7 @@ class _Fold(Stating):
             if step.kind is StepKind.TRUNCATED:
                 leader = tenure.leader if tenure.leader is not None else (epoch.leader if epoch else None)
                 end = step.end if step.end is not None else step.end_low
-                fenced = self.facts.get(broker, NO_FACTS).fenced and step.reason is not TruncationReason.HIGH_WATERMARK
+                fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
                 if epoch is not None and fenced and self.history.coverage.missing_in(Span.WITHIN):
                     log = as_it_was(log, epoch.lineage, step.target, end)
                 cut = Cut(

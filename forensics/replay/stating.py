@@ -12,6 +12,7 @@ from forensics.replay.elections import isr_changed_untold
 from forensics.replay.history import Confidence, Epoch, Role, Statement
 from forensics.replay.leading import NO_FACTS, Leading, unknown_from
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
+from forensics.replay.protocol import Answer
 from forensics.replay.steps import Sample, StepKind, Tenure, replaced
 
 
@@ -34,10 +35,9 @@ class Stating(Leading):
             self._state(broker, epoch, alone, "because the leader was alone in the ISR", confidence=Confidence.INFERRED)
 
     def _commits_alone(self, broker: int) -> bool:
-        """Whether a leader alone in the ISR commits what it appends: from 3.7 on only if min.insync.replicas allows
-        (KIP-966, Partition.maybeIncrementLeaderHW).
-        """
-        return self.facts.get(broker, NO_FACTS).alone_commits or self.history.min_insync_replicas == 1
+        """Whether a leader alone in the ISR commits what it appends: not where min.insync.replicas asks for more."""
+        needs_more = self.facts.get(broker, NO_FACTS).protocol.hw_needs_min_isr is not Answer.NO
+        return not needs_more or self.history.min_insync_replicas == 1
 
     def _alone(self, broker: int, tenure: Tenure) -> Sample | None:
         """How far a leader that was alone in the ISR is known to have written: all of that was committed.
@@ -150,7 +150,7 @@ class Stating(Leading):
                 continue
             if following.start is not None and statement.high_watermark > following.start:
                 return self._follow_on(replace(statement, epoch=following.epoch, lineage=following.lineage))
-        if statement.earlier or self.facts.get(statement.replica, NO_FACTS).fenced:
+        if statement.earlier or self._fenced(statement.replica):
             return statement
         told = (t.epoch for t in self.tenures.get(statement.replica, ()) if t.epoch > epoch.epoch)
         return self._beyond_sight(statement, epoch, min(told, default=None))

@@ -9,6 +9,7 @@ from forensics.replay.directory import Ref
 from forensics.replay.events import REFUSED, STOPPED_FOR_GOOD, Event
 from forensics.replay.history import Role, TruncationReason
 from forensics.replay.isr import broker_set
+from forensics.replay.protocol import Answer
 from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure, lines_missing, told_before
 from forensics.replay.watermarks import Watermarks
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -220,7 +221,7 @@ class Reader(Watermarks):
         first = not self.tenures and not now.steps and self.low == 0 and not anew
         self.starts_empty |= first
         if self.end == 0 and not self.growing:
-            if self.facts.kraft:  # behind the role; else the same creation, told by another line
+            if self.facts.protocol.kraft is Answer.YES:  # behind the role; else the same creation, told by another line
                 self._replaced(0, event, told=True)
             return
         if first:
@@ -268,7 +269,7 @@ class Reader(Watermarks):
         target = event.offset
         if target is None:
             return
-        now, planned, old = self.now, self.planned, self.facts.is_old(event.run)
+        now, planned, old = self.now, self.planned, self.facts.protocol.truncates_to_hw(event.run)
         at_start = now.role is not Role.LEADER and not any(step.kind is StepKind.TRUNCATED for step in now.steps)
         ref = Ref(row=event.row, note=f"truncated to {target}")
         reason = TruncationReason.UNKNOWN
@@ -340,9 +341,12 @@ class Reader(Watermarks):
         if event.leo is not None and event.leo >= 0:
             self._noop(event)
         hw = event.hw
-        # Where its leader knows none of its epochs, a follower falls back on the offset that it began to fetch from. To
-        # 2.6 that is its high watermark, and later too in a log without epochs (ReplicaManager.initialFetchOffset).
-        if event.detail == _FALLS_BACK and (self.facts.is_old(event.run) or self.facts.falls_back):
+        # Where its leader knows none of its epochs, a follower falls back on the offset that it began to fetch from.
+        # That is its high watermark, unless its log has epochs and it truncates on fetch
+        # (ReplicaManager.initialFetchOffset).
+        known = self.facts.protocol
+        starts_at_hw = known.truncates_to_hw(event.run) or known.truncates_on_fetch is Answer.NO
+        if event.detail == _FALLS_BACK and starts_at_hw:
             hw = event.offset
         if hw is not None:
             self._hw_at_start(hw, event)
@@ -380,9 +384,9 @@ class Reader(Watermarks):
             return
         if now.leader is None:
             now.leader = event.leader
-        if event.offset is not None and self.facts.initial_offset == "hw":
+        if event.offset is not None and self.facts.protocol.starts_fetching_at_hw is Answer.YES:
             self._hw_at_start(event.offset, event)
-        elif event.offset is not None and self.facts.initial_offset == "end":
+        elif event.offset is not None and self.facts.protocol.starts_fetching_at_leo is Answer.YES:
             ref = Ref(row=event.row, note=f"fetches from {event.offset}")
             if now.start_end is None and not now.steps:
                 now.start_end, now.start_ref, now.start_low = event.offset, ref, event.offset

@@ -12,9 +12,12 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.speakers import OF_ITSELF
+from forensics.replay import protocol
+from forensics.replay.directory import newest_magic
 from forensics.replay.events import PROGRESS
 from forensics.replay.history import Confidence, History, Role
 from forensics.replay.partitions import OWN, incarnations
+from forensics.replay.protocol import Answer
 from parsers.schema import AMBIGUOUS, ROLES, Kind
 
 LOADING = "loading"
@@ -159,13 +162,15 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
     process = process.filter(
         (pl.col("run") >= pl.col("_first")) & ((pl.col("run") <= pl.col("_last")) | pl.lit(history.incarnation == 0))
     ).drop("_first", "_last")
-    starts = {b: case.brokers[b].initial_offset for b in brokers if b in case.brokers}
+    magic = newest_magic(history.disks)
+    known = {b: protocol.of(case.brokers[b], magic) for b in brokers if b in case.brokers}
+    at_leo = [b for b, one in known.items() if one.starts_fetching_at_leo is Answer.YES]
+    at_hw = [b for b, one in known.items() if one.starts_fetching_at_hw is Answer.YES]
     rows = pl.concat([about, process]).sort("row")
     return rows.select(_READ).with_columns(
         pl.col("time").forward_fill().cum_max().over("broker").alias("_when"),
-        pl.col("broker")
-        .replace_strict(list(starts), list(starts.values()), default=None, return_dtype=pl.String)
-        .alias("_initial"),
+        pl.col("broker").is_in(at_leo).alias("_starts_at_leo"),
+        pl.col("broker").is_in(at_hw).alias("_starts_at_hw"),
         pl.col("run").fill_null(0),
     )
 
@@ -279,7 +284,7 @@ def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
         .when(_is(Kind.FETCH_RESET)).then(pl.when(pl.any_horizontal(pl.col("leo", "log_start").is_not_null()))
                                           .then(pl.col("offset")))
         .when(_is(Kind.LOG_CREATED)).then(pl.lit(0, dtype=pl.Int64))
-        .when(_is(Kind.FETCHER_ADDED) & (pl.col("_initial") == "end")).then(pl.col("offset"))
+        .when(_is(Kind.FETCHER_ADDED) & pl.col("_starts_at_leo")).then(pl.col("offset"))
         .when(_is(Kind.LEADER_AND_ISR, Kind.TRUNCATE, Kind.LOG_DELETED, Kind.ROLE_UNCHANGED)).then(None)
         .otherwise(pl.col("leo"))
     )  # fmt: skip
@@ -336,7 +341,7 @@ def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.Dat
     stated = (
         pl.when(_is(Kind.HW_LOADED) & ambiguous).then(None)
         .when(_is(*ROLES) & ~pl.col("_taken")).then(None)
-        .when(_is(Kind.FETCHER_ADDED) & (pl.col("_initial") == "hw")).then(pl.col("offset"))
+        .when(_is(Kind.FETCHER_ADDED) & pl.col("_starts_at_hw")).then(pl.col("offset"))
         .when(_is(Kind.HW_MISSING)).then(pl.lit(0, dtype=pl.Int64))
         # Before KIP-101 a follower is cut to its own high watermark, so the target tells it.
         .when(own_target & pl.col("_first_cut")).then(pl.col("offset"))

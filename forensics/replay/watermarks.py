@@ -8,6 +8,7 @@ from forensics.replay.directory import Ref
 from forensics.replay.events import Event
 from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, Overtaken, Regression, RegressionKind, Role
 from forensics.replay.isr import broker_set
+from forensics.replay.protocol import Answer
 from forensics.replay.steps import Sample, Step, StepKind, Tenure
 from parsers.schema import AMBIGUOUS, Kind
 
@@ -173,9 +174,8 @@ class Watermarks:
         if was and not now.isr:
             now.isr.append((was, Ref(row=event.row, note=BEGAN_WITH)))
         if isr is not None:
-            now.standing = (
-                (now.standing or now.isr[-1][0]) if self.proposed and self.facts.confirms and now.isr else None
-            )
+            confirms = self.facts.protocol.logs_isr_commits is Answer.YES
+            now.standing = (now.standing or now.isr[-1][0]) if self.proposed and confirms and now.isr else None
             now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
             now.is_alone = isr == {self.replica} and (now.is_alone or event.kind != Kind.ISR_SHRINK)
             if now.is_alone and event.kind == Kind.ISR_COMMIT and now.end_low > 0:

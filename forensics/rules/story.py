@@ -23,6 +23,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.isr import isr_text
 from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
+from forensics.replay.protocol import Answer
 from forensics.replay.spared import spared
 from forensics.replay.steps import REMOVES, LogBefore, Step, StepKind
 from forensics.rules.finding import Fact, brokers_text, epoch_text, span_text
@@ -283,7 +284,7 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     if leader is None or not before or not (before[-1].isr_own or before[-1].isr_told):
         return False
     if (
-        not history.lets_in_early
+        history.joins_below_epoch_start is not Answer.YES
         or not history.coverage.throughout(leader)
         or leader not in (before[-1].last_isr or ())
     ):

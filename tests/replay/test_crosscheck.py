@@ -29,6 +29,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.protocol import Answer
 from forensics.replay.steps import Step, StepKind, Tenure
 from forensics.rules.story import loss_cause
 from tests.covering import missing_within, whole
@@ -130,7 +131,8 @@ def test_a_truncation_by_leader_epoch_takes_nothing_that_the_leader_has(
 def test_a_member_that_lagged_was_there_when_the_records_were_written(
     spans: list[Tenure], second: int, cut: int | None, cause: str
 ) -> None:
-    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1), lets_in_early=True)
+    early = Answer.YES
+    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1), joins_below_epoch_start=early)
     isr = [(frozenset({1, 2}), LINE)]
     history.epochs = {n: Epoch(n, leader=2, start=n, isr=isr, isr_own=True, served=True) for n in (3, second)}
     last = history.epochs[second + 1] = Epoch(second + 1, leader=1, start=10, isr=isr, served=True)

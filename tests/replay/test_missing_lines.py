@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from forensics.replay.events import SNAPSHOT, Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.omissions.own_lines import JUMPED, OwnLines, gaps_in
 from forensics.replay.omissions.role_epochs import Linked, Roles, forget_printed, linked, missed_epochs
+from forensics.replay.protocol import Answer, Protocol
 from forensics.replay.steps import LogBefore, Step, StepKind, Tenure
 from parsers.schema import BY_REQUEST, Kind
 from tests.covering import missing_within
@@ -156,7 +158,8 @@ def tenure(epoch: int, role: Role, leader: int) -> Tenure:
     return Tenure(1, epoch, 1, role, leader, refs=[Ref()])
 
 
-FENCED = {1: BrokerFacts(fenced=True)}
+FENCING = Protocol(fences_fetch_sessions=Answer.YES)
+FENCED = {1: BrokerFacts(protocol=FENCING)}
 
 
 @pytest.mark.parametrize(("seconds", "kraft", "missing"), [(2, True, 0), (60, True, 1), (2, False, 1)])
@@ -166,7 +169,8 @@ def test_a_broker_of_kraft_takes_two_epochs_at_once(seconds: int, kraft: bool, m
     both = [(frozenset({1, 3}), Ref())]
     short = Epoch(1, leader=3, isr=both, isr_elected=True, time=1_000_000)
     after = Epoch(2, leader=1, served=True, time=1_000_000 * (1 + seconds))
-    facts = {1: BrokerFacts(fenced=True, kraft=kraft)}
+    kraft_too = replace(FENCING, kraft=Answer.YES if kraft else Answer.NO)
+    facts = {1: BrokerFacts(protocol=kraft_too)}
     assert len(untold(spans, {1: short, 2: after}, facts, {}, {}, {})) == missing
 
 
@@ -203,7 +207,7 @@ def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader
     between = tenure(1, Role.OFFLINE, -1)
     first.start_end = 0
     fetched = Tenure(2, 0, 1, Role.FOLLOWER, 1, refs=[Ref()], start_end=0, end_low=26)
-    spans, facts = {1: [last, between, first], 2: [fetched]}, {broker: BrokerFacts(fenced=True) for broker in (1, 2)}
+    spans, facts = {1: [last, between, first], 2: [fetched]}, dict.fromkeys((1, 2), FENCED[1])
     epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1), 2: Epoch(2, leader=1, served=True)}
     why = "a follower had fetched up to 26 from it in epoch 0, and epoch 2 began at 0"
     assert untold(spans, epochs, facts, {}, {}, {}).get(1) == (0, why)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
+from forensics.case.brokers import Broker
+from forensics.replay import protocol
 from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, RegressionKind, Role, TruncationReason
 from forensics.replay.isr import broker_set
@@ -20,8 +22,13 @@ def event(kind: Kind, *, run: int = 1, **values: object) -> Event:
     return Event(**(blank | {"row": 0, "broker": 1, "run": run, "kind": kind.value, "message": ""} | values))  # type: ignore[arg-type]
 
 
-def read(events: Iterable[Event], *, hw_protocol: bool = False, initial_offset: str | None = None) -> list[Tenure]:
-    reader = Reader(1, BrokerFacts(hw_protocol=hw_protocol, initial_offset=initial_offset))
+def reader_of(version: str | None) -> Reader:
+    """Reads the lines of a broker of that version, or of one of which no version is known."""
+    return Reader(1, BrokerFacts(protocol=protocol.of(Broker(1, version=version))))
+
+
+def read(events: Iterable[Event], *, version: str | None = None) -> list[Tenure]:
+    reader = reader_of(version)
     return reader.read(e._replace(row=row, time=row * 1_000_000) for row, e in enumerate(events))
 
 
@@ -107,12 +114,12 @@ def test_a_cut_whose_end_nobody_told_is_bounded_by_what_is_known() -> None:
 
 
 def test_before_0_11_the_line_is_printed_although_nothing_is_cut() -> None:
-    assert read([follows(1, end=50), cut(50)], hw_protocol=True)[0].steps == []
-    assert read([follows(1, end=50), cut(80)], hw_protocol=True)[0].steps == []
+    assert read([follows(1, end=50), cut(50)], version="0.10.2.2")[0].steps == []
+    assert read([follows(1, end=50), cut(80)], version="0.10.2.2")[0].steps == []
 
 
 def test_the_first_cut_of_a_follower_is_its_high_watermark_in_the_old_protocol_alone() -> None:
-    (old,) = read([follows(1, end=80), cut(50)], hw_protocol=True)
+    (old,) = read([follows(1, end=80), cut(50)], version="0.10.2.2")
     (new,) = read([follows(1, end=80), cut(50)])
     assert old.steps[0].reason is TruncationReason.HIGH_WATERMARK
     assert old.start_hw is not None
@@ -122,7 +129,7 @@ def test_the_first_cut_of_a_follower_is_its_high_watermark_in_the_old_protocol_a
 
 
 def test_a_second_cut_is_no_high_watermark() -> None:
-    (tenure,) = read([follows(1, end=80), cut(50), cut(40)], hw_protocol=True)
+    (tenure,) = read([follows(1, end=80), cut(50), cut(40)], version="0.10.2.2")
     assert [(s.target, s.end, s.reason is TruncationReason.HIGH_WATERMARK) for s in tenure.steps] == [
         (50, 80, True),
         (40, 50, False),
@@ -152,9 +159,9 @@ def test_a_log_created_where_one_was_is_a_loss_of_it() -> None:
 
 def test_the_offset_of_a_new_fetcher_is_the_end_only_where_the_version_prints_it() -> None:
     added = event(Kind.FETCHER_ADDED, leader=2, leader_epoch=1, offset=26)
-    assert read([follows(1), added], initial_offset="end")[0].start_end == 26
-    assert read([follows(1), added], initial_offset=None)[0].start_end is None
-    by_hw = read([follows(1), added], initial_offset="hw")[0]
+    assert read([follows(1), added], version="1.0.2")[0].start_end == 26
+    assert read([follows(1), added], version="3.9.1")[0].start_end is None
+    by_hw = read([follows(1), added], version="2.6.3")[0]
     assert by_hw.start_end is None
     assert by_hw.start_hw is not None
     assert by_hw.start_hw.value == 26
@@ -194,7 +201,7 @@ def test_an_isr_column() -> None:
 
 def lost_checkpoint(*, end: int, crashed: bool = False, stopped: bool = True) -> list[RegressionKind]:
     """What is said of a high watermark that is not found once the role was told, as brokers before 1.1 print it."""
-    reader = Reader(1, BrokerFacts(hw_protocol=True, initial_offset=None))
+    reader = reader_of("0.10.2.2")
     back = [event(Kind.RECOVERY, run=2, offset=0)] if crashed else []
     told = event(Kind.LEADER_AND_ISR, run=2, leader_epoch=1, leader=2, isr="1,2")
     stops = [event(Kind.SHUTDOWN_BEGIN)] if stopped else []
@@ -211,7 +218,7 @@ def test_a_missing_high_watermark_is_noticed_after_the_first_role_too() -> None:
 
 
 def starts_empty(*events: Event) -> bool:
-    reader = Reader(1, BrokerFacts(hw_protocol=False, initial_offset="end"))
+    reader = reader_of("1.0.2")
     reader.read(e._replace(row=row) for row, e in enumerate(events))
     return reader.starts_empty
 
@@ -230,11 +237,11 @@ def test_a_reset_told_when_it_is_done_does_not_bring_the_records_back() -> None:
     begins = [follows(2), event(Kind.FETCHER_ADDED, leader=2, offset=22)]
     reset = event(Kind.FETCH_RESET, leader=2, offset=22, leo=16)
     told = event(Kind.FETCH_RESET, leader=2, offset=22, detail="out of range; reset offset to 16")
-    found = read([*begins, reset, cut(16), told, leads(3, 16)], hw_protocol=True, initial_offset="end")
+    found = read([*begins, reset, cut(16), told, leads(3, 16)], version="0.10.2.2")
     assert [(s.kind, s.end, s.target) for s in found[0].steps] == [(StepKind.TRUNCATED, 22, 16)]
     assert (found[1].start_end, found[1].end_low) == (16, 16)
     without = event(Kind.LEADER_AND_ISR, leader=1, leader_epoch=3, isr="1")
-    found = read([*begins, reset, cut(16), told, without], hw_protocol=True, initial_offset="end")
+    found = read([*begins, reset, cut(16), told, without], version="0.10.2.2")
     assert (found[1].start_end, found[1].end_low) == (None, 16)
 
 

@@ -15,6 +15,7 @@ from forensics.replay.coverage import BOTH, MissingLines, Omission, Span
 from forensics.replay.directory import Ref
 from forensics.replay.events import PROGRESS, SNAPSHOT, Event
 from forensics.replay.history import BrokerFacts, Role
+from forensics.replay.protocol import Answer
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import AMBIGUOUS, BY_REQUEST, FROM_REMOTE, MOVED, Kind
 
@@ -651,7 +652,9 @@ def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
     """Missing lines between those of one broker about its replica, in the order in which they are found."""
     if fact.printed != BOTH:
         return []  # a whole file is missing: that is known without this
-    found = OwnLines(broker, always_cuts=fact.always_cuts, tells_start=fact.tells_start).read(own)
+    always_cuts = fact.protocol.always_truncates_as_follower is Answer.YES
+    tells_start = fact.protocol.logs_leader_start is Answer.YES
+    found = OwnLines(broker, always_cuts=always_cuts, tells_start=tells_start).read(own)
     if own and fact.unseen_process is not None:
         # Between which of its processes that one ran is not known, or whether it was the last.
         begins = [two.row for one, two in itertools.pairwise(own) if one.run != two.run]

@@ -11,7 +11,8 @@ from forensics.replay.epochs import at_once
 from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.isr import isr_text
-from forensics.replay.leading import NO_FACTS
+from forensics.replay.leading import NO_FACTS, fences, truncates_to_hw
+from forensics.replay.protocol import Answer, Protocol
 from forensics.replay.removals import accounted
 from forensics.replay.steps import StepKind, Tenure
 from parsers.schema import ROLES
@@ -61,9 +62,9 @@ class Roles:
     ends: Mapping[int, int]
     removed: Mapping[int, frozenset[int]]
 
-    def fact(self, broker: int) -> BrokerFacts:
-        """What is known of a broker."""
-        return self.facts.get(broker, NO_FACTS)
+    def protocol(self, broker: int) -> Protocol:
+        """What a broker does where releases differ."""
+        return self.facts.get(broker, NO_FACTS).protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,7 @@ def _elected_member(roles: Roles, part: _Part) -> _Sign | None:
         return None
     if not _was_there(part.before, part.spans, number):
         return None
-    if _brief(number, roles.epochs) and roles.fact(broker).kraft:
+    if _brief(number, roles.epochs) and roles.protocol(broker).kraft is Answer.YES:
         return None
     if broker != epoch.leader and _taken_for_dead(broker, number, roles.epochs):
         return None
@@ -249,7 +250,7 @@ def _elected_member(roles: Roles, part: _Part) -> _Sign | None:
 def _not_reconciled(roles: Roles, part: _Part) -> _Sign | None:
     """It came into the ISR with more than its leader had when it began, and no line says that it truncated."""
     leaders = roles.spans.get(part.epoch.leader if part.epoch.leader is not None else -1, ())
-    if part.joined and part.here and roles.fact(part.broker).fenced and _uncut(part.here, leaders):
+    if part.joined and part.here and fences(roles.facts, part.broker) and _uncut(part.here, leaders):
         return _Sign(part.broker, part.number, NOT_RECONCILED, {})
     return None
 
@@ -284,7 +285,7 @@ def _joined_isr(roles: Roles, part: _Part) -> _Sign | None:
     """
     if not part.joined or not part.before or part.here:
         return None
-    if part.before[-1].leader != part.epoch.leader or roles.fact(part.broker).fenced:
+    if part.before[-1].leader != part.epoch.leader or fences(roles.facts, part.broker):
         return _Sign(part.broker, part.number, JOINED_ISR, {})
     return None
 
@@ -456,7 +457,7 @@ def _leads_with_less(roles: Roles, one: Tenure, two: Tenure) -> list[_Sign]:
         other: t.end_low
         for other, spans in roles.spans.items()
         for t in spans
-        if other != one.replica and t.epoch == one.epoch and t.leader == one.replica and roles.fact(other).fenced
+        if other != one.replica and t.epoch == one.epoch and t.leader == one.replica and fences(roles.facts, other)
         if t.end_low > max(t.start_low, t.start_end or 0, start)
         # A fetch that waits at its leader is answered in the next epoch, before the follower is told of that.
         if not (one.run == two.run and any(later.epoch == two.epoch for later in spans))
@@ -478,7 +479,7 @@ def _fetched(roles: Roles, led: Tenure, end: int) -> dict[int, int]:
         for other, spans in roles.spans.items()
         for t in spans
         if other != led.replica and t.epoch == led.epoch and t.leader == led.replica
-        if t.end_low > max(t.start_low, t.start_end or 0, end) and not roles.fact(other).hw_protocol
+        if t.end_low > max(t.start_low, t.start_end or 0, end) and not truncates_to_hw(roles.facts, other)
     }
 
 

@@ -1,0 +1,330 @@
+"""What a broker does where releases of Kafka differ: one table, and what the table answers for a broker.
+
+A row of ``BEHAVIOURS`` is one thing that brokers of some releases do and others do not. Whatever in replay depends on a
+release asks here; docs/protocol.md shows the table.
+
+The reference model (``forensics.model.protocol``) speaks of the same behaviours by the same names. It shares the words
+alone: neither module imports the other, so that each can find the other wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from forensics.case.brokers import INTER_BROKER, MESSAGE_FORMAT, Broker, Process, Release, version_of
+
+
+class Answer(Enum):
+    """Whether a broker shows a behaviour. Callers compare by ``is``, so that nobody takes ``OPEN`` for a no."""
+
+    YES = "yes"
+    NO = "no"
+    OPEN = "open"
+    """The evidence does not decide: the release is not known, or not exactly enough, or a gate is not."""
+
+
+class Asked(Enum):
+    """Of which releases a behaviour must hold where a broker was upgraded, or downgraded, within the evidence."""
+
+    PRESENT = "the release that it logged last"
+    EVERY = "every release that it ran"
+    ANY = "any release that it ran"
+    PROCESS = "the release that it logged last; and by process, what that process logged"
+    NEVER = "nothing: replay allows for it in every release"
+
+
+class Releases(NamedTuple):
+    """A range of releases: from ``since`` up to but not including ``until``; None is no limit.
+
+    Limits are written without a final 0: (3, 4) is 3.4.0.
+    """
+
+    since: Release | None
+    until: Release | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behaviour:
+    """One row of the table: it holds where the release is in one of the ranges and every gate is passed.
+
+    Attributes:
+        name: field of ``Protocol``, and name of the same behaviour in the reference model.
+        says: what the broker does.
+        releases: ranges in which it does so, disjoint and rising.
+        unknown: the answer of the ranges where the release is not known.
+        source: KIP, KAFKA issue, or Kafka's class and the release it was read in.
+        asked: of which releases it must hold.
+        inter_broker: least ``inter.broker.protocol.version``. A broker that states none runs that of its release. With
+            KRaft ``metadata.version`` takes its place; its least value, 3.0-IV1, passes every gate here.
+        message_format: least ``log.message.format.version``. Where batches are in the evidence, they decide alone.
+        feature: finalized feature and its least level. No evidence that is read states a level, so such a row never
+            answers ``YES``.
+        setting: where this setting is set the broker does so in any release.
+        needs: behaviours without which it does not.
+        unless: behaviours with which it does not.
+    """
+
+    name: str
+    says: str
+    releases: tuple[Releases, ...]
+    unknown: Answer
+    source: str
+    asked: Asked = Asked.PRESENT
+    inter_broker: Release | None = None
+    message_format: Release | None = None
+    feature: tuple[str, int] | None = None
+    setting: str | None = None
+    needs: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+
+
+BEHAVIOURS: tuple[Behaviour, ...] = (
+    Behaviour(
+        name="kraft",
+        says="The broker follows the metadata log of a KRaft controller. Without it, a controller that writes to "
+        "ZooKeeper sends it LeaderAndIsr requests.",
+        releases=(Releases((4,), None),),
+        unknown=Answer.NO,
+        setting="process.roles",
+        source="KIP-500; KIP-833: 4.0 has no other mode",
+    ),
+    # -- truncation ---------------------------------------------------------------------------------------------------
+    Behaviour(
+        name="truncates_by_epoch",
+        says="A new follower truncates to where its last leader epoch ends in its leader's log. Without it, it "
+        "truncates to its own high watermark.",
+        releases=(Releases((0, 11), None),),
+        unknown=Answer.OPEN,
+        inter_broker=(0, 11),
+        message_format=(0, 11),
+        asked=Asked.PROCESS,
+        source="KIP-101, KAFKA-1211",
+    ),
+    Behaviour(
+        name="always_truncates_as_follower",
+        says="A broker truncates each time it becomes follower and logs it, even if it removes nothing.",
+        releases=(Releases(None, (0, 11)),),
+        unknown=Answer.OPEN,
+        source="ReplicaManager.makeFollowers, 0.10.2.2",
+    ),
+    Behaviour(
+        name="truncates_on_fetch",
+        says="A follower fetches at once, with its last epoch in the request, and truncates to the diverging epoch in "
+        "the response. Without it, it asks with OffsetsForLeaderEpoch before it fetches.",
+        releases=(Releases((2, 7), None),),
+        unknown=Answer.OPEN,
+        source="KIP-595",
+    ),
+    # -- fetching -----------------------------------------------------------------------------------------------------
+    Behaviour(
+        name="starts_fetching_at_leo",
+        says="The offset in `Added fetcher` is the follower's log end offset.",
+        releases=(Releases(None, (1, 1)),),
+        unknown=Answer.OPEN,
+        asked=Asked.EVERY,
+        source="ReplicaManager.makeFollowers, 1.0.2",
+    ),
+    Behaviour(
+        name="starts_fetching_at_hw",
+        says="The offset in `Added fetcher` is the follower's high watermark.",
+        releases=(Releases((1, 1), None),),
+        unless=("truncates_on_fetch",),
+        unknown=Answer.OPEN,
+        asked=Asked.EVERY,
+        source="ReplicaManager.makeFollowers, 1.1.0 to 2.6.3",
+    ),
+    Behaviour(
+        name="fences_fetch_sessions",
+        says="A leader refuses a fetch of another leader epoch, also within a fetch session. So only a fetch that "
+        "already waits at the leader is answered in a later epoch than the follower knows.",
+        releases=(Releases((2, 5), None),),
+        needs=("truncates_by_epoch",),
+        unknown=Answer.OPEN,
+        asked=Asked.EVERY,
+        source="KIP-320; KAFKA-9338: up to 2.4 FetchSession forgets the epoch of the request",
+    ),
+    # -- high watermark and ISR ---------------------------------------------------------------------------------------
+    Behaviour(
+        name="hw_needs_min_isr",
+        says="A leader's high watermark stands still while the ISR is smaller than min.insync.replicas.",
+        releases=(Releases((3, 7), None),),
+        unknown=Answer.OPEN,
+        source="KIP-966; Partition.maybeIncrementLeaderHW, 3.7.0",
+    ),
+    Behaviour(
+        name="joins_below_epoch_start",
+        says="A leader lets a follower into the ISR that has reached its high watermark, though not the start of its "
+        "leader epoch.",
+        releases=(Releases(None, (2, 1)),),
+        unless=("kraft",),
+        unknown=Answer.OPEN,
+        asked=Asked.ANY,
+        source="KAFKA-7128",
+    ),
+    Behaviour(
+        name="elects_from_elr",
+        says="The controller may elect a leader from the eligible leader replicas, which have all committed records.",
+        releases=(Releases((4,), None),),
+        needs=("kraft",),
+        feature=("eligible.leader.replicas.version", 1),
+        unknown=Answer.OPEN,
+        source="KIP-966",
+    ),
+    # -- what it logs -------------------------------------------------------------------------------------------------
+    Behaviour(
+        name="logs_leader_start",
+        says="A leader logs the offset at which its leader epoch starts.",
+        releases=(Releases((0, 11), None),),
+        unknown=Answer.OPEN,
+        asked=Asked.EVERY,
+        source="Partition.makeLeader, 0.11.0.0",
+    ),
+    Behaviour(
+        name="logs_isr_commits",
+        says="A leader logs at INFO which of the ISRs that it proposed were committed.",
+        releases=(Releases((2, 4), None),),
+        unknown=Answer.OPEN,
+        source="Partition, 2.4.0; up to 2.3 at TRACE",
+    ),
+)
+"""Every behaviour that differs between releases and that replay knows."""
+
+_NAMED: Mapping[str, Behaviour] = {row.name: row for row in BEHAVIOURS}
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """What one broker does: an answer for each row of ``BEHAVIOURS`` that is asked, in that order."""
+
+    kraft: Answer = Answer.NO
+    truncates_by_epoch: Answer = Answer.OPEN
+    always_truncates_as_follower: Answer = Answer.OPEN
+    truncates_on_fetch: Answer = Answer.OPEN
+    starts_fetching_at_leo: Answer = Answer.OPEN
+    starts_fetching_at_hw: Answer = Answer.OPEN
+    fences_fetch_sessions: Answer = Answer.OPEN
+    hw_needs_min_isr: Answer = Answer.OPEN
+    joins_below_epoch_start: Answer = Answer.OPEN
+    elects_from_elr: Answer = Answer.NO
+    logs_leader_start: Answer = Answer.OPEN
+    logs_isr_commits: Answer = Answer.OPEN
+    old_runs: frozenset[int] = field(default=frozenset())
+    """Processes that did not truncate by epoch, whatever the broker did later."""
+
+    def truncates_to_hw(self, run: int) -> bool:
+        """Whether a process of the broker truncates to its own high watermark as a new follower."""
+        return self.truncates_by_epoch is Answer.NO or run in self.old_runs
+
+
+UNKNOWN_BROKER = Protocol()
+"""What is assumed of a broker of which nothing is known."""
+
+
+def of(broker: Broker | None, magic: int | None = None) -> Protocol:
+    """What a broker does.
+
+    Args:
+        broker: what is known of it; None where nothing is.
+        magic: newest message format among the partition's batches in the evidence, None where there are none.
+    """
+    processes = broker.processes if broker is not None else {}
+    truncates = _NAMED["truncates_by_epoch"]
+    old = (run for run, process in processes.items() if _answer(truncates, _of_process(process)) is Answer.NO)
+    asked = (row.name for row in BEHAVIOURS if row.asked is not Asked.NEVER)
+    return Protocol(**{name: answer(name, broker, magic) for name in asked}, old_runs=frozenset(old))
+
+
+def answer(name: str, broker: Broker | None, magic: int | None = None) -> Answer:
+    """Whether a broker shows the behaviour of that name; for ``magic`` see ``of``."""
+    row, stated = _NAMED[name], _of_broker(broker, magic)
+    if broker is None or row.asked not in (Asked.EVERY, Asked.ANY) or not broker.releases:
+        return _answer(row, stated)
+    found = [_answer(row, stated._replace(release=release)) for release in broker.releases]
+    return every(found) if row.asked is Asked.EVERY else some(found)
+
+
+def within(ranges: Iterable[Releases], release: Release) -> Answer:
+    """Whether a release is in one of the ranges; ``OPEN`` where only some releases of that name are, as with (3, 3) for
+    3.3 of which the last number is not known.
+    """
+    first, behind = release, (*release[:-1], release[-1] + 1)
+    found = []
+    for since, until in ranges:
+        after = since is None or since <= first
+        before = until is None or behind <= until
+        apart = (since is not None and behind <= since) or (until is not None and until <= first)
+        found.append(Answer.YES if after and before else Answer.NO if apart else Answer.OPEN)
+    return some(found)
+
+
+def every(answers: Iterable[Answer]) -> Answer:
+    """``YES`` where all are, ``NO`` where one is."""
+    found = {*answers}
+    return Answer.NO if Answer.NO in found else Answer.OPEN if Answer.OPEN in found else Answer.YES
+
+
+def some(answers: Iterable[Answer]) -> Answer:
+    """``YES`` where one is, ``NO`` where all are."""
+    return _OPPOSITE[every(_OPPOSITE[one] for one in answers)]
+
+
+_OPPOSITE = {Answer.YES: Answer.NO, Answer.NO: Answer.YES, Answer.OPEN: Answer.OPEN}
+
+
+class _Stated(NamedTuple):
+    """What the evidence states of one broker or process that decides on its behaviours."""
+
+    release: Release | None = None
+    inter_broker: Release | None = None
+    message_format: Release | None = None
+    magic: int | None = None
+    settings: Mapping[str, str] = {}
+
+
+def _of_broker(broker: Broker | None, magic: int | None) -> _Stated:
+    if broker is None:
+        return _Stated(magic=magic)
+    inter_broker, message_format = (version_of(broker.settings.get(key)) for key in (INTER_BROKER, MESSAGE_FORMAT))
+    return _Stated(broker.release, inter_broker, message_format, magic, broker.settings)
+
+
+def _of_process(process: Process) -> _Stated:
+    return _Stated(process.release, process.inter_broker, process.message_format)
+
+
+def _answer(row: Behaviour, stated: _Stated) -> Answer:
+    """What a row answers for one release."""
+    if row.setting is not None and stated.settings.get(row.setting, "").strip("[] "):
+        return Answer.YES
+    if row.message_format is not None and stated.magic is not None:
+        return Answer.YES if stated.magic >= _FORMAT_2 else Answer.NO
+    return every(
+        (
+            _by_release(row, stated),
+            _reaches(stated.inter_broker, row.inter_broker),
+            _reaches(stated.message_format, row.message_format),
+            Answer.YES if row.feature is None else Answer.OPEN,
+            *(_answer(_NAMED[name], stated) for name in row.needs),
+            *(_OPPOSITE[_answer(_NAMED[name], stated)] for name in row.unless),
+        )
+    )
+
+
+_FORMAT_2 = 2
+"""Message format that stores the leader epoch with each batch (0.11, KIP-98 and KIP-101)."""
+
+
+def _by_release(row: Behaviour, stated: _Stated) -> Answer:
+    if stated.release is not None:
+        return within(row.releases, stated.release)
+    # A broker refuses a message format of a later release than its own (KafkaConfig).
+    formatted = row.message_format is not None and stated.message_format is not None
+    return Answer.YES if formatted else row.unknown
+
+
+def _reaches(stated: Release | None, least: Release | None) -> Answer:
+    """Whether a gate is passed: there is none, or the setting is not stated and has the broker's own release."""
+    return Answer.NO if least is not None and stated is not None and stated < least else Answer.YES
