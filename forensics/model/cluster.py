@@ -273,7 +273,7 @@ class Cluster:
         if not self.reaches(broker, replica.leader):
             return False
         self._step()
-        last_epoch = replica.epochs.latest if self.protocol.truncates_by == "fetch" else NO_EPOCH
+        last_epoch = replica.epochs.latest if self.protocol.truncates_on_fetch else NO_EPOCH
         if self.trace.on:
             self.emit(
                 "fetches",

@@ -130,7 +130,7 @@ class Controller:
         rest = tuple(b for b in state.isr if b != broker)
         if not any(b in self.live for b in rest):
             return
-        if self.cluster.protocol.mode == "kraft":
+        if self.cluster.protocol.kraft:
             self._change(
                 rest,
                 self._choose(rest) if state.leader == broker else state.leader,
@@ -172,7 +172,7 @@ class Controller:
             self.emit("election_failed", live=list(self.live), isr=list(state.isr))
             return False
         isr = (leader,) if unclean else tuple(b for b in state.isr if b in self.live)
-        if self.cluster.protocol.mode == "kraft":
+        if self.cluster.protocol.kraft:
             self._change(isr, leader, "handleBrokerUnfenced", unclean=unclean)
             return True
         was = list(state.isr)
@@ -186,7 +186,7 @@ class Controller:
         state = self.state
         if state is None or state.leader in (NO_LEADER, broker) or broker not in state.isr or broker not in self.live:
             return False
-        if self.cluster.protocol.mode == "kraft":
+        if self.cluster.protocol.kraft:
             self._change(state.isr, broker, "electLeaders")
             return True
         self._commit(PartitionState(broker, state.leader_epoch + 1, state.isr, state.partition_epoch + 1))
@@ -204,7 +204,7 @@ class Controller:
             leader_epoch,
             partition_epoch,
         ):
-            if state is not None and self.cluster.protocol.mode == "kraft":
+            if state is not None and self.cluster.protocol.kraft:
                 self.emit("alter_rejected", by=leader, theirs=leader_epoch, **self._facts())
             return False
         was = state.isr

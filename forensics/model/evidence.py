@@ -68,7 +68,7 @@ def _data(run: Run, scene: Scene, replica: Replica) -> Iterator[tuple[str, str |
     disk = replica.disk
     partition = (scene.topic, PARTITION)
     stamp = moment(0).strftime("%a %b %d %H:%M:%S UTC %Y")
-    if run.protocol.mode == "kraft":
+    if run.protocol.kraft:
         properties = [
             f"node.id={replica.broker}",
             f"directory.id={scene.directory_id(replica.broker)}",

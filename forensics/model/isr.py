@@ -21,7 +21,7 @@ def expand(cluster: Cluster, leader: Replica, follower: int) -> None:
     leo = leader.remote[follower].leo
     if leo < leader.hw or (not cluster.protocol.joins_below_epoch_start and leo < leader.epoch_start):
         return
-    if cluster.protocol.mode == "kraft" and follower not in cluster.controller.live:
+    if cluster.protocol.kraft and follower not in cluster.controller.live:
         return
     propose(cluster, leader, (*leader.isr, follower), joined=follower)
 
@@ -80,5 +80,5 @@ def propose(
             under_min=len(isr) < cluster.min_isr,
             known=known,
         )
-    if cluster.protocol.mode == "kraft":
+    if cluster.protocol.kraft:
         cluster.deliver_metadata()

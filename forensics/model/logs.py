@@ -46,7 +46,7 @@ def cut(cluster: Cluster, replica: Replica, to: int, why: str) -> None:
     dropped = replica.epochs.cut(to)
     if dropped:
         replica.disk.write("epochs", list(replica.epochs.entries))
-    if not cluster.protocol.hw_survives_cut:
+    if not cluster.protocol.hw_survives_truncation:
         replica.hw = min(replica.hw, to)
     # every truncation writes that checkpoint
     replica.disk.write("recovery_point", min(replica.disk.recovery_point or 0, to))

@@ -2,16 +2,18 @@
 
 | name | Kafka | a new follower |
 |---|---|---|
-| ``hw`` | up to 0.10 | cuts its log to its own high watermark |
-| ``epoch`` | 0.11–1.1 (KIP-101) | asks where its newest epoch ended on the leader, cuts there |
-| ``epoch-279`` | 2.0–2.6 (KIP-279, KIP-320) | the same with (epoch, end) in the answer, repeated until both agree |
-| ``fetch`` | 2.7 on (KIP-595) | fetches with the epoch of its last record; the answer names the diverging epoch |
+| ``hw`` | up to 0.10 | truncates its log to its own high watermark |
+| ``epoch`` | 0.11–1.1 (KIP-101) | asks where its newest epoch ended on the leader, truncates to that |
+| ``epoch-279`` | 2.0–2.7 (KIP-279, KIP-320) | the same with (epoch, end) in the answer, repeated until both agree |
+| ``fetch`` | 2.8 on (KIP-595) | fetches with the epoch of its last record; the answer names the diverging epoch |
 
 Each row is one version of Kafka, whose wording and small rules (ISR, HW) it follows: ``epoch-279`` is 2.8.2 with an
 inter-broker protocol below 2.7, which keeps the old request. Where another version of the same protocol does otherwise,
 that version is a row of its own among the variants: ``epoch-279-2.0`` is 2.0.0, whose leaders and followers are those
 of 1.1 but for the new answer; the rest of what ``epoch-279`` does came with 2.0.1 and 2.1. ``fetch-14704`` is 2.8.2 as
 released, before that issue was fixed.
+
+Replay (``forensics.replay.protocol``) calls the same behaviours by the same names. Words are all that the two share.
 """
 
 from __future__ import annotations
@@ -67,9 +69,9 @@ class Protocol:
     epoch_entry: Literal["never", "first-append", "becoming-leader"]
     """When a leader's epoch cache gets its entry: since 2.0.1 (KAFKA-7415) as soon as it leads. From then on an entry
     also drops those it contradicts, and an epoch older than the cache ends where the cache begins."""
-    hw_survives_cut: bool
-    """Up to 2.3 the HW lived beside the log and was kept by a truncation, even above the new end."""
-    fenced: bool
+    hw_survives_truncation: bool
+    """Up to 2.3 the HW lived beside the log, and a truncation left it where it was, even above the new end."""
+    fences_stale_epochs: bool
     """From 2.1 (KIP-320) requests carry the leader epoch the follower knows, and stale ones are refused."""
     skips_same_leader: bool
     """Up to 2.0.0 a follower told of a new epoch under the same leader neither restarts its fetcher nor reconciles
@@ -86,8 +88,8 @@ class Protocol:
     """From 3.7 (KIP-966) the HW stands still while the ISR is smaller than ``min.insync.replicas``."""
     caught_up_by_offset: bool
     """From 2.1 a follower at the leader's end offset is in sync however long ago it last fetched."""
-    takes_hw_before_cut: bool
-    """KAFKA-14704: a diverging follower adopts the leader's HW first and truncates afterwards (2.7 to 3.4.0)."""
+    takes_hw_before_truncation: bool
+    """KAFKA-14704: a diverging follower adopts the leader's HW first and truncates afterwards (2.8 to 3.3.2; 3.4.0)."""
     bumps_epoch_on_death: bool
     """ZooKeeper mode: the controller raises the leader epoch when it takes a dead replica out of the ISR."""
     empties_isr: bool
@@ -102,6 +104,26 @@ class Protocol:
     def epochs(self) -> bool:
         """Whether logs carry leader epochs at all."""
         return self.magic == 2
+
+    @property
+    def kraft(self) -> bool:
+        """Whether brokers follow the metadata log of a KRaft controller."""
+        return self.mode == "kraft"
+
+    @property
+    def truncates_by_epoch(self) -> bool:
+        """Whether a new follower truncates to where its epoch ends on its leader, not to its own HW (KIP-101)."""
+        return self.truncates_by != "hw"
+
+    @property
+    def answers_with_epoch(self) -> bool:
+        """Whether a leader's answer names the epoch whose end it gives (KIP-279)."""
+        return self.truncates_by in ("epoch-279", "fetch")
+
+    @property
+    def truncates_on_fetch(self) -> bool:
+        """Whether the answer to a fetch tells the follower where its log diverges (KIP-595)."""
+        return self.truncates_by == "fetch"
 
     @property
     def cache_drops_contradicted(self) -> bool:
@@ -119,15 +141,15 @@ HW = Protocol(
     truncates_by="hw",
     asks_by=None,
     epoch_entry="never",
-    hw_survives_cut=True,
-    fenced=False,
+    hw_survives_truncation=True,
+    fences_stale_epochs=False,
     skips_same_leader=True,
     joins_below_epoch_start=True,
     halts_on_short_leader=True,
     halts_on_failed_dir=False,
     hw_needs_min_isr=False,
     caught_up_by_offset=False,
-    takes_hw_before_cut=False,
+    takes_hw_before_truncation=False,
     bumps_epoch_on_death=True,
     empties_isr=True,
     lag_ms=10_000,
@@ -153,13 +175,13 @@ EPOCH_279 = replace(
     EPOCH,
     name="epoch-279",
     kafka="2.8.2",
-    summary="leader epochs, asked until both logs agree (KIP-279 and KIP-320, 2.0 to 2.6)",
+    summary="leader epochs, asked until both logs agree (KIP-279 and KIP-320, 2.0 to 2.7)",
     inter_broker="2.6-IV0",
     truncates_by="epoch-279",
     asks_by=3,
     epoch_entry="becoming-leader",
-    hw_survives_cut=False,
-    fenced=True,
+    hw_survives_truncation=False,
+    fences_stale_epochs=True,
     skips_same_leader=False,
     joins_below_epoch_start=False,
     halts_on_short_leader=False,
@@ -172,7 +194,7 @@ FETCH = replace(
     name="fetch",
     kafka="3.9.1",
     mode="kraft",
-    summary="truncation decided by the fetch itself (KIP-595, 2.7 on)",
+    summary="truncation decided by the fetch itself (KIP-595, 2.8 on)",
     inter_broker="3.9-IV0",
     truncates_by="fetch",
     asks_by=4,
@@ -198,9 +220,9 @@ FETCH_14704 = replace(
     kafka="2.8.2",
     mode="zk",
     inter_broker="2.8-IV1",
-    summary="as fetch, with the high watermark taken before the cut (KAFKA-14704, 2.7 to 3.4.0)",
+    summary="as fetch, with the high watermark taken before the truncation (KAFKA-14704, 2.8 to 3.4.0)",
     hw_needs_min_isr=False,
-    takes_hw_before_cut=True,
+    takes_hw_before_truncation=True,
     bumps_epoch_on_death=True,
 )
 
@@ -249,7 +271,7 @@ def answer(protocol: Protocol, cache: EpochCache, asked: int, leo: int) -> Epoch
     entries = cache.entries
     if asked == NO_EPOCH or not entries:
         return EpochEnd(NO_EPOCH, NO_OFFSET)
-    versioned = protocol.truncates_by in ("epoch-279", "fetch")
+    versioned = protocol.answers_with_epoch
     if asked == entries[-1][0]:
         return EpochEnd(asked if versioned else NO_EPOCH, leo)
     later = [start for epoch, start in entries if epoch > asked]
@@ -294,7 +316,7 @@ def diverges(protocol: Protocol, cache: EpochCache, leo: int, fetch_offset: int,
     Raises:
         LookupError: The leader cannot place the epoch: the follower gets OFFSET_OUT_OF_RANGE.
     """
-    if protocol.truncates_by != "fetch" or last_epoch == NO_EPOCH:
+    if not protocol.truncates_on_fetch or last_epoch == NO_EPOCH:
         return None
     reply = answer(protocol, cache, last_epoch, leo)
     if reply.end == NO_OFFSET or reply.epoch == NO_EPOCH:

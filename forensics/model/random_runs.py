@@ -259,7 +259,7 @@ def broken_promises(cluster: Cluster) -> list[str]:
     if forked:
         found.append(f"replicas differ at {truth.ranges(forked)}")
     found += [f"broker {n.id} skips offsets" for n in cluster.brokers.values() if truth.holes(n.replica.log)]
-    if not cluster.protocol.hw_survives_cut:
+    if not cluster.protocol.hw_survives_truncation:
         found += [
             f"broker {n.id}: HW {n.replica.hw} beyond end {n.replica.log.end}"
             for n in cluster.brokers.values()

@@ -138,7 +138,7 @@ def _lead(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
         raise_hw(cluster, replica)
         return
     replica.epoch_start = replica.log.end
-    if protocol.hw_survives_cut and not was_leader and replica.hw > replica.log.end:
+    if protocol.hw_survives_truncation and not was_leader and replica.hw > replica.log.end:
         replica.hw = NO_OFFSET  # 1.1.1 Replica.convertHWToLocalOffsetMetadata: an offset outside the log is unknown
     if not was_leader:
         replica.remote = {b: Remote() for b in cluster.assigned if b != replica.broker}
@@ -218,8 +218,8 @@ def _follow(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
     if state.leader == NO_LEADER:
         replica.truncating = False
         return
-    # the fetch offset a fetcher starts with: the HW, or from 2.7 on the LEO of a log with epochs
-    by_fetch = protocol.truncates_by == "fetch" and bool(replica.epochs.entries)
+    # the fetch offset a fetcher starts with: the HW, or from 2.8 on the LEO of a log with epochs
+    by_fetch = protocol.truncates_on_fetch and bool(replica.epochs.entries)
     start = replica.log.end if by_fetch else replica.hw
     cluster.emit("fetcher_added", replica.broker, leader=state.leader, epoch=state.leader_epoch, offset=start)
     replica.truncating = not by_fetch
@@ -278,7 +278,7 @@ def counted(cluster: Cluster, replica: Replica) -> list[int]:
     """
     leos = [replica.log.end]
     now, lag = cluster.now, cluster.lag_ms
-    by_offset, kraft = cluster.protocol.caught_up_by_offset, cluster.protocol.mode == "kraft"
+    by_offset, kraft = cluster.protocol.caught_up_by_offset, cluster.protocol.kraft
     for follower, remote in replica.remote.items():
         in_isr = follower in replica.isr
         if not in_isr:
@@ -339,9 +339,9 @@ def serve(cluster: Cluster, leader: Replica, follower: int, offset: int, epoch: 
 
     if leader.role != "leader" or follower not in leader.remote:
         return refuse("not-leader")
-    if protocol.fenced and epoch != leader.leader_epoch:
+    if protocol.fences_stale_epochs and epoch != leader.leader_epoch:
         return refuse("fenced" if epoch < leader.leader_epoch else "unknown-epoch")
-    if protocol.truncates_by == "fetch":
+    if protocol.truncates_on_fetch:
         try:
             reply = rules.diverges(protocol, leader.epochs, leader.log.end, offset, last_epoch)
         except LookupError:
@@ -418,7 +418,7 @@ def ask_epoch(cluster: Cluster, replica: Replica, leader: Replica) -> bool:
     if leader.role != "leader":
         cluster.emit("epoch_refused", replica.broker, leader=leader.broker, error="NOT_LEADER_OR_FOLLOWER")
         return False
-    if protocol.fenced and replica.leader_epoch != leader.leader_epoch:
+    if protocol.fences_stale_epochs and replica.leader_epoch != leader.leader_epoch:
         error = "FENCED_LEADER_EPOCH" if replica.leader_epoch < leader.leader_epoch else "UNKNOWN_LEADER_EPOCH"
         cluster.emit("epoch_refused", replica.broker, leader=leader.broker, error=error)
         return False
@@ -448,7 +448,7 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
     log, protocol = replica.log, cluster.protocol
     if replica.role != "follower" or replica.leader != answer.leader or answer.offset != log.end or replica.truncating:
         return
-    if protocol.fenced and answer.leader_epoch != replica.leader_epoch:
+    if protocol.fences_stale_epochs and answer.leader_epoch != replica.leader_epoch:
         return
     if answer.error:
         cluster.emit(
@@ -463,7 +463,7 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
             _out_of_range(cluster, replica)
         return
     if answer.diverging is not None:
-        if protocol.takes_hw_before_cut:
+        if protocol.takes_hw_before_truncation:
             if cluster.trace.on:
                 cluster.emit(
                     "receives",

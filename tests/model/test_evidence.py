@@ -51,7 +51,7 @@ def test_unknown_logging_is_refused(tmp_path: Path) -> None:
 @EVERY
 def test_layout(protocol: Protocol, tmp_path: Path) -> None:
     scenario("power-loss").run(protocol).write(tmp_path)
-    controller = 100 if protocol.mode == "kraft" else 9
+    controller = 100 if protocol.kraft else 9
     assert {p.name for p in tmp_path.iterdir()} == {
         "broker-1",
         "broker-2",

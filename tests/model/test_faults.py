@@ -283,4 +283,4 @@ def test_the_last_member_of_the_isr_stays_unless_anybody_may_lead(protocol: Prot
     emptied = protocol.name == "hw" and unclean
     assert (state.leader, state.isr) == (-1, () if emptied else (1,))
     retained = [e.facts["retained"] for e in cluster.trace if e.kind == "isr_without"]
-    assert retained == ([] if protocol.mode == "kraft" else [False, not emptied])
+    assert retained == ([] if protocol.kraft else [False, not emptied])

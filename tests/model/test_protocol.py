@@ -100,7 +100,7 @@ def test_an_epoch_that_is_not_the_leaders_own_is_refused_from_2_1(protocol: Prot
     leader.leader_epoch, follower.leader_epoch, follower.truncating = 3, known, True
     answered = cluster.ask_epoch(2)
     refused = [event.facts["error"] for event in cluster.trace if event.kind == "epoch_refused"]
-    assert (answered, refused) == ((False, [error]) if error and protocol.fenced else (True, []))
+    assert (answered, refused) == ((False, [error]) if error and protocol.fences_stale_epochs else (True, []))
 
 
 def test_an_empty_cache_knows_nothing() -> None:
