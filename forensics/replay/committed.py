@@ -327,9 +327,9 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
 def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
     """Whether a replica may have entered the ISR, and been elected from it, without what was committed before.
 
-    To 2.0 a follower entered the ISR once it had reached the leader's high watermark, which trails after an election;
-    since then it needs the start of the leader's epoch too (KAFKA-7128). Who was in the ISR at the election, or came to
-    a leader that had been elected alone, needed no such leave.
+    Up to 2.0.0 a leader lets a follower into the ISR that has reached its high watermark, which trails after an
+    election. Later it requires the start of its leader epoch too (KAFKA-7128). A replica that was in the ISR at the
+    election has what was committed before. So has one that joined a leader which was elected alone.
     """
     if history.joins_below_epoch_start is Answer.NO:
         return False

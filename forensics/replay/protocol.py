@@ -39,7 +39,7 @@ class Asked(Enum):
 class Releases(NamedTuple):
     """A range of releases: from ``since`` up to but not including ``until``; None is no limit.
 
-    Limits are written without a final 0: (3, 4) is 3.4.0.
+    A limit that is the first release of a minor version is written without its last number: (3, 4) is 3.4.0.
     """
 
     since: Release | None
@@ -86,9 +86,9 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         name="kraft",
         says="The broker follows the metadata log of a KRaft controller. Without it, a controller that writes to "
         "ZooKeeper sends it LeaderAndIsr requests.",
-        releases=(Releases((4,), None),),
-        unknown=Answer.NO,
+        releases=(Releases((4, 0), None),),
         setting="process.roles",
+        unknown=Answer.NO,
         source="KIP-500; KIP-833: 4.0 has no other mode",
     ),
     # -- truncation ---------------------------------------------------------------------------------------------------
@@ -97,11 +97,22 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         says="A new follower truncates to where its last leader epoch ends in its leader's log. Without it, it "
         "truncates to its own high watermark.",
         releases=(Releases((0, 11), None),),
-        unknown=Answer.OPEN,
         inter_broker=(0, 11),
         message_format=(0, 11),
+        unknown=Answer.OPEN,
         asked=Asked.PROCESS,
         source="KIP-101, KAFKA-1211",
+    ),
+    Behaviour(
+        name="answers_with_epoch",
+        says="A leader's answer to OffsetsForLeaderEpoch names the epoch that it is about: its last one up to the one "
+        "asked for. The follower asks again until both logs agree.",
+        releases=(Releases((2, 0), None),),
+        inter_broker=(2, 0),
+        needs=("truncates_by_epoch",),
+        unknown=Answer.OPEN,
+        asked=Asked.NEVER,
+        source="KIP-279, KAFKA-6361",
     ),
     Behaviour(
         name="always_truncates_as_follower",
@@ -114,9 +125,38 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         name="truncates_on_fetch",
         says="A follower fetches at once, with its last epoch in the request, and truncates to the diverging epoch in "
         "the response. Without it, it asks with OffsetsForLeaderEpoch before it fetches.",
-        releases=(Releases((2, 7), None),),
+        releases=(Releases((2, 8), None),),
+        inter_broker=(2, 7),
+        needs=("truncates_by_epoch",),
         unknown=Answer.OPEN,
-        source="KIP-595",
+        source="KIP-595; KAFKA-10554: leaders of 2.7 answer so, followers act on it since 2.8.0",
+    ),
+    Behaviour(
+        name="takes_hw_before_truncation",
+        says="A follower whose log diverges takes over the leader's high watermark first and truncates afterwards. In "
+        "between, its high watermark covers records of its own that were never committed.",
+        releases=(Releases((2, 8), (3, 3, 3)), Releases((3, 4), (3, 4, 1))),
+        needs=("truncates_on_fetch",),
+        unknown=Answer.OPEN,
+        asked=Asked.NEVER,
+        source="KAFKA-14704: fixed in 3.3.3, 3.4.1 and 3.5.0; the branches 2.8 to 3.2 had no release after the fix",
+    ),
+    Behaviour(
+        name="hw_survives_truncation",
+        says="A truncation leaves the high watermark in memory where it was, even above the new log end offset, until "
+        "the next fetch.",
+        releases=(Releases(None, (2, 4)),),
+        unknown=Answer.OPEN,
+        asked=Asked.NEVER,
+        source="kafka.cluster.Replica up to 2.3.1; KAFKA-8457 and Log.updateHighWatermark, 2.4.0",
+    ),
+    Behaviour(
+        name="skips_same_leader",
+        says="A follower that learns of a new epoch of the leader it has neither restarts its fetcher nor truncates.",
+        releases=(Releases(None, (2, 0, 1)),),
+        unknown=Answer.OPEN,
+        asked=Asked.NEVER,
+        source="KAFKA-7164: fixed in 2.0.1 and 2.1.0",
     ),
     # -- fetching -----------------------------------------------------------------------------------------------------
     Behaviour(
@@ -129,22 +169,34 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
     ),
     Behaviour(
         name="starts_fetching_at_hw",
-        says="The offset in `Added fetcher` is the follower's high watermark.",
+        says="The offset in `Added fetcher` is the follower's high watermark. Where a follower truncates on fetch, it "
+        "is the log end offset, or still the high watermark if its log has no leader epochs.",
         releases=(Releases((1, 1), None),),
         unless=("truncates_on_fetch",),
         unknown=Answer.OPEN,
         asked=Asked.EVERY,
-        source="ReplicaManager.makeFollowers, 1.1.0 to 2.6.3",
+        source="ReplicaManager.makeFollowers, 1.1.0 to 2.7.2; ReplicaManager.initialFetchOffset, 2.8.0",
+    ),
+    Behaviour(
+        name="fences_stale_epochs",
+        says="A follower's requests carry the leader epoch that it knows. A leader refuses any other than its own.",
+        releases=(Releases((2, 1), None),),
+        inter_broker=(2, 1),
+        unknown=Answer.OPEN,
+        asked=Asked.NEVER,
+        source="KIP-320; ReplicaFetcherThread.fetchRequestVersion, 2.1.1",
     ),
     Behaviour(
         name="fences_fetch_sessions",
         says="A leader refuses a fetch of another leader epoch, also within a fetch session. So only a fetch that "
         "already waits at the leader is answered in a later epoch than the follower knows.",
         releases=(Releases((2, 5), None),),
+        inter_broker=(2, 1),
         needs=("truncates_by_epoch",),
         unknown=Answer.OPEN,
         asked=Asked.EVERY,
-        source="KIP-320; KAFKA-9338: up to 2.4 FetchSession forgets the epoch of the request",
+        source="KIP-320; KAFKA-9338: up to 2.4 FetchSession forgets the epoch of the request. Kafka fences without "
+        "epochs in the log too; replay does not build on that",
     ),
     # -- high watermark and ISR ---------------------------------------------------------------------------------------
     Behaviour(
@@ -158,18 +210,38 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         name="joins_below_epoch_start",
         says="A leader lets a follower into the ISR that has reached its high watermark, though not the start of its "
         "leader epoch.",
-        releases=(Releases(None, (2, 1)),),
+        releases=(Releases(None, (2, 0, 1)),),
         unless=("kraft",),
         unknown=Answer.OPEN,
         asked=Asked.ANY,
-        source="KAFKA-7128",
+        source="KAFKA-7128: fixed in 2.0.1 and 2.1.0",
+    ),
+    Behaviour(
+        name="empties_isr",
+        says="If unclean elections are enabled, the controller takes a dead replica out of the ISR even if it is the "
+        "last member.",
+        releases=(Releases(None, (1, 1)),),
+        unless=("kraft",),
+        unknown=Answer.OPEN,
+        asked=Asked.NEVER,
+        source="KafkaController.removeReplicaFromIsr, 1.0.2; ReplicaStateMachine.doRemoveReplicasFromIsr, 1.1.0",
+    ),
+    Behaviour(
+        name="bumps_epoch_on_death",
+        says="The controller raises the leader epoch when it takes a dead replica out of the ISR, even if the leader "
+        "stays.",
+        releases=(Releases(None, None),),
+        unless=("kraft",),
+        unknown=Answer.YES,
+        asked=Asked.NEVER,
+        source="KafkaController.removeReplicaFromIsr, 1.0.2; ReplicaStateMachine.doRemoveReplicasFromIsr, 1.1.0",
     ),
     Behaviour(
         name="elects_from_elr",
         says="The controller may elect a leader from the eligible leader replicas, which have all committed records.",
-        releases=(Releases((4,), None),),
-        needs=("kraft",),
+        releases=(Releases((4, 0), None),),
         feature=("eligible.leader.replicas.version", 1),
+        needs=("kraft",),
         unknown=Answer.OPEN,
         source="KIP-966",
     ),
@@ -304,7 +376,7 @@ def _answer(row: Behaviour, stated: _Stated) -> Answer:
     return every(
         (
             _by_release(row, stated),
-            _reaches(stated.inter_broker, row.inter_broker),
+            _speaks(row, stated),
             _reaches(stated.message_format, row.message_format),
             Answer.YES if row.feature is None else Answer.OPEN,
             *(_answer(_NAMED[name], stated) for name in row.needs),
@@ -323,6 +395,13 @@ def _by_release(row: Behaviour, stated: _Stated) -> Answer:
     # A broker refuses a message format of a later release than its own (KafkaConfig).
     formatted = row.message_format is not None and stated.message_format is not None
     return Answer.YES if formatted else row.unknown
+
+
+def _speaks(row: Behaviour, stated: _Stated) -> Answer:
+    """Whether the gate of the inter-broker protocol is passed; with KRaft the setting is ignored."""
+    if row.inter_broker is None or _answer(_NAMED["kraft"], stated) is Answer.YES:
+        return Answer.YES
+    return _reaches(stated.inter_broker, row.inter_broker)
 
 
 def _reaches(stated: Release | None, least: Release | None) -> Answer:

@@ -400,7 +400,7 @@ class Reader(Watermarks):
             # Every append is printed at this level, so the end stays exact.
             self.growing = event.message == REFUSED
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=not self.growing)
-            # A request with the last epoch of the log asks to be reconciled with its leader (KIP-595, from 2.7 on).
+            # A request with the last epoch of the log asks to be reconciled with its leader (KIP-595, from 2.8 on).
             self.now.fetched |= event.previous_epoch in (None, event.leader_epoch)
         self._hw(event)
 

@@ -149,7 +149,7 @@ def diverging(incident: Incident, *, committed: int) -> None:
 
 
 def high_watermark_taken_before_the_cut(incident: Incident) -> None:
-    """KAFKA-14704: 2.7 to 3.4.0."""
+    """KAFKA-14704: 2.8.0 to 3.3.2, and 3.4.0."""
     diverging(incident, committed=100)
 
 

@@ -1,0 +1,81 @@
+"""Writes docs/protocol.md: what brokers do where releases differ, as replay's table has it.
+
+``python -m tests.replay.protocol_page`` writes the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from forensics.case.brokers import INTER_BROKER, MESSAGE_FORMAT, Release
+from forensics.replay.protocol import BEHAVIOURS, Asked, Behaviour, Releases
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
+
+HEAD = """\
+# Protocol
+
+What a broker does where releases of Kafka differ. `python -m tests.replay.protocol_page` writes this page; a test
+holds it to the table in [`forensics/replay/protocol.py`](../forensics/replay/protocol.py). The
+[reference model](oracle.md) speaks of the same behaviours by the same names, and a test compares what the two say of
+each release that the model plays.
+
+- **releases**: the ranges in which a broker does so. *before 2.0.1* leaves 2.0.1 out.
+- **gates**: what else must hold. A broker that states no `inter.broker.protocol.version` runs that of its release; with
+  KRaft `metadata.version` takes its place and passes every gate here. Batches in the evidence decide on the message
+  format.
+- **unknown**: the answer where the release is not known. *open*: replay takes both for possible.
+- **asked of**: which releases count where a broker was upgraded within the evidence.
+"""
+
+
+def number(release: Release) -> str:
+    return ".".join(str(part) for part in release)
+
+
+def span(releases: Releases) -> str:
+    since, until = releases
+    if since is None:
+        return "all" if until is None else f"before {number(until)}"
+    return f"since {number(since)}" + ("" if until is None else f", before {number(until)}")
+
+
+def gates(row: Behaviour) -> Iterator[str]:
+    if row.setting is not None:
+        yield f"or `{row.setting}` is set"
+    if row.inter_broker is not None:
+        yield f"`{INTER_BROKER}` {number(row.inter_broker)} or later"
+    if row.message_format is not None:
+        yield f"`{MESSAGE_FORMAT}` {number(row.message_format)} or later"
+    if row.feature is not None:
+        yield f"`{row.feature[0]}` {row.feature[1]} or higher (not read: *open* at best)"
+    yield from (f"`{name}`" for name in row.needs)
+    yield from (f"not `{name}`" for name in row.unless)
+
+
+def asked(row: Behaviour) -> str:
+    return f"*{row.asked.value}*" if row.asked is Asked.NEVER else row.asked.value
+
+
+def line(row: Behaviour) -> str:
+    cells = (
+        f"`{row.name}`",
+        row.says,
+        "; ".join(span(releases) for releases in row.releases),
+        "; ".join(gates(row)) or "–",
+        row.unknown.value,
+        asked(row),
+        row.source,
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+def page() -> str:
+    titles = ("behaviour", "what happens", "releases", "gates", "unknown", "asked of", "source")
+    lines = [HEAD, "| " + " | ".join(titles) + " |", "|" + " --- |" * len(titles), *map(line, BEHAVIOURS)]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
