@@ -231,7 +231,7 @@ def finding_row(one: Finding, *, known: bool = False) -> dict[str, Any]:
         "cause": one.cause,
         "reference": cause.reference if cause is not None else None,
         "keep": one.keep,
-        "next_steps": list(one.next_steps),
+        "next_steps": [step.sentence for step in one.next_steps],
         "do_not": list(one.do_not),
         "count": one.count,
         "evidence": [

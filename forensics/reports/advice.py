@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
+from typing import TypeVar
 
 from forensics.replay.lineage import Range, merge, subtract
 from forensics.rules.finding import Finding
+
+T = TypeVar("T")
 
 LOST, FORKED = "committed-data-lost", "replica-divergence"
 """The two questions an operator asks first."""
@@ -40,7 +43,7 @@ def copies(findings: Sequence[Finding]) -> list[tuple[str, list[Range]]]:
     return [(text, merged(of)) for text, of in found.items()]
 
 
-def each_first(advice: Iterable[Sequence[str]]) -> list[str]:
+def each_first(advice: Iterable[Sequence[T]]) -> list[T]:
     """What stands first in any of them, then what stands second, each once: all copies are made before one is read."""
     rounds = chain.from_iterable(zip_longest(*advice))
     return list(dict.fromkeys(word for word in rounds if word is not None))

@@ -181,7 +181,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
             "prevention": cause.prevention,
         },
         "keep": finding.keep,
-        "next_steps": list(finding.next_steps),
+        "next_steps": [step.sentence for step in finding.next_steps],
         "do_not": list(finding.do_not),
         "count": finding.count,
         "evidence": [

@@ -18,7 +18,7 @@ from forensics.case import Case, quotes
 from forensics.case.quotes import Place
 from forensics.replay.history import History
 from forensics.result import Partition, Result
-from forensics.rules.finding import Finding
+from forensics.rules.finding import Action, Finding
 
 WITHHELD = "(withheld)"
 """Stands for text that nobody understood, so that nobody can say what is in it."""
@@ -237,6 +237,9 @@ class Redactor:
             text = re.sub(r"\S*\Z", "", text)
         return self.text(text)
 
+    def _action(self, step: Action) -> Action:
+        return Action(self.text(step.text), self.text(step.command) if step.command is not None else None)
+
     def _finding(self, one: Finding) -> Finding:
         def every(texts: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(self.text(text) for text in texts)
@@ -253,7 +256,7 @@ class Redactor:
             subject=self.text(one.subject),
             not_because=every(one.not_because),
             keep=self.text(one.keep) if one.keep is not None else None,
-            next_steps=every(one.next_steps),
+            next_steps=tuple(self._action(step) for step in one.next_steps),
             do_not=every(one.do_not),
             evidence=tuple(
                 replace(e, path=self.path(e.path), text=self._quoted(e.text), note=self.text(e.note))

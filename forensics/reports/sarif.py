@@ -139,7 +139,7 @@ def _result(
             "offsets": [list(piece) for piece in finding.offsets],
             "cause": cause.id if cause is not None else None,
             "keep": finding.keep,
-            "nextSteps": list(finding.next_steps),
+            "nextSteps": [step.sentence for step in finding.next_steps],
             "doNot": list(finding.do_not),
         },
     }

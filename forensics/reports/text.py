@@ -26,13 +26,13 @@ from forensics.rules import RULES
 from forensics.rules.causes import BY_ID
 from forensics.rules.committed_data_lost import ID as LOSS
 from forensics.rules.finding import (
+    Action,
     Evidence,
     Fact,
     Finding,
     Severity,
     Verdict,
     count_text,
-    parted,
     records_text,
     span_text,
 )
@@ -261,13 +261,12 @@ class _Page:
             if text:
                 self.put(f"  {label:<8}  ", text)
 
-    def steps(self, steps: Iterable[str]) -> None:
+    def steps(self, steps: Iterable[Action]) -> None:
         """What to do next; a command stands on one line of its own, however long, so that it can be pasted."""
         for step in dict.fromkeys(steps):
-            words, command = parted(step)
-            self.said("next", [words])
-            if command:
-                self.lines.append(" " * 12 + command)
+            self.said("next", [step.text])
+            if step.command is not None:
+                self.lines.append(" " * 12 + step.command)
 
     def clock(self, time: int) -> str:
         """Time of day, with the day where the evidence spans more than one."""

@@ -28,7 +28,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.directory import Disk, Pointer
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 
 ID = "checkpoint-contradiction"
@@ -78,7 +78,7 @@ def _finding(history: History, broker: int, disk: Disk, name: str, pointer: Poin
         facts=(Fact(f"{name} {value}, log end offset {disk.end}", broker=broker, refs=refs),),
         before={name.replace(" ", "_"): value},
         after={"log_end_offset": disk.end or 0},
-        next_steps=(
+        next_steps=actions(
             f"copy broker {broker}'s directory of {history.name} and its checkpoint files before it is started again",
         ),
         cause=flushed_cause(history, broker, disk.end or 0) if name == "recovery point" else "unknown",

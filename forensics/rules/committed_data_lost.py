@@ -64,6 +64,7 @@ from forensics.rules.finding import (
     Rule,
     Severity,
     Verdict,
+    actions,
     brokers_text,
     count_text,
     place,
@@ -356,7 +357,9 @@ def _gone_with_leader(history: History, case: Case, loss: Loss, shrunk: Shrunk) 
     brokers = brokers_text(tuple(loss.holders))
     stop = f"stop broker {leader}, if it runs: once it leads, who follows it removes what it lacks"
     never = f"do not start {brokers} while broker {leader} runs" if loss.holders else ""
-    return replace(found, next_steps=(stop, *found.next_steps), do_not=(*([never] if never else []), *found.do_not))
+    return replace(
+        found, next_steps=actions(stop, *found.next_steps), do_not=(*([never] if never else []), *found.do_not)
+    )
 
 
 def _served_no_more(

@@ -37,7 +37,7 @@ from forensics.replay.backwards import begun_twice
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.history import Backwards, Confidence, History
 from forensics.replay.lineage import UNKNOWN, Lineage
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
 from forensics.rules.story import fork_cause, missing_data, untold_replicas
 
 ID = "epoch-divergence"
@@ -136,7 +136,9 @@ def _file(history: History, broker: int, text: str, refs: tuple[Ref, ...]) -> Fi
         facts=(Fact(text, broker=broker, refs=refs),),
         not_because=("a batch of another epoch stands at that offset: it is not an epoch without records",),
         cause="damaged-epoch-file",
-        next_steps=(f"keep broker {broker}'s directory of {history.name} before the broker is started again",),
+        next_steps=actions(
+            f"keep broker {broker}'s directory of {history.name} before the broker is started again",
+        ),
     )
 
 
@@ -162,7 +164,7 @@ def _falling(history: History, broker: int, fall: Damage, fell: int | None) -> F
         if ends
         else (),
         cause=cause,
-        next_steps=(
+        next_steps=actions(
             (
                 f"copy broker {broker}'s directory of {history.name} to another disk before the broker is started "
                 "again, and compare it with another replica's (forensics compare)"
@@ -187,7 +189,9 @@ def _twice(history: History, twice: Backwards) -> Finding:
             "batches of that epoch stand at both offsets, and neither log was compacted or cut from its start",
         ),
         cause="epochs-put-back",
-        next_steps=(_COPY.format(whose="every replica", name=history.name),),
+        next_steps=actions(
+            _COPY.format(whose="every replica", name=history.name),
+        ),
     )
 
 
@@ -224,7 +228,9 @@ def _between(history: History) -> list[Finding]:
                     ),
                 ),
                 cause=fork_cause(history, fork.ranges),
-                next_steps=(_COPY.format(whose=brokers_text(pair), name=history.name),),
+                next_steps=actions(
+                    _COPY.format(whose=brokers_text(pair), name=history.name),
+                ),
             )
         )
     return found

@@ -27,7 +27,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.coverage import Span
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
 from forensics.rules.story import members, missing_data, missing_logs
 
 ID = "evidence-gap"
@@ -46,7 +46,7 @@ def judge(history: History, case: Case) -> Judgement:
         replicas=tuple(sorted(members(history, case))),
         summary=f"not in the evidence: {'; '.join(missing)}",
         facts=(*_named(history, case), *_further(history)),
-        next_steps=tuple(f"collect {item}" for item in missing),
+        next_steps=actions(*(f"collect {item}" for item in missing)),
     )
     return Judgement(ID, Verdict.VIOLATED, (finding,), missing)
 

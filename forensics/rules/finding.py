@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,8 +12,6 @@ from forensics.case import Case
 from forensics.replay.directory import Ref
 from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import Range, size
-
-_COMMAND = re.compile(r"([^:]*:) ((?:cd|cp|tar|for|kafka-\S+|forensics) .*)\Z", re.DOTALL)
 
 
 class Severity(StrEnum):
@@ -77,6 +74,33 @@ class Fact:
     refs: tuple[Ref, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something to do.
+
+    Attributes:
+        text: what, as an imperative; it ends with a colon where a command follows.
+        command: the shell command that does it, to be pasted as it is; or None.
+    """
+
+    text: str
+    command: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Both in one.
+
+        >>> Action("read it:", "cd copy").sentence, Action("stop broker 1").sentence
+        ('read it: cd copy', 'stop broker 1')
+        """
+        return self.text if self.command is None else f"{self.text} {self.command}"
+
+
+def actions(*steps: str | Action) -> tuple[Action, ...]:
+    """Things to do, in order; those that need no command are given by their text."""
+    return tuple(Action(step) if isinstance(step, str) else step for step in steps)
+
+
 class Place(TypedDict):
     """What names a partition's life in a finding."""
 
@@ -121,7 +145,7 @@ class Finding:
         not_because: legal look-alikes that were ruled out, and why.
         cause: id in ``causes.CAUSES``, or None.
         keep: which copy to keep, or None.
-        next_steps: safe actions, first first; a shell command stands at the end of one (``parted``).
+        next_steps: safe actions, first first.
         do_not: what would destroy evidence or the last copy.
         count: how many times the same happened.
         subject: what tells it from others of the same rule and place that have the same replicas, epochs and offsets.
@@ -148,7 +172,7 @@ class Finding:
     not_because: tuple[str, ...] = ()
     cause: str | None = None
     keep: str | None = None
-    next_steps: tuple[str, ...] = ()
+    next_steps: tuple[Action, ...] = ()
     do_not: tuple[str, ...] = ()
     count: int = 1
     subject: str = ""
@@ -232,18 +256,6 @@ class Rule:
     title: str
     judge: Callable[[History, Case], Judgement]
     doc: str
-
-
-def parted(step: str) -> tuple[str, str]:
-    """What to do, and the shell command that does it, where there is one.
-
-    It begins behind the first colon, where nothing that others wrote can stand before it.
-
-    >>> parted("read it: cd copy && kafka-dump-log"), parted("stop broker 1 (in this evidence: '/a: cd b')")
-    (('read it:', 'cd copy && kafka-dump-log'), ("stop broker 1 (in this evidence: '/a: cd b')", ''))
-    """
-    found = _COMMAND.match(step)
-    return (found[1], found[2]) if found else (step, "")
 
 
 def span_text(ranges: tuple[Range, ...] | list[Range]) -> str:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History, Overtaken
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
 from forensics.rules.story import missing_logs
 
 ID = "hw-above-isr-member"
@@ -68,7 +68,7 @@ def _finding(history: History, group: list[Overtaken]) -> Finding:
             ),
         ),
         cause="unknown",
-        next_steps=(
+        next_steps=actions(
             (
                 f"see that broker {first.replica} has fetched beyond {first.high_watermark} before broker "
                 f"{first.leader} is stopped"

@@ -40,7 +40,7 @@ from forensics.replay.elections import latest_told
 from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.steps import StepKind
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 
 ID = "hw-above-leo"
@@ -192,15 +192,17 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         not_because=("the segments were read to their end, none is missing",),
         cause=flushed_cause(history, broker, end),
         keep=f"{brokers_text(whole)}'s copy of {name}" if whole else None,
-        next_steps=(
-            (
+        next_steps=actions(
+            *(
                 (
-                    f"{unsure}start {brokers_text(whole)} before broker {broker} and let "
-                    f"{'it' if len(whole) == 1 else 'one of them'} lead"
-                ),
+                    (
+                        f"{unsure}start {brokers_text(whole)} before broker {broker} and let "
+                        f"{'it' if len(whole) == 1 else 'one of them'} lead"
+                    ),
+                )
+                if whole
+                else (f"{unsure}look for another copy of {name} before broker {broker} is started",)
             )
-            if whole
-            else (f"{unsure}look for another copy of {name} before broker {broker} is started",)
         ),
         do_not=(f"{unsure}do not start broker {broker} first: it would lead without the records",),
     )

@@ -36,7 +36,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.coverage import Span
 from forensics.replay.history import Confidence, History, Regression, RegressionKind
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
 from forensics.rules.story import missing_logs
 
 ID = "hw-regression"
@@ -81,7 +81,9 @@ def _finding(history: History, group: list[Regression]) -> Finding:
             f"watermark of it{known}"
         )
         told = first.refs[-1].note
-        next_steps = ("move replicas between log directories with kafka-reassign-partitions.sh (KIP-113, from 1.1 on)",)
+        next_steps = actions(
+            "move replicas between log directories with kafka-reassign-partitions.sh (KIP-113, from 1.1 on)",
+        )
     elif first.kind is RegressionKind.CHECKPOINT:
         if first.after:
             summary = f"broker {first.replica} came back from a clean stop with high watermark {first.after}{known}"
@@ -91,14 +93,18 @@ def _finding(history: History, group: list[Regression]) -> Finding:
                 f"broker {first.replica} came back with records but without its checkpointed high watermark{known}"
             )
             told = "no checkpointed high watermark, though its log has records"
-        next_steps = (f"look for what happened to replication-offset-checkpoint on broker {first.replica}",)
+        next_steps = actions(
+            f"look for what happened to replication-offset-checkpoint on broker {first.replica}",
+        )
     else:
         summary = (
             f"leader {first.replica}'s high watermark fell from {first.before} to {first.after} within leader epoch "
             f"{first.epoch}"
         )
         told = f"high watermark from {first.before} to {first.after}"
-        next_steps = ("keep the logs of this broker and report the Kafka version: this should not happen",)
+        next_steps = actions(
+            "keep the logs of this broker and report the Kafka version: this should not happen",
+        )
     return Finding(
         rule=ID,
         severity=Severity.WARNING if first.kind is RegressionKind.MOVED else Severity.ERROR,

@@ -41,7 +41,7 @@ from forensics.replay.history import Confidence, History, Role, ShortenedBy, Shr
 from forensics.replay.holding import holders
 from forensics.replay.lineage import differences, subtract
 from forensics.replay.steps import REMOVES, LogBefore, StepKind
-from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
+from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
 from forensics.rules.story import (
     SHRUNK_BY,
     had_part,
@@ -284,7 +284,9 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {history.name}"
         if others
         else None,
-        next_steps=(_check(shrunk) if others else _host(shrunk),),
+        next_steps=actions(
+            _check(shrunk) if others else _host(shrunk),
+        ),
         do_not=(_never(shrunk, others),) if shrunk.cause in _EMPTY and not again else (),
     )
 

@@ -46,6 +46,7 @@ from forensics.rules.finding import (
     Rule,
     Severity,
     Verdict,
+    actions,
     brokers_text,
     count_text,
     place,
@@ -210,7 +211,7 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
         not_because=("both sides have a sound batch there, below the high watermark of both",),
         cause=fork_cause(history, ranges),
         keep=f"both copies of {history.name}: {brokers_text(odd)} and {brokers_text(even)}",
-        next_steps=(
+        next_steps=actions(
             (
                 f"copy the directory of {history.name} from each of {brokers_text(tuple(sorted(sides)))} "
                 f"before any restart"

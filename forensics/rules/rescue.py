@@ -12,10 +12,10 @@ from forensics.replay.directory import Stale
 from forensics.replay.history import History
 from forensics.replay.leftovers import left_behind, reaching
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
-from forensics.rules.finding import brokers_text, span_text
+from forensics.rules.finding import Action, actions, brokers_text, span_text
 from forensics.rules.story import failed_directories, members
 
-Advice = tuple[str | None, tuple[str, ...], tuple[str, ...]]
+Advice = tuple[str | None, tuple[Action, ...], tuple[str, ...]]
 """What to keep, the next steps, and what not to do."""
 
 
@@ -31,7 +31,7 @@ def advice(history: History, case: Case, loss: Loss) -> Advice:
     apart = (*unseen, *parts)
     return (
         _kept(name, holders, needed) + (_only(loss, unseen, parts) if len(holders) == 1 else ""),
-        (
+        actions(
             *(
                 f"stop broker {broker} and copy its directory {name} to another disk{_here(history, broker)}"
                 for broker in needed
@@ -115,7 +115,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     keep = f"what was left behind and {held}: {', '.join(places)}"
     return (
         keep if places else None,
-        (
+        actions(
             *(f"copy {place}, which is not the live directory, to another disk" for place in places),
             *(_read(name, _dump(case, broker)) for broker, _ in left[:1]),
             *disks,
@@ -144,10 +144,11 @@ def _place(broker: int, left: Stale) -> str:
     return f"{shlex.quote(left.directory)} of broker {broker} (log end {left.end})"
 
 
-def _read(name: str, dump: str) -> str:
+def _read(name: str, dump: str) -> Action:
     """The step that reads the records of a copy."""
     command = f'for f in *.log; do {dump} --deep-iteration --print-data-log --files "$f"; done'
-    return f"read the records from the copy, segment by segment: cd {shlex.quote(f'/path/to/copy/{name}')} && {command}"
+    folder = shlex.quote(f"/path/to/copy/{name}")
+    return Action("read the records from the copy, segment by segment:", f"cd {folder} && {command}")
 
 
 def on_disk(history: History, broker: int) -> bool:

@@ -33,7 +33,18 @@ from forensics.replay.compaction import NOT_CLEANED, SKIPPED
 from forensics.replay.directory import Damage
 from forensics.replay.disks import GAP
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place, span_text
+from forensics.rules.finding import (
+    Fact,
+    Finding,
+    Judgement,
+    Rule,
+    Severity,
+    Verdict,
+    actions,
+    brokers_text,
+    place,
+    span_text,
+)
 from forensics.rules.story import earlier_segments, maybe_cleaned, missing_data
 from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 
@@ -118,9 +129,13 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
         keep=f"the copies of {name} on {brokers_text(whole)}, whose segments are whole to the same offset"
         if whole
         else None,
-        next_steps=(f"compare with another replica of {name} before broker {broker} is started",)
-        if severity is Severity.ERROR
-        else (),
+        next_steps=actions(
+            *(
+                (f"compare with another replica of {name} before broker {broker} is started",)
+                if severity is Severity.ERROR
+                else ()
+            )
+        ),
         do_not=(f"do not wipe or reassign {brokers_text(whole)}: they may be the only ones with what was damaged",)
         if whole
         else (),

@@ -32,7 +32,7 @@ import shlex
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
 from forensics.rules.story import log_directory_at_hand, missing_data
 
 ID = "stale-directory"
@@ -73,7 +73,7 @@ def judge(history: History, case: Case) -> Judgement:
                     ),
                 ),
                 cause="stale-directory",
-                next_steps=(
+                next_steps=actions(
                     (
                         f"compare log.dirs and the last start of broker {broker}, or directory.id of meta.properties "
                         "with what the metadata log registered: that tells which of them the broker used last"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import intersect
 from forensics.replay.suspicions import Sign, Suspicion, suspicions
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, epoch_text, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, epoch_text, place
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def _finding(history: History, suspect: Suspect, one: Suspicion, severity: Sever
         after={"log_end_offset": one.first},
         uncertain=tuple(f"it may be that {other}" for other in suspect.otherwise),
         cause="unknown",
-        next_steps=(
+        next_steps=actions(
             f"copy the directory {history.name} of every replica to another disk before any broker is started again",
             *(f"collect {item}" for item in missing[:3]),
         ),

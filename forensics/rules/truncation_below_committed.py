@@ -52,6 +52,7 @@ from forensics.rules.finding import (
     Rule,
     Severity,
     Verdict,
+    actions,
     count_text,
     epoch_text,
     place,
@@ -202,7 +203,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         inferences=inferences,
         not_because=("by leader epoch the removed records are the committed ones, not others at the same offsets",),
         cause=cause,
-        next_steps=(_where_to_read(history, lost),) if lost else () if settled else (_before(history),),
+        next_steps=actions(*([_where_to_read(history, lost)] if lost else [] if settled else [_before(history)])),
         count=times,
     )
 

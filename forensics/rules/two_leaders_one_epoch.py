@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
 from forensics.rules.story import members, unheard_roles
 
 ID = "two-leaders-one-epoch"
@@ -72,7 +72,7 @@ def judge(history: History, case: Case) -> Judgement:
                 facts=tuple(facts),
                 cause="epochs-put-back" if history.backwards else "unknown",
                 keep=f"the copies of {history.name} on {brokers_text(leaders)}",
-                next_steps=(
+                next_steps=actions(
                     f"stop {brokers_text(leaders)} and copy the directory {history.name} of each to another disk",
                 ),
                 do_not=(

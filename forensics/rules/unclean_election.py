@@ -54,7 +54,7 @@ from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
 from forensics.replay.omissions import unknown_writers
 from forensics.replay.steps import StepKind
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, brokers_text, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
 from forensics.rules.story import leader_fact, maybe_controllers, unclean_cause, unheard_roles, went_back
 
 ID = "unclean-election"
@@ -223,7 +223,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         facts=tuple(facts),
         inferences=inferences,
         cause=unclean_cause(epoch),
-        next_steps=steps,
+        next_steps=actions(*steps),
     )
 
 
@@ -247,7 +247,7 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
                 "known leader (KIP-966)"
             ),
         ),
-        next_steps=(
+        next_steps=actions(
             (
                 f"read whether the log of broker {epoch.leader} came back shorter: a crash of its host may have taken "
                 "what was not flushed"

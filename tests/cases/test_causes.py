@@ -87,7 +87,7 @@ def test_a_command_is_the_cause_of_an_election_that_no_setting_allowed(
     found = [f for f in scan([str(trace)]).findings if f.rule in ("committed-data-lost", "unclean-election")]
     assert {finding.rule for finding in found} == {"committed-data-lost", "unclean-election"}
     assert {finding.cause for finding in found} == {cause}
-    steps = [step for finding in found for step in finding.next_steps if "unclean.leader.election.enable" in step]
+    steps = [step for finding in found for step in finding.next_steps if "unclean.leader.election.enable" in step.text]
     assert bool(steps) == (cause == "unclean-election")
 
 

@@ -11,7 +11,7 @@ from forensics.replay.directory import Ref
 from forensics.replay.elections import maybe_eligible, outside_isr
 from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.lineage import Range, merge
-from forensics.rules.finding import Finding, Severity, parted
+from forensics.rules.finding import Finding, Severity
 from tests.incident import Incident
 
 
@@ -114,8 +114,8 @@ def test_the_next_step_fits_the_release_and_a_path_with_blanks(release: str, scr
     for log in (incident[1].folder / "logs").iterdir():
         log.write_text(log.read_text().replace("Kafka version: 2.8.2", f"Kafka version: {release}"))
     copy, read = one(incident.findings("committed-data-lost")).next_steps
-    assert f"'{tmp_path}/of monday/broker-1/data/orders-0'" in copy
-    assert f"do {script} --deep-iteration" in read
+    assert f"'{tmp_path}/of monday/broker-1/data/orders-0'" in copy.text
+    assert f"do {script} --deep-iteration" in (read.command or "")
 
 
 def old_machine(incident: Incident, *spans: tuple[int, int, int], hw: int | None = None) -> None:
@@ -139,11 +139,11 @@ def test_the_directory_that_knows_the_later_epoch_is_live_and_what_was_left_behi
     assert finding.summary.endswith(
         "no live copy in the evidence still holds them, a directory left behind by broker 1 has them"
     )
-    assert "old/orders-0" in finding.next_steps[0]
+    assert "old/orders-0" in finding.next_steps[0].text
     assert finding.do_not[0].endswith("broker-1/old/orders-0 of broker 1 (log end 100): it has the last copy")
     cut = one(incident.findings("truncation-below-committed"))
-    assert cut.next_steps[0].endswith("it names the copy to keep")
-    assert parted(finding.next_steps[1])[1].startswith("cd /path/to/copy/orders-0 && for f in *.log")
+    assert cut.next_steps[0].text.endswith("it names the copy to keep")
+    assert (finding.next_steps[1].command or "").startswith("cd /path/to/copy/orders-0 && for f in *.log")
     stale = one(incident.findings("stale-directory"))
     assert "broker-1/data/orders-0 (log end 80) was taken as the live one" in stale.summary
     assert not stale.uncertain

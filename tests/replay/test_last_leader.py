@@ -38,7 +38,7 @@ def test_what_the_leader_lost_and_nobody_has_is_lost_before_anybody_leads(wiped:
     assert "leader 1, the only one in the ISR, came back with log end offset 0" in loss.summary
     assert loss.summary.endswith("only [0, 33) still held by broker 2")
     assert (loss.keep or "").endswith("the only one with [0, 33) of the records")
-    assert loss.next_steps[0].startswith("stop broker 1")
+    assert loss.next_steps[0].text.startswith("stop broker 1")
     assert loss.do_not[0] == "do not start broker 2 while broker 1 runs"
 
 

@@ -13,6 +13,7 @@ import pytest
 from forensics.reports import REPORTS, Report
 from forensics.reports.redaction import redact
 from forensics.result import Result
+from forensics.rules.finding import Action
 from forensics.tables import FORMAT, TABLES
 
 Scanned = Callable[[Path], Result]
@@ -58,6 +59,8 @@ def test_every_text_of_a_finding_is_redacted(sample_traces: Path, scanned: Scann
             continue
         if isinstance(value, str) or (value is None and "str" in str(field.type)):
             filled[field.name] = "of orders-0"
+        elif field.name == "next_steps":
+            filled[field.name] = (Action("of orders-0:", "cd orders-0"),)
         elif isinstance(value, tuple) and "str" in str(field.type):
             filled[field.name] = ("of orders-0",)
     assert {"summary", "keep", "inferences", "uncertain", "not_because", "next_steps", "do_not"} <= set(filled)

@@ -14,7 +14,7 @@ from forensics.case import Reading
 from forensics.engines.local import scan
 from forensics.reports.text import BRIEF, FULL, Incident, clock, incidents, plain, render
 from forensics.result import Result
-from forensics.rules.finding import Confidence, Finding, Severity, parted
+from forensics.rules.finding import Action, Confidence, Finding, Severity
 
 Scanned = Callable[[Path], Result]
 
@@ -198,11 +198,11 @@ def test_clock_is_utc() -> None:
 @pytest.mark.parametrize("width", [60, 72, 80, 90, 110, 140, 200])
 def test_a_command_is_one_line_whatever_the_width(width: int, lost: Result, tmp_path: Path) -> None:
     """Pasted into a shell it prints each segment of the copy, for scripts of Kafka and names of files alike."""
-    words, command = parted(next(f for f in lost.findings if f.keep).next_steps[-1])
+    step = next(f for f in lost.findings if f.keep).next_steps[-1]
     lines = render(lost, width=width).splitlines()
     (shown,) = [line for line in lines if line.strip().startswith("cd ")]
-    assert shown.strip() == command
-    assert lines[lines.index(shown) - 1].endswith(words.split()[-1])
+    assert shown.strip() == step.command
+    assert lines[lines.index(shown) - 1].endswith(step.text.split()[-1])
     copy = tmp_path / "copy"
     copy.mkdir()
     for name in ("0.log", "7.log"):
@@ -220,7 +220,7 @@ def test_a_command_is_one_line_whatever_the_width(width: int, lost: Result, tmp_
 
 def test_what_others_named_so_is_no_command(lost: Result) -> None:
     step = "stop broker 1 and copy its directory orders-0 to another disk (in this evidence: '/a: cd ~; rm -r b')"
-    text = render(with_findings(lost, finding(keep="broker 1", next_steps=(step,))), width=200)
+    text = render(with_findings(lost, finding(keep="broker 1", next_steps=(Action(step),))), width=200)
     assert f"next      {step}" in text
 
 

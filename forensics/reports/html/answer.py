@@ -12,7 +12,7 @@ from forensics.reports.html.wording import Namer, clock, namer, number, offsets,
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
-from forensics.rules.finding import Finding, Severity, Verdict
+from forensics.rules.finding import Action, Finding, Severity, Verdict
 
 CARDS, MEMBERS, SETTLES = 8, 30, 12
 """How many kinds of damage get a card, how many partitions each names, and how many missing pieces of evidence are
@@ -59,7 +59,7 @@ class Card:
     causes: tuple[Cause, ...]
     confidence: str
     keep: tuple[tuple[str, str], ...]
-    steps: tuple[str, ...]
+    steps: tuple[Action, ...]
     never: tuple[str, ...]
     others: tuple[Card, ...] = ()
     more: int = 0
@@ -67,7 +67,7 @@ class Card:
     @property
     def kind(self) -> tuple[object, ...]:
         """What it has in common with others of its kind: everything but its name and its numbers."""
-        words = (*(text for _, text in self.keep), *self.steps, *self.never)
+        words = (*(text for _, text in self.keep), *(step.sentence for step in self.steps), *self.never)
         return (self.titles, self.causes, self.confidence, tuple(text.replace(self.bare, "*") for text in words))
 
 
@@ -314,7 +314,10 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
         causes=tuple(dict.fromkeys(causes)),
         confidence=_confidence(of_head),
         keep=_keep(told),
-        steps=tuple(plain(step) for step in each_first(f.next_steps for f in told)),
+        steps=tuple(
+            Action(plain(step.text), plain(step.command) if step.command is not None else None)
+            for step in each_first(f.next_steps for f in told)
+        ),
         never=tuple(plain(word) for word in each_first(f.do_not for f in told)),
     )
 

@@ -17,7 +17,7 @@ from forensics.reports import remarks
 from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import answer, figures, lanes, moments, overview, story, tables, wording
 from forensics.result import Partition, Result
-from forensics.rules.finding import Severity, Verdict, parted
+from forensics.rules.finding import Severity, Verdict
 
 LARGEST = 5_000_000
 """Bytes of a page, whatever the evidence."""
@@ -239,6 +239,5 @@ def _environment() -> jinja2.Environment:
         "iso": wording.iso,
         "clock": wording.clock,
         "hue": figures.hue,
-        "parted": parted,
     }
     return environment

@@ -31,7 +31,7 @@ from forensics.reports.html.wording import namer, offsets
 from forensics.reports.redaction import redact
 from forensics.result import Result
 from forensics.rules import RULES
-from forensics.rules.finding import Severity
+from forensics.rules.finding import Action, Severity
 from forensics.tuning import Tuning, tune
 from tests.conftest import ROOT
 from tests.reports.html.conftest import CLEAN, LOSS, LOSS_AND_FORK, MISSING, SAMPLES
@@ -75,7 +75,7 @@ def test_a_loss_names_the_copy_to_keep_and_the_proof(results: Callable[[str], Re
     assert worst.keep is not None
     assert worst.keep in page
     told = re.sub(r"</?code>", "", page)
-    assert all(word in told for word in (*worst.next_steps, *worst.do_not))
+    assert all(word in told for word in (*(step.sentence for step in worst.next_steps), *worst.do_not))
     assert "<code>cd /path/to/copy/orders-0 && " in page, "a command is set apart from the words"
     for finding in result.findings:
         if finding.severity is not Severity.INFO:
@@ -97,7 +97,7 @@ def test_every_loss_of_a_partition_names_its_own_copy(results: Callable[[str], R
         offsets=((last + 10, last + 15),),
         cause="unflushed-tail",
         keep="broker 9's copy, the only one",
-        next_steps=("stop broker 9 and copy its directory", *first.next_steps[1:]),
+        next_steps=(Action("stop broker 9 and copy its directory"), *first.next_steps[1:]),
         do_not=("do not wipe broker 9",),
     )
     both = replace(judgement, findings=(first, second))
