@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from forensics.case import quotes
 from forensics.case.quotes import Place
+from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -93,6 +94,14 @@ class Result:
     def worst(self) -> Severity | None:
         """Severity of the worst finding that is not known."""
         return self.findings[0].severity if self.findings else None
+
+    @property
+    def unknown(self) -> Severity | None:
+        """The worst severity of any rule whose verdict is unknown for a partition."""
+        severities = {rule.id: rule.severity for rule in RULES}
+        verdicts = (judgement for one in self.partitions for judgement in one.judgements.values())
+        open_ = {severities[one.rule] for one in verdicts if one.verdict is Verdict.UNKNOWN}
+        return min(open_, key=lambda one: one.rank, default=None)
 
     def whole(self) -> Result:
         """The same with what is known among the findings: for reports that tell what happened, not what is new."""

@@ -22,8 +22,8 @@ from forensics.rules.finding import Finding, Severity
 
 FILE = "forensics.toml"
 PROJECT = "pyproject.toml"
-FAIL_ON = ("critical", "error", "warning", "never")
-NEVER = "never"
+FAIL_ON = ("critical", "error", "warning", "unknown", "never")
+NEVER, UNKNOWN = "never", "unknown"
 
 _SEVERITY = {rule.id: rule.severity for rule in RULES}
 
@@ -38,7 +38,8 @@ class Tuning:
         disabled: rules that are off.
         topics: patterns; only topics that match one are judged. None means all.
         skip_topics: patterns of topics that are left out.
-        fail_on: least severity that lets the exit code be 1, or "never".
+        fail_on: least severity that lets the exit code be 1; "unknown" (as "error", and where a question of that
+            severity or above stays unknown); or "never".
         baseline: a former output (JSON or JSON lines) whose findings are known, or None.
         known: those findings, as ``baseline`` reads them.
         config: the file all this comes from, or None.
@@ -53,11 +54,18 @@ class Tuning:
     known: Mapping[str, Severity] = field(default_factory=dict)
     config: str | None = None
 
-    def fails(self, worst: Severity | None) -> bool:
-        """Whether the worst finding that is not known is bad enough for exit code 1."""
-        if self.fail_on == NEVER or worst is None:
+    def fails(self, worst: Severity | None, unknown: Severity | None) -> bool:
+        """Whether the exit code is 1.
+
+        Args:
+            worst: severity of the worst finding that is not known.
+            unknown: the worst severity of any rule whose verdict is unknown.
+        """
+        if self.fail_on == NEVER:
             return False
-        return worst.rank <= Severity(self.fail_on).rank
+        asked = (worst, unknown) if self.fail_on == UNKNOWN else (worst,)
+        least = Severity.ERROR if self.fail_on == UNKNOWN else Severity(self.fail_on)
+        return any(one is not None and one.rank <= least.rank for one in asked)
 
 
 # -- from a file ----------------------------------------------------------------------------------------------------

@@ -160,7 +160,7 @@ def batch(
         say(jobs.NOTHING_NEW)
         found = _Found.of(job.output.open()["note"])
     click.echo(_told(result, found, folder), nl=False)
-    if tuning.fails(found.worst):
+    if tuning.fails(found.worst, found.unknown):
         sys.exit(1)
 
 
@@ -178,24 +178,32 @@ class _Found:
     Attributes:
         partitions: how many there are.
         counts: findings by severity.
+        unknown: the worst severity of any rule whose verdict is unknown.
     """
 
     partitions: int = 0
     counts: Counter[Severity] = field(default_factory=Counter)
+    unknown: Severity | None = None
 
     @staticmethod
     def of(row: Mapping[str, Any]) -> _Found:
         """As a manifest keeps it."""
-        return _Found(row["partitions"], Counter({Severity(name): n for name, n in row["findings"].items()}))
+        counts = Counter({Severity(name): n for name, n in row["findings"].items()})
+        unknown = row.get("unknown")
+        return _Found(row["partitions"], counts, Severity(unknown) if unknown is not None else None)
 
     def row(self) -> dict[str, Any]:
         """For a manifest."""
-        return {"partitions": self.partitions, "findings": {one.value: n for one, n in self.counts.items()}}
+        found = {one.value: n for one, n in self.counts.items()}
+        unknown = self.unknown.value if self.unknown is not None else None
+        return {"partitions": self.partitions, "findings": found, "unknown": unknown}
 
     def add(self, result: Result) -> None:
         """Count."""
         self.partitions += len(result.partitions)
         self.counts.update(finding.severity for finding in result.findings)
+        open_ = [one for one in (self.unknown, result.unknown) if one is not None]
+        self.unknown = min(open_, key=lambda one: one.rank, default=None)
 
     @property
     def worst(self) -> Severity | None:

@@ -44,5 +44,5 @@ def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, r
             Path(output).write_text(text, "utf-8")
         except OSError as error:
             raise UnwritableOutput(f"{output}: {error.strerror}; name a file that can be written") from None
-    if tuning.fails(result.worst):
+    if tuning.fails(result.worst, result.unknown):
         sys.exit(1)

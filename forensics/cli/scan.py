@@ -112,5 +112,5 @@ def scan(
         _write(page, html.render(result), evidence)
     if folder is not None:
         tables.save(result, Path(folder))
-    if tuning.fails(result.worst):
+    if tuning.fails(result.worst, result.unknown):
         sys.exit(1)

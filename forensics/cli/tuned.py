@@ -37,7 +37,8 @@ def _options() -> tuple[Callable[..., Any], ...]:
             "--fail-on",
             type=click.Choice(FAIL_ON),
             envvar="FORENSICS_FAIL_ON",
-            help=f"Least severity that exits with 1.  [default: {Tuning().fail_on}]",
+            help="Least severity that exits with 1; unknown: as error, and where a grave question stays unknown.  "
+            f"[default: {Tuning().fail_on}]",
         ),
         click.option(
             "--severity",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -172,7 +173,7 @@ def test_topics_and_rules_come_from_environment_too(
         ('disable = ["data-gone"]', "disable: there is no rule 'data-gone'"),
         ('disable = "leo-regression"', "disable: must be a list of texts"),
         ("topics = [1]", "topics: must be a list of texts"),
-        ('fail-on = "info"', "fail-on: 'info' is none of critical, error, warning, never"),
+        ('fail-on = "info"', "fail-on: 'info' is none of critical, error, warning, unknown, never"),
         ("fail-on = 1", "fail-on: 1 is none of"),
         ("baseline = 1", 'baseline: must be a text, as in baseline = "..."'),
         ("fail-on = ", "not TOML"),
@@ -326,3 +327,16 @@ def test_names_in_the_settings_are_redacted_too(sample_traces: Path, scanned: Sc
     said = render(redact(tuned))
     assert len(json.loads(said)["tuning"]["known"]) == 4
     assert not any(name in said for name in ("ann/", "orders", "secret"))
+
+
+@pytest.mark.parametrize(
+    ("cut", "asked", "code"), [(True, "error", 0), (True, "unknown", 1), (True, "never", 0), (False, "unknown", 0)]
+)
+def test_a_grave_question_that_stays_unknown_may_fail(
+    cut: bool, asked: str, code: int, sample_traces: Path, here: Path, run: Run
+) -> None:
+    """The lines of a healthy cluster's brokers answer every question; without those of broker 1 some stay open."""
+    shutil.copytree(sample_traces / "reassigned-3.9.1", here / "evidence")
+    if cut:
+        shutil.rmtree(here / "evidence" / "broker-1")
+    assert run("scan", here / "evidence", "--fail-on", asked).code == code
