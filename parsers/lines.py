@@ -86,12 +86,16 @@ def blocks(
     """
     number = first_line
     mark = 0
-    while chunk := stream.read(block_bytes):
+    following: bytes | None = None
+    while chunk := (stream.read(block_bytes) if following is None else following):
+        # A last line without an end is of the block before it: what is said of a text does not hang on its end.
+        following = stream.read(block_bytes) if len(chunk) < block_bytes else None
+        whole = ends and following == b""
         data = rest + chunk if rest else chunk
         if number == 1 and data.startswith(_MARK):
             data = data[len(_MARK) :]
             mark = len(_MARK)
-        end = data.rfind(b"\n") + 1
+        end = len(data) if whole else data.rfind(b"\n") + 1
         if end == 0:
             if len(data) < MAX_LINE_BYTES:
                 rest = data
@@ -100,6 +104,8 @@ def blocks(
         rest = data[end:]
         for part in _portions(data[:end]):
             block = _block(part, number)
+            if whole and not part.endswith(b"\n"):
+                block = replace(block, unended=True)
             if sized:
                 block = replace(block, sizes=_sizes(part, mark if number == 1 else 0))
             number += block.lines.len()

@@ -41,6 +41,17 @@ def test_a_block_of_line_ends_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert collected(blocks)[-1] == (4501, "end")
 
 
+@pytest.mark.parametrize("data", [b"one", b"one\ntwo", b"one\ntwo\nthree"])
+def test_a_last_line_without_an_end_is_of_the_block_before_it(data: bytes) -> None:
+    (block,) = lines.blocks(io.BytesIO(data))
+    assert block.lines.to_list() == data.decode().split("\n")
+    assert block.unended
+    (block,) = lines.blocks(io.BytesIO(data + b"\n"))
+    assert not block.unended
+    kept = list(lines.blocks(io.BytesIO(data), ends=False))
+    assert [text for block in kept for text in block.lines] == data.decode().split("\n")[:-1]
+
+
 def test_bytes_that_are_no_text_cost_one_line() -> None:
     (block,) = lines.blocks(io.BytesIO(b"one\n\xff\xfe two\nthree\0\n"))
     assert block.lines.to_list() == ["one", "\ufffd\ufffd two", "three\ufffd"]
