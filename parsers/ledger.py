@@ -19,7 +19,13 @@ from parsers.sources import Source
 UNDERSTOOD, IRRELEVANT, DAMAGED, UNKNOWN = CLASSES = ("understood", "irrelevant", "damaged", "unknown")
 
 _BATCHES: Final = frozenset(("segment", "metadata-log"))
-_WHOLE: Final = {"unknown": UNKNOWN, "irrelevant": IRRELEVANT, "unreadable": DAMAGED, "copy": IRRELEVANT}
+_WHOLE: Final = {
+    "unknown": UNKNOWN,
+    "irrelevant": IRRELEVANT,
+    "gc-log": IRRELEVANT,
+    "unreadable": DAMAGED,
+    "copy": IRRELEVANT,
+}
 """Files that are of one class from end to end; a copy is counted where it was read first."""
 _READ_AT_ONCE: Final = 1 << 20
 

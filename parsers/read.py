@@ -29,7 +29,9 @@ from parsers.walk import in_reading_order
 
 __all__ = [
     "ARCHIVE",
+    "GC_LOG",
     "IRRELEVANT",
+    "OTHER_KINDS",
     "TAKERS",
     "UNKNOWN",
     "UNREADABLE",
@@ -48,6 +50,9 @@ _NO_LOGS = frozenset((*CHECKPOINT_FILES, "leader-epoch-checkpoint", "partition.m
 
 UNKNOWN = "unknown"
 IRRELEVANT = "irrelevant"
+GC_LOG = "gc-log"
+OTHER_KINDS = (IRRELEVANT, GC_LOG)
+"""Formats that are known, and say nothing of replication."""
 UNREADABLE = "unreadable"
 ARCHIVE = "archive"
 
@@ -273,6 +278,7 @@ TAKERS: tuple[Taker, ...] = (
         take_data.is_irrelevant,
         take_data.irrelevant,
     ),
+    Taker(GC_LOG, "pauses of the JVM", take_text.is_gc_log, take_text.gc_log),
     Taker("trace", "observations, one a line", take_text.is_trace, take_text.trace),
     Taker("topics-describe", "output of kafka-topics --describe", take_text.is_description, take_text.description),
     Taker("quorum-describe", "output of kafka-metadata-quorum describe", take_text.is_quorum, take_text.quorum),

@@ -71,6 +71,24 @@ def log(source: Source, _head: bytes) -> FileReading:
     return joined(list(text_log.parts(source)))
 
 
+_GC_NAME: Final = re.compile(r"(?:^|[^A-Za-z])gc(?:[-_.][A-Za-z0-9_-]*)?\.log(?:$|\.)", re.IGNORECASE)
+_GC_LINE: Final = re.compile(
+    rb"(?m)^(?:(?:\[[^\]\n]*\])*\[(?:gc|safepoint)[a-z0-9,+]* *\]|(?:OpenJDK|Java HotSpot).*? VM |CommandLine flags: |"
+    rb"(?:[0-9T:.+-]+: )?[0-9]+[.,][0-9]{3}: (?:\[|Total time |Application time))"
+)
+"""Lines of unified logging (``-Xlog:gc*``, Java 9 and newer), and of ``-Xloggc`` before."""
+
+
+def is_gc_log(source: Source, head: bytes) -> bool:
+    """Named as what kafka-run-class.sh has the JVM write of its garbage collection; begins as such, or is empty."""
+    return _GC_NAME.search(source.name) is not None and (not head or _GC_LINE.search(head) is not None)
+
+
+def gc_log(_source: Source, _head: bytes) -> FileReading:
+    """Nothing is read: pauses of a broker show in what others print of it."""
+    return FileReading("gc-log")
+
+
 def is_dump(_source: Source, head: bytes) -> bool:
     """Printed by ``kafka-dump-log``."""
     return dump_log_text.HEAD.search(head) is not None and b"\0" not in head

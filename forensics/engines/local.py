@@ -88,7 +88,7 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
     files = read_files(paths, progress=progress)
     case = assemble(files, reading)
     if case.observations.is_empty() and case.batches.is_empty():
-        looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
+        looked = ", ".join(taker.what for taker in read.TAKERS if taker.format not in read.OTHER_KINDS)
         raise NothingUnderstood(
             f"nothing in {', '.join(paths)} was understood ({len(files)} files); looked for: {looked}"
         )

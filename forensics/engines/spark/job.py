@@ -135,7 +135,7 @@ def told(output: Output, generation: int, paths: Sequence[str], options: Options
 
 def nothing_understood(paths: Sequence[str], files: int) -> NothingUnderstood:
     """An error that says what was looked for."""
-    looked = ", ".join(taker.what for taker in read.TAKERS if taker.format != read.IRRELEVANT)
+    looked = ", ".join(taker.what for taker in read.TAKERS if taker.format not in read.OTHER_KINDS)
     return NothingUnderstood(f"nothing in {', '.join(paths)} was understood ({files} files); looked for: {looked}")
 
 
