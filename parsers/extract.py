@@ -2,7 +2,8 @@
 
 Each line is looked at twice at most: one Aho-Corasick pass over all literals picks the lines that may speak of
 replication, then the anchored pattern of each wording reads the values from those alone. A line that has a literal but
-fits no wording is a notice, so a new wording is seen and not lost.
+fits no wording is a notice, so a new wording is seen and not lost; so is a warning of a logger that replicates where it
+has no literal at all.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from parsers import frames
+from parsers import frames, unknown_wordings
 from parsers.frames import Frame
 from parsers.lines import Block
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Message, Variant
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 
-EXCERPT = 200
+EXCERPT = unknown_wordings.EXCERPT
 CONFIG_HEAD = "KafkaConfig values:"
 CONFIG_KEYS = frozenset(
     {
@@ -58,6 +59,8 @@ class Extract:
         understood: relevant lines that fitted a wording.
         first_time, last_time: times of the first and last event, as printed, microseconds since 1970.
         inside_config: the block ended inside a dump of ``KafkaConfig`` (hand it to the next block).
+        read: numbers of the lines that were understood; of one text read by itself.
+        unknown: numbers of the lines in a wording that the catalogue does not know; likewise.
     """
 
     observations: pl.DataFrame
@@ -68,14 +71,16 @@ class Extract:
     first_time: int | None
     last_time: int | None
     inside_config: bool
-    read: pl.Series  # numbers of the lines that were understood; of one text read by itself
+    read: pl.Series
+    unknown: pl.Series
 
 
 @functools.cache
-def _table() -> tuple[list[str], dict[str, tuple[Message, ...]]]:
+def _table(*, thrown: bool = False) -> tuple[list[str], dict[str, tuple[Message, ...]]]:
+    """Literals of what is printed, or of what is thrown, and the messages that each may be of."""
     by_literal: dict[str, list[Message]] = {}
     for message in MESSAGES:
-        for literal in message.literals:
+        for literal in message.literals if message.thrown is thrown else ():
             by_literal.setdefault(literal, []).append(message)
     return list(by_literal), {literal: tuple(messages) for literal, messages in by_literal.items()}
 
@@ -112,7 +117,9 @@ def _extracts(
         .with_columns(pl.col("text").str.extract_many(literals, overlapping=True).alias("literal"))
         .filter(pl.col("literal").list.len() > 0)
     )
+    unknown = unknown_wordings.find(lines, heads, hits.get_column("line"), frame)
     torn = _torn(lines, heads, unended, frame)
+    unknown = unknown.join(torn, on="line", how="anti", maintain_order="left")
     # The last number of a line that is cut may lack digits.
     sound = hits.join(torn, on="line", how="anti", maintain_order="left") if torn.height else hits
     sound, run_on = _run_on(sound, frame)
@@ -125,11 +132,18 @@ def _extracts(
     if lines_read.len() < rows.height:
         _bare_wordings(rows.join(lines_read.to_frame("line"), on="line", how="anti"), parts, fitted)
         lines_read = _lines_of(fitted)
+    printed = lines_read.len()
+    thrown = _thrown(lines, heads, frame)
+    if thrown.height:
+        _wordings(thrown, parts, fitted, thrown=True)
+        lines_read = _lines_of(fitted)
     observations = _values(pl.concat(parts, how="diagonal")) if parts else empty(OBSERVATIONS)
     strays = _strays(lines.filter(~heads), frame)
-    missed = pl.concat([strays, torn]).sort("line", maintain_order=True)
-    if lines_read.len() < sound.height:
-        unread = _unread(rows.join(lines_read.to_frame("line"), on="line", how="anti"))
+    missed = pl.concat([strays, torn, unknown_wordings.notices(unknown, _PER_TEXT)])
+    missed = missed.sort("line", maintain_order=True)
+    if printed < sound.height or lines_read.len() < printed + thrown.height:
+        both = pl.concat([table.select("line", "text", "literal") for table in (rows, thrown)])
+        unread = _unread(both.join(lines_read.to_frame("line"), on="line", how="anti"))
         missed = pl.concat([missed, unread]).sort("line", maintain_order=True)
     config, inside = _config(lines, heads, frame, inside_config)
     order = ["line", "time"] if run_on.height else ["line"]
@@ -146,13 +160,14 @@ def _extracts(
             last,
             inside,
             lines_read,
+            unknown.get_column("line"),
         )
         for notices, mine, theirs, heads_here, relevant, understood, (first, last) in zip(
             noticed,
             _by_text(observations, len(noticed)),
             _by_text(missed, len(noticed)),
             _counts(events.get_column("line"), len(noticed)),
-            _counts(pl.concat([hits.get_column("line"), strays.get_column("line")]), len(noticed)),
+            _counts(pl.concat([told.get_column("line") for told in (hits, strays, thrown, unknown)]), len(noticed)),
             _counts(lines_read, len(noticed)),
             _spans(events, len(noticed), frame),
             strict=True,
@@ -216,18 +231,20 @@ def _bare_wordings(rows: pl.DataFrame, parts: list[pl.DataFrame], fitted: list[p
         _wordings(rows.with_columns(pl.col("_bare").alias("message")).drop("_bare"), parts, fitted)
 
 
-def _wordings(rows: pl.DataFrame, parts: list[pl.DataFrame], fitted: list[pl.Series]) -> None:
+def _wordings(rows: pl.DataFrame, parts: list[pl.DataFrame], fitted: list[pl.Series], *, thrown: bool = False) -> None:
     """Read rows with their literals."""
+    _, by_literal = _table(thrown=thrown)
     pairs = rows.explode("literal", empty_as_null=True, keep_nulls=True)
     for (literal,), group in pairs.group_by(["literal"], maintain_order=True):
-        _messages(group, str(literal), parts, fitted)
+        _messages(group, by_literal[str(literal)], parts, fitted)
 
 
-def _messages(group: pl.DataFrame, literal: str, parts: list[pl.DataFrame], fitted: list[pl.Series]) -> None:
+def _messages(
+    group: pl.DataFrame, messages: Sequence[Message], parts: list[pl.DataFrame], fitted: list[pl.Series]
+) -> None:
     """Read the rows with one literal; a wording may fit and still give no row (a list that is empty)."""
-    _, by_literal = _table()
     rest = group.select("line", "time", "message")
-    for message in by_literal[literal]:
+    for message in messages:
         for variant in message.variants:
             if rest.is_empty():
                 return
@@ -294,6 +311,9 @@ def _values(rows: pl.DataFrame) -> pl.DataFrame:
         if name in rows.columns:
             rows = _mapped(rows, name)
     changes = []
+    if "topic" in rows.columns:
+        # The metadata log had another name in 2.8 (KafkaRaftServer.MetadataTopic).
+        changes.append(pl.col("topic").replace("@metadata", "__cluster_metadata"))
     if "topic_id" in rows.columns:
         changes.append(pl.col("topic_id").str.extract(r"([A-Za-z0-9_-]{22})"))
     for name, dtype in OBSERVATIONS.items():
@@ -360,6 +380,32 @@ def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
         ),
         NOTICES,
     )
+
+
+_EXCEPTION = r"^\s*(?:Caused by: |Suppressed: )?(?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Za-z_][A-Za-z0-9_$]*: "
+
+
+def _thrown(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> pl.DataFrame:
+    """Exceptions in lines that go on from an event, with the time of that event.
+
+    Returns:
+        Columns ``line``, ``text``, ``literal``, ``message`` and ``time``, which is null where the event is not at hand.
+    """
+    literals, _ = _table(thrown=True)
+    text = pl.col("text")
+    found = lines.filter(~heads).select("line", "text").filter(text.str.contains_any(literals))
+    found = found.filter(text.str.contains(_EXCEPTION)).with_columns(
+        text.str.extract_many(literals, overlapping=True).list.unique(maintain_order=True).alias("literal"),
+        text.str.replace(_EXCEPTION, "").alias("message"),
+    )
+    if found.is_empty():
+        return found.with_columns(pl.lit(None, dtype=pl.Datetime("us")).alias("time"))
+    events = lines.filter(heads).select("line", pl.col("line").alias("event"), text.alias("event_text"))
+    found = found.join_asof(events, on="line", strategy="backward")
+    mine = pl.col("event") // _PER_TEXT == pl.col("line") // _PER_TEXT
+    times = frames.split(found.select(pl.col("event").alias("line"), pl.col("event_text").alias("text")), frame)
+    timed = found.with_columns(times.get_column("time"))
+    return timed.with_columns(pl.when(mine).then("time").alias("time")).drop("event", "event_text")
 
 
 _MOST_TORN = 10

@@ -19,6 +19,7 @@ class Kind(StrEnum):
     PROCESS_STARTED = "process_started"  # start-up finished
     SHUTDOWN_BEGIN = "shutdown_begin"
     SHUTDOWN_COMPLETE = "shutdown_complete"  # missing before the next start: the process was killed or crashed
+    START_FAILED = "start_failed"  # a process that stopped before it knew its broker id, and led nothing
     BROKER_CLUSTER = "broker_cluster"  # detail = cluster id (KIP-78)
     BROKER_VERSION = "broker_version"  # detail = version
     BROKER_CONFIG = "broker_config"  # detail = key=value, one setting
@@ -29,6 +30,7 @@ class Kind(StrEnum):
     BROKER_UNFENCED = "broker_unfenced"  # KRaft: replica = broker that may lead and be in ISRs again
     BROKER_REGISTERED = "broker_registered"  # replica = broker, offset = broker epoch
     DIR_FAILED = "dir_failed"  # log_dir
+    STORAGE_ERROR = "storage_error"  # reading or writing failed; log_dir, which then goes offline; detail = at what
     CHECKPOINT_ERROR = "checkpoint_error"  # a checkpoint could not be read or written; detail
     # -- loading a log ----------------------------------------------------------------------------------------------
     LOG_LOADED = "log_loaded"  # leo, log_start where printed; detail = how many segments, or that it was moved
@@ -37,7 +39,11 @@ class Kind(StrEnum):
     LOG_MOVED = "log_moved"  # the copy takes its place
     LOG_DELETED = "log_deleted"  # replica removed or renamed -delete
     RECOVERY = "recovery"  # offset = base offset of the segment being recovered
-    CORRUPTION_CUT = "corruption_cut"  # offset = where recovery cut the log = leo
+    SEGMENT_MISSING = "segment_missing"  # an index whose segment is not there: offset = its base offset; log_dir
+    SEGMENT_REPLACED = "segment_replaced"  # a file in the way of a new segment was deleted: offset = its base offset
+    SEGMENT_DAMAGED = "segment_damaged"  # offset = base offset of the segment; detail = byte where the damage begins
+    BYTES_CUT = "bytes_cut"  # bytes cut from a segment's end; offset = its base offset, detail = how many bytes
+    CORRUPTION_CUT = "corruption_cut"  # offset = where recovery cut the log = leo; detail = segment's base offset
     HW_LOADED = "hw_loaded"  # hw read back from the checkpoint, already clamped to the log
     HW_MISSING = "hw_missing"  # no checkpointed high watermark: starts at 0
     MESSAGE_FORMAT = (
@@ -45,6 +51,7 @@ class Kind(StrEnum):
     )
     # -- roles ------------------------------------------------------------------------------------------------------
     LEADER_AND_ISR = "leader_and_isr"  # as received: leader, leader_epoch, isr, partition_epoch
+    ROLE_SENT = "role_sent"  # a controller tells a broker of a role: replica; detail; neither leader nor epoch (0.8.0)
     METADATA_CACHED = "metadata_cached"  # UpdateMetadata: leader, leader_epoch, isr, partition_epoch where printed
     BECOME_LEADER = "become_leader"  # leader_epoch; leo, hw, isr, partition_epoch, previous_epoch where printed
     BECOME_FOLLOWER = "become_follower"  # leader_epoch; leader, leo, hw where printed (before reconciliation)
@@ -58,14 +65,26 @@ class Kind(StrEnum):
     TRUNCATE_PLAN = "truncate_plan"  # offset = planned target; hw, leo, leader_epoch where printed; detail = reason
     TRUNCATE_BELOW_HW = "truncate_below_hw"  # the broker's own warning: offset = target, hw
     TRUNCATE_FULL = "truncate_full"  # offset = new log start and leo
+    TRUNCATE_FAILED = "truncate_failed"  # offset = target; the partition is no longer fetched
+    # -- refusals ---------------------------------------------------------------------------------------------------
+    TRUNCATION_REFUSED = "truncation_refused"  # the broker halts: offset = its own log end, leo = its leader's, leader
+    APPEND_REFUSED = "append_refused"  # offset = first offset of the batch, leo = the log's end; log_start
+    LOG_START_REFUSED = "log_start_refused"  # log_start = wanted, hw: above the high watermark it cannot go
     # -- fetching ---------------------------------------------------------------------------------------------------
     FETCHER_ADDED = "fetcher_added"  # leader, leader_epoch, offset = initial fetch offset
     FETCHER_REMOVED = "fetcher_removed"
     FETCH_RESET = "fetch_reset"  # offset = fetch offset before, leo = leader's end (or log_start = its start)
     FETCH_FENCED = "fetch_fenced"  # leader_epoch = the follower's
     FETCH_FAILED = "fetch_failed"  # the partition is no longer fetched
+    FETCH_ERROR = "fetch_error"  # a follower's fetch failed: leader; offset = its fetch offset where printed; detail
+    OUT_OF_RANGE = "out_of_range"  # the log asked does not hold the offset asked for: offset; its log_start and leo
+    FETCH_OFFSET_SET = "fetch_offset_set"  # after that: offset = its fetch offset and log end before, leo = now
     EPOCH_REQUEST = "epoch_request"  # leader_epoch asked for
     EPOCH_REPLY = "epoch_reply"  # leader_epoch, offset = end offset answered
+    # -- consumers, in their own words: previous_epoch = epoch of the record before their position ------------------
+    CONSUMER_OUT_OF_RANGE = "consumer_out_of_range"  # offset = position, which the leader does not have
+    CONSUMER_TRUNCATED = "consumer_truncated"  # offset = position, leo = where its epoch ends by the leader's answer
+    CONSUMER_RESET = "consumer_reset"  # offset = new position
     # -- progress ---------------------------------------------------------------------------------------------------
     APPEND = "append"  # offset = first offset, leo after it
     LEO = "leo"  # leo

@@ -180,6 +180,7 @@ def _classed(portion: Portion, noticed: pl.DataFrame) -> pl.DataFrame:
     text = pl.col("text")
     heads = portion.inner.frame().filter(text.str.contains(portion.layout.frame.head))
     read = pl.col("line").is_in(portion.found.read.implode()) | text.str.contains(extract.CONFIG_HEAD, literal=True)
+    unknown = portion.found.unknown.to_frame("line").select("line", pl.lit("unknown").alias("class"))
     noted = noticed.drop_nulls("line").select(
         "line",
         pl.when(pl.col("reason").str.contains("not understood", literal=True))
@@ -190,7 +191,7 @@ def _classed(portion: Portion, noticed: pl.DataFrame) -> pl.DataFrame:
     of_events = heads.select(
         "line", pl.when(read).then(pl.lit("understood")).otherwise(pl.lit("irrelevant")).alias("class")
     )
-    return pl.concat([of_events, noted])
+    return pl.concat([of_events, unknown, noted])
 
 
 def together(sources: Sequence[Source]) -> list[FileReading | None]:

@@ -75,6 +75,8 @@ class Message:
         level: level at which brokers print it.
         stock: whether a stock log4j configuration shows it.
         variants: tried in order, the first match wins.
+        thrown: the text is that of an exception. It stands behind the name of its class, in a line that goes on from an
+            event.
     """
 
     id: str
@@ -83,6 +85,7 @@ class Message:
     level: str
     stock: bool
     variants: tuple[Variant, ...]
+    thrown: bool = False
 
     @property
     def literals(self) -> tuple[str, ...]:

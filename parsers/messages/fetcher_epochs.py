@@ -8,8 +8,15 @@ from parsers.schema import Kind
 
 _ASKED = Each(rf"(?P<tp>{NAME}) -> (?P<leader_epoch>-?[0-9]+)")
 _ANSWERED = Each(
-    rf"(?P<tp>{NAME}) -> EpochEndOffset\{{error=NONE, (?:leaderEpoch=(?P<leader_epoch>-?[0-9]+), )?"
+    rf"(?P<tp>{NAME})(?: -> |=)EpochEndOffset\{{error=NONE, (?:leaderEpoch=(?P<leader_epoch>-?[0-9]+), )?"
     r"endOffset=(?P<offset>-?[0-9]+)\}"
+)
+
+_ASKED_FENCED = Each(rf"(?P<tp>{NAME})=\(currentLeaderEpoch=[^,]*, leaderEpoch=(?P<leader_epoch>-?[0-9]+)\)")
+_DIVERGES = Each(
+    r"EpochEndOffset\(errorCode=-?[0-9]+, partition=[0-9]+, leaderEpoch=(?P<leader_epoch>-?[0-9]+), "
+    r"endOffset=(?P<offset>-?[0-9]+)\)",
+    Kind.EPOCH_REPLY,
 )
 
 MESSAGES: tuple[Message, ...] = (
@@ -259,6 +266,7 @@ MESSAGES: tuple[Message, ...] = (
                     rf"leaderEpoch=(?P<leader_epoch>-?[0-9]+), endOffset=-?[0-9]+\))"
                 ),
                 source_ref="3.6.2 AbstractFetcherThread:263",
+                each=(_DIVERGES,),
                 examples=(
                     Example(
                         "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Truncating partition orders-0 with "
@@ -273,8 +281,42 @@ MESSAGES: tuple[Message, ...] = (
                                 "detail": "EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=10)",
                                 "leader_epoch": 0,
                             },
+                            {
+                                "kind": "epoch_reply",
+                                "witness": 1,
+                                "leader": 2,
+                                **ORDERS,
+                                "detail": "EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=10)",
+                                "leader_epoch": 0,
+                                "offset": 10,
+                            },
                         ),
                         "real",
+                    ),
+                    # It cuts at the smaller of what its leader answered and what its own epochs say (KIP-279).
+                    Example(
+                        "[ReplicaFetcher replicaId=1, leaderId=3, fetcherId=0] Truncating partition orders-0 with "
+                        "TruncationState(offset=50, completed=true) due to leader epoch and offset "
+                        "EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=480)",
+                        (
+                            {
+                                "witness": 1,
+                                "leader": 3,
+                                **ORDERS,
+                                "offset": 50,
+                                "detail": "EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=480)",
+                                "leader_epoch": 0,
+                            },
+                            {
+                                "kind": "epoch_reply",
+                                "witness": 1,
+                                "leader": 3,
+                                **ORDERS,
+                                "detail": "EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=480)",
+                                "leader_epoch": 0,
+                                "offset": 480,
+                            },
+                        ),
                     ),
                 ),
             ),
@@ -452,6 +494,93 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Receive leaderEpoch response "
                         "Map(orders-0 -> EpochEndOffset{error=NONE, leaderEpoch=2, endOffset=30})",
                         ({"witness": 3, "leader": 2, **ORDERS, "leader_epoch": 2, "offset": 30},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Since 2.7 a follower asks this of a leader that speaks an older protocol alone (KIP-595).
+    Message(
+        id="F-22",
+        kind=Kind.EPOCH_REQUEST,
+        literal="Sending offset for leader epoch request ",
+        level="DEBUG",
+        stock=False,
+        variants=(
+            Variant(
+                since="2.1",
+                until="2.7",
+                regex=rf"^{FETCHER}Sending offset for leader epoch request .*\(epochsByPartition=\{{",
+                source_ref="2.1.1 OffsetsForLeaderEpochRequest:99, 2.4.1 ReplicaFetcherThread:307",
+                each=(_ASKED_FENCED,),
+                own_row=False,
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Sending offset for leader epoch request "
+                        "OffsetsForLeaderEpochRequest(epochsByPartition={orders-0=(currentLeaderEpoch=Optional[5], "
+                        "leaderEpoch=4), orders-1=(currentLeaderEpoch=Optional[3], leaderEpoch=3)})",
+                        (
+                            {"witness": 3, "leader": 2, **ORDERS, "leader_epoch": 4},
+                            {"witness": 3, "leader": 2, "topic": "orders", "partition": 1, "leader_epoch": 3},
+                        ),
+                    ),
+                ),
+            ),
+            # Names a topic once for several partitions: what it asks for, the answer shows.
+            Variant(
+                since="2.8",
+                until=None,
+                regex=rf"^{FETCHER}Sending offset for leader epoch request ",
+                source_ref="2.8.2 OffsetsForLeaderEpochRequest:84, 3.6.2 RemoteLeaderEndPoint:155",
+                own_row=False,
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Sending offset for leader epoch request "
+                        "OffsetForLeaderEpochRequestData(replicaId=2, topics=[])",
+                        (),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="F-22a",
+        kind=Kind.EPOCH_REPLY,
+        literal="Received leaderEpoch response ",
+        level="DEBUG",
+        stock=False,
+        variants=(
+            Variant(
+                since="2.1",
+                until="2.7",
+                regex=rf"^{FETCHER}Received leaderEpoch response .*, epochEndOffsetsByPartition=\{{",
+                source_ref="2.1.1 OffsetsForLeaderEpochResponse:171, 2.4.1 ReplicaFetcherThread:312",
+                each=(_ANSWERED,),
+                own_row=False,
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Received leaderEpoch response "
+                        "ClientResponse(receivedTimeMs=7, latencyMs=2, disconnected=false, "
+                        "requestHeader=RequestHeader(apiKey=OFFSET_FOR_LEADER_EPOCH, apiVersion=3, "
+                        "clientId=broker-3-fetcher-0, correlationId=9), "
+                        "responseBody=(type=OffsetsForLeaderEpochResponse, , throttleTimeMs=0, "
+                        "epochEndOffsetsByPartition={orders-0=EpochEndOffset{error=NONE, leaderEpoch=4, "
+                        "endOffset=30}}))",
+                        ({"witness": 3, "leader": 2, **ORDERS, "leader_epoch": 4, "offset": 30},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="2.8",
+                until=None,
+                regex=rf"^{FETCHER}Received leaderEpoch response ",
+                source_ref="2.8.2 OffsetsForLeaderEpochResponse:76, 3.6.2 RemoteLeaderEndPoint:160",
+                own_row=False,
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Received leaderEpoch response "
+                        "ClientResponse(receivedTimeMs=7)",
+                        (),
                     ),
                 ),
             ),

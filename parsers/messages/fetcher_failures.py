@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Example, Message, Variant
-from parsers.messages.patterns import FETCHER, ORDERS, TP
+from parsers.messages.catalogue import Each, Example, Message, Variant
+from parsers.messages.patterns import EITHER, FETCHER, FETCHER_OLD, ORDERS, TP
 from parsers.schema import Kind
+
+_TO_BROKER = Each(
+    rf"for partition {EITHER} to broker (?P<leader>[0-9]+):(?:class )?(?P<detail>[a-zA-Z0-9_.]+)", Kind.FETCH_ERROR
+)
+_INVALID = Each(
+    rf"(?P<detail>invalid messages) during fetch for partition {EITHER} offset (?P<offset>[0-9]+)", Kind.FETCH_ERROR
+)
 
 MESSAGES: tuple[Message, ...] = (
     # Benign at each change of epoch.
@@ -178,8 +185,8 @@ MESSAGES: tuple[Message, ...] = (
                             {
                                 "witness": 3,
                                 "leader": 2,
-                                **ORDERS,
                                 "detail": "Found invalid messages during fetch",
+                                **ORDERS,
                                 "leo": 30,
                             },
                         ),
@@ -190,25 +197,208 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="1.0",
                 regex=(
-                    r"^\[ReplicaFetcher[^\]]*\][,:]? (?:Found invalid messages during fetch|Error while processing "
-                    r"data|Error) for partition "
+                    rf"^(?:{FETCHER_OLD}|\[ReplicaFetcher [^\]]*\] )(?:Found invalid messages during fetch|Error while "
+                    r"processing data|Error) for partition "
                 ),
-                source_ref="0.10.2.2 AbstractFetcherThread",
+                source_ref="0.8.2.2 AbstractFetcherThread, 0.10.2.2 AbstractFetcherThread",
+                each=(_TO_BROKER, _INVALID),
                 own_row=False,
                 examples=(
                     Example(
                         "[ReplicaFetcherThread-0-1]: Error for partition [orders,0] to broker "
                         "1:org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not "
                         "host this topic-partition.",
-                        (),
+                        (
+                            {
+                                "kind": "fetch_error",
+                                "leader": 1,
+                                **ORDERS,
+                                "detail": "org.apache.kafka.common.errors.UnknownTopicOrPartitionException",
+                            },
+                        ),
                         "real",
                     ),
                     Example(
                         "[ReplicaFetcherThread-0-1], Error for partition [orders,0] to broker "
                         "1:org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not "
                         "host this topic-partition.",
-                        (),
+                        (
+                            {
+                                "kind": "fetch_error",
+                                "leader": 1,
+                                **ORDERS,
+                                "detail": "org.apache.kafka.common.errors.UnknownTopicOrPartitionException",
+                            },
+                        ),
                         "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcherThread-0-1], Error for partition [orders,0] to broker 1:class "
+                        "kafka.common.NotLeaderForPartitionException",
+                        (
+                            {
+                                "kind": "fetch_error",
+                                "leader": 1,
+                                **ORDERS,
+                                "detail": "kafka.common.NotLeaderForPartitionException",
+                            },
+                        ),
+                    ),
+                    Example(
+                        "[ReplicaFetcherThread-0-1]: Found invalid messages during fetch for partition [orders,0] "
+                        "offset 30 error Message found with corrupt size (0)",
+                        ({"kind": "fetch_error", "leader": 1, "detail": "invalid messages", **ORDERS, "offset": 30},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # What its leader answers; or none does.
+    Message(
+        id="F-31",
+        kind=Kind.FETCH_ERROR,
+        literal=(
+            " from the leader for partition ",
+            "Received error OFFSET_MOVED_TO_TIERED_STORAGE",
+            "Error getting offset for partition ",
+            "Error building remote log auxiliary state for ",
+            "Replication is failing due to a message that is greater than replica.fetch.max.bytes",
+        ),
+        level="WARN",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.5",
+                until=None,
+                regex=(
+                    rf"^{FETCHER}Received (?P<detail>UNKNOWN_TOPIC_OR_PARTITION|UNKNOWN_TOPIC_ID|"
+                    rf"INCONSISTENT_TOPIC_ID) from the leader for partition {TP}"
+                ),
+                source_ref="3.6.2 AbstractFetcherThread:421",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Received UNKNOWN_TOPIC_OR_PARTITION "
+                        "from the leader for partition orders-0. This error may be returned transiently when the "
+                        "partition is being created or deleted, but it is not expected to persist.",
+                        ({"witness": 2, "leader": 1, "detail": "UNKNOWN_TOPIC_OR_PARTITION", **ORDERS},),
+                        "real",
+                    ),
+                ),
+            ),
+            # Routine with tiered storage (KIP-405): what it asks for is in remote storage alone.
+            Variant(
+                since="3.5",
+                until=None,
+                regex=(
+                    rf"^{FETCHER}Received error (?P<detail>OFFSET_MOVED_TO_TIERED_STORAGE), at fetch offset: "
+                    rf"(?P<offset>[0-9]+), topic-partition: {TP}"
+                ),
+                source_ref="3.6.2 AbstractFetcherThread:410",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Received error "
+                        "OFFSET_MOVED_TO_TIERED_STORAGE, at fetch offset: 42, topic-partition: orders-0",
+                        (
+                            {
+                                "witness": 2,
+                                "leader": 1,
+                                "detail": "OFFSET_MOVED_TO_TIERED_STORAGE",
+                                "offset": 42,
+                                **ORDERS,
+                            },
+                        ),
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    rf"^{FETCHER}(?P<detail>Error getting offset|Error building remote log auxiliary state) for "
+                    rf"(?:partition )?{TP}"
+                ),
+                source_ref="1.1.1 AbstractFetcherThread:216, 3.5.2 AbstractFetcherThread:774",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Error getting offset for partition "
+                        "orders-0",
+                        ({"witness": 2, "leader": 1, "detail": "Error getting offset", **ORDERS},),
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Error building remote log auxiliary "
+                        "state for orders-0",
+                        ({"witness": 2, "leader": 1, "detail": "Error building remote log auxiliary state", **ORDERS},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="0.11",
+                regex=(
+                    rf"^{FETCHER_OLD}(?P<detail>Error getting offset) for partition \[(?P<bracketed>[^\]]+)\] to "
+                    rf"broker "
+                ),
+                source_ref="0.8.2.2 AbstractFetcherThread:148, 0.11.0.2 AbstractFetcherThread:215",
+                examples=(
+                    Example(
+                        "[ReplicaFetcherThread-0-1]: Error getting offset for partition [orders,0] to broker 1",
+                        ({"leader": 1, "detail": "Error getting offset", **ORDERS},),
+                    ),
+                ),
+            ),
+            # 0.9 names no partition.
+            Variant(
+                since="0.9",
+                until=None,
+                regex=(
+                    rf"^(?:{FETCHER_OLD}|\[ReplicaFetcher [^\]]*\] )(?P<detail>Replication is failing due to a message "
+                    rf"that is greater than replica\.fetch\.max\.bytes)(?: for partition {EITHER}\.)?"
+                ),
+                source_ref="0.9.0.1 ReplicaFetcherThread:132, 0.10.1.1 ReplicaFetcherThread:154, 3.6.2 "
+                "ReplicaFetcherThread",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Replication is failing due to a message "
+                        "that is greater than replica.fetch.max.bytes for partition orders-0. This generally occurs "
+                        "when the max.message.bytes has been overridden to exceed this value and a suitably large "
+                        "message has also been sent.",
+                        (
+                            {
+                                "detail": "Replication is failing due to a message that is greater than "
+                                "replica.fetch.max.bytes",
+                                **ORDERS,
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="F-34",
+        kind=Kind.TRUNCATE_FAILED,
+        literal=("] Failed to truncate ", "Unexpected error occurred during truncation for "),
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.3",
+                until=None,
+                regex=(
+                    rf"^{FETCHER}(?:Failed to truncate|Unexpected error occurred during truncation for) {TP} at offset "
+                    r"(?P<offset>[0-9]+)"
+                ),
+                source_ref="2.3.1 AbstractFetcherThread:187, 3.6.2 AbstractFetcherThread",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Failed to truncate orders-0 at offset "
+                        "42",
+                        ({"witness": 2, "leader": 1, **ORDERS, "offset": 42},),
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Unexpected error occurred during "
+                        "truncation for orders-0 at offset 42",
+                        ({"witness": 2, "leader": 1, **ORDERS, "offset": 42},),
                     ),
                 ),
             ),

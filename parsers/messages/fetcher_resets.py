@@ -12,6 +12,13 @@ _RESET_OLD = Each(
     r"(?P<log_start>[0-9]+))"
 )
 
+_SET = Each(r"eset (?:fetch )?offset to (?P<leo>[0-9]+)", Kind.FETCH_OFFSET_SET)
+_SET_TO_OWN = Each(r"current local replica's end offset (?P<leo>[0-9]+)", Kind.FETCH_OFFSET_SET)
+_REFUSED = Each(
+    r"latest offset (?P<leo>[0-9]+) is less than replica(?: [0-9]+)?'s latest offset (?P<offset>[0-9]+)",
+    Kind.TRUNCATION_REFUSED,
+)
+
 MESSAGES: tuple[Message, ...] = (
     Message(
         id="F-06",
@@ -32,17 +39,38 @@ MESSAGES: tuple[Message, ...] = (
                     rf"(?P<detail>out of range; reset offset to [0-9]+)"
                 ),
                 source_ref="0.10.2.2 AbstractFetcherThread:177",
+                each=(_SET,),
                 examples=(
                     Example(
                         "[ReplicaFetcherThread-0-2], Current offset 70 for partition [orders,0] out of range; reset "
                         "offset to 56",
-                        ({"leader": 2, "offset": 70, **ORDERS, "detail": "out of range; reset offset to 56"},),
+                        (
+                            {"leader": 2, "offset": 70, **ORDERS, "detail": "out of range; reset offset to 56"},
+                            {
+                                "kind": "fetch_offset_set",
+                                "leader": 2,
+                                "offset": 70,
+                                **ORDERS,
+                                "detail": "out of range; reset offset to 56",
+                                "leo": 56,
+                            },
+                        ),
                         "real",
                     ),
                     Example(
                         "[ReplicaFetcherThread-0-2], Current offset 50 for partition [orders,0] out of range; reset "
                         "offset to 30",
-                        ({"leader": 2, "offset": 50, **ORDERS, "detail": "out of range; reset offset to 30"},),
+                        (
+                            {"leader": 2, "offset": 50, **ORDERS, "detail": "out of range; reset offset to 30"},
+                            {
+                                "kind": "fetch_offset_set",
+                                "leader": 2,
+                                "offset": 50,
+                                **ORDERS,
+                                "detail": "out of range; reset offset to 30",
+                                "leo": 30,
+                            },
+                        ),
                     ),
                 ),
             ),
@@ -54,6 +82,7 @@ MESSAGES: tuple[Message, ...] = (
                     rf"range.*)"
                 ),
                 source_ref="1.0.2 AbstractFetcherThread:211, 2.4.1 AbstractFetcherThread:534",
+                each=(_SET,),
                 examples=(
                     Example(
                         "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Current offset 30 for partition "
@@ -64,8 +93,18 @@ MESSAGES: tuple[Message, ...] = (
                                 "leader": 2,
                                 "offset": 30,
                                 **ORDERS,
-                                "detail": "out "
-                                "of range, which typically implies a leader change. Reset fetch offset to 24",
+                                "detail": "out of range, which typically implies a leader change. Reset fetch offset "
+                                "to 24",
+                            },
+                            {
+                                "kind": "fetch_offset_set",
+                                "witness": 1,
+                                "leader": 2,
+                                "offset": 30,
+                                **ORDERS,
+                                "detail": "out of range, which typically implies a leader change. Reset fetch offset "
+                                "to 24",
+                                "leo": 24,
                             },
                         ),
                         "real",
@@ -81,6 +120,15 @@ MESSAGES: tuple[Message, ...] = (
                                 **ORDERS,
                                 "detail": "out of range or moved to remote tier. Reset fetch offset to 60",
                             },
+                            {
+                                "kind": "fetch_offset_set",
+                                "witness": 3,
+                                "leader": 2,
+                                "offset": 50,
+                                **ORDERS,
+                                "detail": "out of range or moved to remote tier. Reset fetch offset to 60",
+                                "leo": 60,
+                            },
                         ),
                     ),
                     Example(
@@ -90,10 +138,20 @@ MESSAGES: tuple[Message, ...] = (
                             {
                                 "witness": 3,
                                 "leader": 2,
-                                **ORDERS,
                                 "offset": 50,
+                                **ORDERS,
                                 "detail": "out of range, which typically implies a leader change. Reset fetch offset "
                                 "to 30",
+                            },
+                            {
+                                "kind": "fetch_offset_set",
+                                "witness": 3,
+                                "leader": 2,
+                                "offset": 50,
+                                **ORDERS,
+                                "detail": "out of range, which typically implies a leader change. Reset fetch offset "
+                                "to 30",
+                                "leo": 30,
                             },
                         ),
                     ),
@@ -173,6 +231,7 @@ MESSAGES: tuple[Message, ...] = (
                     rf"(?P<detail>current local replica's end offset [0-9]+)"
                 ),
                 source_ref="3.6.2 AbstractFetcherThread:691",
+                each=(_SET_TO_OWN,),
                 examples=(
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Reset fetch offset for partition "
@@ -184,6 +243,15 @@ MESSAGES: tuple[Message, ...] = (
                                 **ORDERS,
                                 "offset": 50,
                                 "detail": "current local replica's end offset 60",
+                            },
+                            {
+                                "kind": "fetch_offset_set",
+                                "witness": 3,
+                                "leader": 2,
+                                **ORDERS,
+                                "offset": 50,
+                                "detail": "current local replica's end offset 60",
+                                "leo": 60,
                             },
                         ),
                     ),
@@ -260,44 +328,97 @@ MESSAGES: tuple[Message, ...] = (
         level="ERROR",
         stock=True,
         variants=(
-            # 1.0 and 1.1 name no broker ids in the text.
+            # 0.8.2 to 0.10.0 name a topic without the partition.
             Variant(
-                since="0.9",
-                until="1.1",
+                since="0.8",
+                until="0.11",
                 regex=(
-                    rf"^\[ReplicaFetcher(?:Thread-[0-9]+-| replicaId=(?P<witness>[0-9]+), leaderId=)(?P<leader>[0-9]+)"
-                    rf"(?:, fetcherId=[0-9]+)?\][,:]? (?:Halting|Exiting) because log truncation is not allowed for "
-                    rf"(?:topic [^ ,]+|partition {TP}), ?[Cc]urrent leader(?: [0-9]+)?'s latest offset (?P<leo>[0-9]+) "
-                    rf"is less than replica(?: [0-9]+)?'s latest offset (?P<offset>[0-9]+)"
+                    rf"^{FETCHER_OLD}(?:Halting|Exiting) because log truncation is not allowed for (?:topic "
+                    rf"[^ ,]+|partition {TP}), ?[Cc]urrent leader [0-9]+'s latest offset (?P<leo>[0-9]+) is less than "
+                    r"replica (?P<witness>[0-9]+)'s latest offset (?P<offset>[0-9]+)"
                 ),
-                source_ref="0.10.2.2 ReplicaFetcherThread:183, 1.1.1 ReplicaFetcherThread:170",
+                source_ref="0.8.2.2 ReplicaFetcherThread:95, 0.10.2.2 ReplicaFetcherThread:183",
                 fixed={"detail": "the broker halts: unclean election is not allowed"},
+                each=(_REFUSED,),
                 examples=(
                     Example(
                         "[ReplicaFetcherThread-0-2]: Exiting because log truncation is not allowed for partition "
                         "orders-0, current leader 2's latest offset 30 is less than replica 3's latest offset 50",
                         (
                             {
+                                "detail": "the broker halts: unclean election is not allowed",
                                 "leader": 2,
                                 **ORDERS,
                                 "leo": 30,
+                                "witness": 3,
                                 "offset": 50,
+                            },
+                            {
+                                "kind": "truncation_refused",
                                 "detail": "the broker halts: unclean election is not allowed",
+                                "leader": 2,
+                                **ORDERS,
+                                "leo": 30,
+                                "witness": 3,
+                                "offset": 50,
                             },
                         ),
                     ),
+                    Example(
+                        "[ReplicaFetcherThread-0-2], Halting because log truncation is not allowed for topic orders, "
+                        "Current leader 2's latest offset 2051 is less than replica 3's latest offset 2391",
+                        (
+                            {
+                                "detail": "the broker halts: unclean election is not allowed",
+                                "leader": 2,
+                                "leo": 2051,
+                                "witness": 3,
+                                "offset": 2391,
+                            },
+                            {
+                                "kind": "truncation_refused",
+                                "detail": "the broker halts: unclean election is not allowed",
+                                "leader": 2,
+                                "leo": 2051,
+                                "witness": 3,
+                                "offset": 2391,
+                            },
+                        ),
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until="1.1",
+                regex=(
+                    rf"^{FETCHER}Exiting because log truncation is not allowed for partition {TP}, current leader's "
+                    r"latest offset (?P<leo>[0-9]+) is less than replica's latest offset (?P<offset>[0-9]+)"
+                ),
+                source_ref="1.1.1 ReplicaFetcherThread:170",
+                fixed={"detail": "the broker halts: unclean election is not allowed"},
+                each=(_REFUSED,),
+                examples=(
                     Example(
                         "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Exiting because log truncation is not "
                         "allowed for partition orders-0, current leader's latest offset 14 is less than replica's "
                         "latest offset 42",
                         (
                             {
+                                "detail": "the broker halts: unclean election is not allowed",
                                 "witness": 2,
                                 "leader": 1,
                                 **ORDERS,
                                 "leo": 14,
                                 "offset": 42,
+                            },
+                            {
+                                "kind": "truncation_refused",
                                 "detail": "the broker halts: unclean election is not allowed",
+                                "witness": 2,
+                                "leader": 1,
+                                **ORDERS,
+                                "leo": 14,
+                                "offset": 42,
                             },
                         ),
                         "real",

@@ -119,6 +119,19 @@ MESSAGES: tuple[Message, ...] = (
                         ({**ORDERS, "log_dir": "/srv/kafka/broker-2/data", "leo": 0, "offset": 2},),
                         "real",
                     ),
+                    Example(
+                        "[Log partition=@metadata-0, dir=/tmp/kraft-logs] Loading producer state till offset 40 with "
+                        "message format version 2",
+                        (
+                            {
+                                "topic": "__cluster_metadata",
+                                "partition": 0,
+                                "log_dir": "/tmp/kraft-logs",
+                                "leo": 40,
+                                "offset": 2,
+                            },
+                        ),
+                    ),
                 ),
             ),
             # Since 4.0 there is no other format to write (KIP-724).

@@ -1,21 +1,22 @@
-"""``kafka.log.LogManager``: clean or unclean start, logs loaded, made and removed, directories that fail."""
+"""``kafka.log.LogManager``: clean or unclean start, logs loaded, made and removed."""
 
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import LISTED, LOG, NAME, ORDERS, TP
-from parsers.schema import MOVED, Kind
+from parsers.messages.patterns import LOG, NAME, ORDERS, TP
+from parsers.schema import Kind
 
 _LOADED = LOG.replace("{hw}", "-?[0-9]+")
-_RUNNING = LOG.replace("{hw}", "(?P<hw>[0-9]+)")
-_DIRECTORY = r"(?P<log_dir>[^ ,]+)"
+_DIRECTORY = r"(?P<log_dir>.+?)"
+_TO_THE_END = r"(?P<log_dir>.+)"
+_MARKED = r".*\.[0-9a-f]{32}-"
 
 MESSAGES: tuple[Message, ...] = (
     Message(
         id="M-03",
         kind=Kind.CLEAN_RESTART,
         literal=(
-            "Found clean shutdown file. Skipping recovery for all logs in data directory: ",
+            "Found clean shutdown file. Skipping recovery for all logs in data directory",
             " since clean shutdown file was found",
         ),
         level="INFO",
@@ -25,8 +26,11 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.8",
                 until="2.5",
-                regex=rf"^Found clean shutdown file\. Skipping recovery for all logs in data directory: {_DIRECTORY}",
-                source_ref="2.4.1 LogManager:324",
+                regex=(
+                    r"^Found clean shutdown file\. Skipping recovery for all logs in data directory: "
+                    rf"{_TO_THE_END}"
+                ),
+                source_ref="0.8.2.2 LogManager:121, 2.4.1 LogManager:324",
                 examples=(
                     Example(
                         "Found clean shutdown file. Skipping recovery for all logs in data directory: "
@@ -40,19 +44,39 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # At INFO in 0.8.1, with the directory in quotes.
+            Variant(
+                since="0.8",
+                until="0.8",
+                regex=(
+                    r"^Found clean shutdown file\. Skipping recovery for all logs in data directory "
+                    r"'(?P<log_dir>[^']+)'"
+                ),
+                source_ref="0.8.1.1 LogManager:112",
+                examples=(
+                    Example(
+                        "Found clean shutdown file. Skipping recovery for all logs in data directory '/tmp/kafka-logs'",
+                        ({"log_dir": "/tmp/kafka-logs"},),
+                    ),
+                ),
+            ),
             Variant(
                 since="2.6",
                 until=None,
                 regex=(
                     rf"^Skipping recovery (?:for all logs in|of [0-9]+ logs from) {_DIRECTORY} since clean shutdown "
-                    rf"file "
-                    r"was found"
+                    r"file was found"
                 ),
                 source_ref="2.8.2 LogManager:318, 3.6.2 LogManager:429",
                 examples=(
                     Example(
                         "Skipping recovery for all logs in /data since clean shutdown file was found",
                         ({"log_dir": "/data"},),
+                    ),
+                    Example(
+                        "Skipping recovery for all logs in C:\\Program Files\\kafka\\logs since clean shutdown file "
+                        "was found",
+                        ({"log_dir": "C:\\Program Files\\kafka\\logs"},),
                     ),
                     Example(
                         "Skipping recovery of 3 logs from /srv/kafka/broker-3/data since clean shutdown file was found",
@@ -75,8 +99,7 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     rf"^(?:Attempting recovery for all logs in|Recovering [0-9]+ logs from) {_DIRECTORY} since no "
-                    rf"clean "
-                    r"shutdown file was found"
+                    r"clean shutdown file was found"
                 ),
                 source_ref="2.8.2 LogManager:325, 3.6.2 LogManager:432",
                 examples=(
@@ -178,7 +201,7 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     r"^Error occur?red (?P<detail>while reading [a-z-]+-offset-checkpoint) file of directory "
-                    rf"{_DIRECTORY}"
+                    r"(?P<log_dir>[^,]+)"
                 ),
                 source_ref="0.10.2.2 LogManager:142, 2.8.2 LogManager:333",
                 examples=(
@@ -196,7 +219,10 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="2.7",
                 until=None,
-                regex=r"^Disk error (?P<detail>while writing [a-z ]+ checkpoint) in directory (?P<log_dir>[^ :]+)",
+                regex=(
+                    r"^Disk error (?P<detail>while writing [a-z ]+ checkpoint) in directory "
+                    r"(?P<log_dir>(?:[A-Za-z]:)?[^:]+)"
+                ),
                 source_ref="2.8.2 LogManager:645",
                 examples=(
                     Example(
@@ -258,10 +284,10 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="1.1",
                 until=None,
-                regex=rf"^Created log for partition {NAME} in [^ ]*-(?:future|delete|stray) with properties ",
+                regex=rf"^Created log for partition {NAME} in {_MARKED}(?:future|delete|stray) with properties ",
                 source_ref="3.6.2 LogManager:1026",
                 own_row=False,
-                each=(Each(rf"for partition {TP} in [^ ]*-future ", Kind.LOG_COPIED),),
+                each=(Each(rf"for partition {TP} in {_MARKED}future ", Kind.LOG_COPIED),),
                 examples=(
                     Example(
                         "Created log for partition orders-0 in "
@@ -281,7 +307,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="1.1",
                 until=None,
-                regex=rf"^Created log for partition {TP} in [^ ]+ with properties (?:\{{(?P<detail>[^}}]*)\}})?",
+                regex=rf"^Created log for partition {TP} in .+? with properties (?:\{{(?P<detail>[^}}]*)\}})?",
                 source_ref="3.6.2 LogManager:1026",
                 examples=(
                     Example(
@@ -305,7 +331,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.10",
                 until="1.0",
-                regex=r"^Log for partition \[(?P<bracketed>[^\]]+)\] is renamed to (?P<log_dir>[^ ]*)[/\\][^ /\\]+ "
+                regex=r"^Log for partition \[(?P<bracketed>[^\]]+)\] is renamed to (?P<log_dir>.*)[/\\][^/\\]+ "
                 r"and is ",
                 source_ref="0.10.2.2 LogManager",
                 fixed={"detail": "renamed"},
@@ -320,7 +346,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.10",
                 until=None,
-                regex=rf"^Log for partition {TP} is renamed to (?P<log_dir>[^ ]*)[/\\][^ /\\]+ and is ",
+                regex=rf"^Log for partition {TP} is renamed to (?P<log_dir>.*)[/\\][^/\\]+ and is ",
                 source_ref="0.10.2.2 LogManager, 2.4.1 LogManager:929",
                 fixed={"detail": "renamed"},
                 examples=(
@@ -345,7 +371,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.10",
                 until=None,
-                regex=r"^Deleted log for partition [^ ]+ in [^ ]*-delete",
+                regex=rf"^Deleted log for partition [^ ]+ in {_MARKED}delete",
                 source_ref="2.4.1 LogManager:827",
                 own_row=False,
                 examples=(
@@ -376,7 +402,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="3.6",
                 until=None,
-                regex=rf"^Log for partition {TP} is marked as stray and renamed to (?P<log_dir>[^ ]*)[/\\][^ /\\]+",
+                regex=rf"^Log for partition {TP} is marked as stray and renamed to (?P<log_dir>.*)[/\\][^/\\]+",
                 source_ref="3.6.2 LogManager:1200",
                 fixed={"detail": "stray"},
                 examples=(
@@ -408,178 +434,6 @@ MESSAGES: tuple[Message, ...] = (
                                 "detail": "stray",
                             },
                         ),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="M-12",
-        kind=Kind.DIR_FAILED,
-        literal=(
-            "Stopping serving logs in dir ",
-            " due to failure on log directory ",
-            "Shutdown broker because all log dirs in ",
-        ),
-        level="WARN",
-        stock=True,
-        variants=(
-            Variant(
-                since="1.0",
-                until=None,
-                regex=r"^Stopping serving logs in dir (?P<log_dir>[^ ]+)",
-                source_ref="2.4.1 LogManager:199",
-                examples=(
-                    Example(
-                        "Stopping serving logs in dir /srv/kafka/broker-2/data",
-                        ({"log_dir": "/srv/kafka/broker-2/data"},),
-                        "real",
-                    ),
-                    Example("Stopping serving logs in dir /data", ({"log_dir": "/data"},)),
-                ),
-            ),
-            Variant(
-                since="1.0",
-                until=None,
-                regex=(
-                    r"^Logs for partitions [^ ]* are offline and logs for future partitions  are offline due to "
-                    r"failure on log directory (?P<log_dir>[^ ]+)"
-                ),
-                source_ref="2.4.1 LogManager:234",
-                each=(Each(LISTED),),
-                own_row=False,
-                examples=(
-                    Example(
-                        "Logs for partitions orders-1,orders-2 are offline and logs for future partitions  are "
-                        "offline due to failure on log directory /srv/kafka/broker-1/data2",
-                        (
-                            {"topic": "orders", "partition": 1, "log_dir": "/srv/kafka/broker-1/data2"},
-                            {"topic": "orders", "partition": 2, "log_dir": "/srv/kafka/broker-1/data2"},
-                        ),
-                        "real",
-                    ),
-                ),
-            ),
-            # Future partitions are logs that were being moved there, not the replicas yet.
-            Variant(
-                since="1.0",
-                until=None,
-                regex=(
-                    r"^Logs for partitions (?P<detail>.*) are offline and logs for future partitions .* are offline "
-                    r"due to failure on log directory (?P<log_dir>[^ ]+)"
-                ),
-                source_ref="2.4.1 LogManager:234",
-                examples=(
-                    Example(
-                        "Logs for partitions orders-0 are offline and logs for future partitions orders-1 are offline "
-                        "due to failure on log directory /data",
-                        ({"detail": "orders-0", "log_dir": "/data"},),
-                    ),
-                ),
-            ),
-            Variant(
-                since="1.0",
-                until=None,
-                regex=r"^Shutdown broker because all log dirs in (?P<log_dir>.*) have failed",
-                source_ref="2.4.1 LogManager:203",
-                examples=(
-                    Example(
-                        "Shutdown broker because all log dirs in /srv/kafka/broker-2/data have failed",
-                        ({"log_dir": "/srv/kafka/broker-2/data"},),
-                        "real",
-                    ),
-                    Example("Shutdown broker because all log dirs in /data have failed", ({"log_dir": "/data"},)),
-                ),
-            ),
-        ),
-    ),
-    # Both logs are in use: their high watermarks are real here. Afterwards the second one is the replica's.
-    Message(
-        id="M-13",
-        kind=Kind.LOG_LOADED,
-        literal="Attempting to replace current log Log(",
-        level="INFO",
-        stock=True,
-        variants=(
-            Variant(
-                since="2.4",
-                until=None,
-                regex=r"^Attempting to replace current log Log\(dir=",
-                source_ref="2.4.1 LogManager:864",
-                fixed={"detail": MOVED},
-                each=(Each(rf" with {_RUNNING}"),),
-                own_row=False,
-                examples=(
-                    Example(
-                        "Attempting to replace current log Log(dir=/srv/kafka/broker-3/data/orders-1, topic=orders, "
-                        "partition=1, highWatermark=50, lastStableOffset=50, logStartOffset=0, logEndOffset=50) with "
-                        "Log(dir=/srv/kafka/broker-3/data2/orders-1.bd8ed398ecc7407b9fa4c2577e8f43aa-future, "
-                        "topic=orders, partition=1, highWatermark=50, lastStableOffset=50, logStartOffset=0, "
-                        "logEndOffset=50) for orders-1",
-                        (
-                            {
-                                "detail": "moved between directories",
-                                "log_dir": "/srv/kafka/broker-3/data2",
-                                "topic": "orders",
-                                "partition": 1,
-                                "hw": 50,
-                                "log_start": 0,
-                                "leo": 50,
-                            },
-                        ),
-                        "real",
-                    ),
-                    Example(
-                        "Attempting to replace current log Log(dir=/data1/orders-0, topic=orders, partition=0, "
-                        "highWatermark=40, lastStableOffset=40, logStartOffset=0, logEndOffset=42) with "
-                        "Log(dir=/data2/orders-0.3e6562b5baf34ee9b5a3cba2bb0a3d5b-future, topic=orders, partition=0, "
-                        "highWatermark=40, lastStableOffset=40, logStartOffset=0, logEndOffset=42) for orders-0",
-                        (
-                            {
-                                "detail": "moved between directories",
-                                "log_dir": "/data2",
-                                **ORDERS,
-                                "hw": 40,
-                                "log_start": 0,
-                                "leo": 42,
-                            },
-                        ),
-                    ),
-                ),
-            ),
-            Variant(
-                since="1.1",
-                until="2.3",
-                regex=r"^Attempting to replace current log Log\((?P<log_dir>[^ ]*)\) with Log\([^ ]*\) for ",
-                source_ref="2.3.1 LogManager",
-                own_row=False,
-                examples=(
-                    Example(
-                        "Attempting to replace current log Log(/data1/orders-0) with Log(/data2/orders-0."
-                        "3e6562b5baf34ee9b5a3cba2bb0a3d5b-future) for orders-0",
-                        (),
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Message(
-        id="M-13a",
-        kind=Kind.LOG_MOVED,
-        literal="The current replica is successfully replaced with the future replica for ",
-        level="INFO",
-        stock=True,
-        variants=(
-            Variant(
-                since="1.1",
-                until=None,
-                regex=rf"^The current replica is successfully replaced with the future replica for {TP}",
-                source_ref="2.4.1 LogManager:900",
-                examples=(
-                    Example(
-                        "The current replica is successfully replaced with the future replica for orders-0",
-                        (ORDERS,),
-                        "real",
                     ),
                 ),
             ),

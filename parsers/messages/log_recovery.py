@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import LOG_PREFIX, ORDERS, TP
 from parsers.schema import Kind
 
 _PLACE: dict[str, int | str | None] = {**ORDERS, "log_dir": "/data"}
-_FILE = rf"(?P<log_dir>[^ ]*)[/\\]{TP}[/\\](?P<offset>[0-9]+)\.[a-z]+"
+_FILE = rf"(?P<log_dir>.*?)[/\\]{TP}[/\\](?P<offset>[0-9]+)\.[a-z]+"
+_BYTE = Each(r"at byte offset (?P<detail>[0-9]+)", Kind.SEGMENT_DAMAGED)
+_CUT = Each(r"(?P<detail>[0-9]+) invalid bytes at the end", Kind.BYTES_CUT)
 
 MESSAGES: tuple[Message, ...] = (
     Message(
@@ -66,14 +68,14 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="0.11",
                 regex=(
-                    rf"^Corruption found in segment [0-9]+ of log {TP}, truncating to offset "
+                    rf"^Corruption found in segment (?P<detail>[0-9]+) of log {TP}, truncating to offset "
                     r"(?P<offset>(?P<leo>[0-9]+))"
                 ),
                 source_ref="0.10.2.2 Log:315",
                 examples=(
                     Example(
                         "Corruption found in segment 0 of log orders-0, truncating to offset 42.",
-                        ({**ORDERS, "offset": 42, "leo": 42},),
+                        ({"detail": "0", **ORDERS, "offset": 42, "leo": 42},),
                     ),
                 ),
             ),
@@ -81,15 +83,29 @@ MESSAGES: tuple[Message, ...] = (
                 since="1.0",
                 until=None,
                 regex=(
-                    rf"^{LOG_PREFIX}Corruption found in segment [0-9]+, truncating to offset "
+                    rf"^{LOG_PREFIX}Corruption found in segment (?P<detail>[0-9]+), truncating to offset "
                     r"(?P<offset>(?P<leo>[0-9]+))"
                 ),
                 source_ref="1.1.1 Log, 3.6.2 LogLoader:440",
                 examples=(
                     Example(
-                        "[LogLoader partition=orders-0, dir=/data] Corruption found in segment 0, truncating to "
-                        "offset 42",
-                        ({**_PLACE, "offset": 42, "leo": 42},),
+                        "[LogLoader partition=pay-0, dir=/srv/kafka/broker-3/data] Corruption found in segment 0, "
+                        "truncating to offset 90",
+                        (
+                            {
+                                "topic": "pay",
+                                "partition": 0,
+                                "log_dir": "/srv/kafka/broker-3/data",
+                                "detail": "0",
+                                "offset": 90,
+                                "leo": 90,
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[Log partition=orders-0, dir=/data] Corruption found in segment 40, truncating to offset 42",
+                        ({**_PLACE, "detail": "40", "offset": 42, "leo": 42},),
                     ),
                 ),
             ),
@@ -106,12 +122,16 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="0.11",
                 regex=(
-                    rf"^Found invalid offset during recovery for log (?P<log_dir>[^ ]*)[/\\]{TP}\. Deleting the "
-                    rf"corrupt "
-                    r"segment and creating an empty one with starting offset (?P<offset>(?P<leo>[0-9]+))"
+                    rf"^Found invalid offset during recovery for log (?:(?P<log_dir>.*?)[/\\])?{TP}\. Deleting the "
+                    r"corrupt segment and creating an empty one with starting offset (?P<offset>(?P<leo>[0-9]+))"
                 ),
-                source_ref="0.10.2.2 Log:309",
+                source_ref="0.8.2.2 Log:209, 0.10.2.2 Log:309",
                 examples=(
+                    Example(
+                        "Found invalid offset during recovery for log orders-0. Deleting the corrupt segment and "
+                        "creating an empty one with starting offset 42",
+                        ({**ORDERS, "offset": 42, "leo": 42},),
+                    ),
                     Example(
                         "Found invalid offset during recovery for log /data/orders-0. Deleting the corrupt segment "
                         "and creating an empty one with starting offset 42",
@@ -149,7 +169,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="1.1",
                 until=None,
-                regex=(r"^Found invalid messages in log segment [^ ]*-(?:delete|future|stray)[/\\]"),
+                regex=(r"^Found invalid messages in log segment .*\.[0-9a-f]{32}-(?:delete|future|stray)[/\\]"),
                 source_ref="2.4.1 LogSegment:372",
                 own_row=False,
                 examples=(
@@ -166,11 +186,51 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=rf"^Found invalid messages in log segment {_FILE} (?P<detail>at byte offset [0-9]+)",
                 source_ref="0.10.2.2 LogSegment:245, 2.4.1 LogSegment:372, 3.8.0 LogSegment:514",
+                each=(_BYTE,),
                 examples=(
+                    Example(
+                        "Found invalid messages in log segment "
+                        "/srv/kafka/broker-3/data/pay-0/00000000000000000000.log at byte offset 3336.",
+                        (
+                            {
+                                "log_dir": "/srv/kafka/broker-3/data",
+                                "topic": "pay",
+                                "partition": 0,
+                                "offset": 0,
+                                "detail": "at byte offset 3336",
+                            },
+                            {
+                                "kind": "segment_damaged",
+                                "log_dir": "/srv/kafka/broker-3/data",
+                                "topic": "pay",
+                                "partition": 0,
+                                "offset": 0,
+                                "detail": "3336",
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "Found invalid messages in log segment C:\\my logs\\orders-0\\00000000000000000040.log at byte "
+                        "offset 12: Record size is less than the minimum record overhead (14).",
+                        (
+                            {"log_dir": "C:\\my logs", **ORDERS, "offset": 40, "detail": "at byte offset 12"},
+                            {
+                                "kind": "segment_damaged",
+                                "log_dir": "C:\\my logs",
+                                **ORDERS,
+                                "offset": 40,
+                                "detail": "12",
+                            },
+                        ),
+                    ),
                     Example(
                         "Found invalid messages in log segment /data/orders-0/00000000000000000000.log at byte offset "
                         "2450: Record is corrupt (stored crc = 1, computed crc = 2).",
-                        ({**_PLACE, "offset": 0, "detail": "at byte offset 2450"},),
+                        (
+                            {**_PLACE, "offset": 0, "detail": "at byte offset 2450"},
+                            {"kind": "segment_damaged", **_PLACE, "offset": 0, "detail": "2450"},
+                        ),
                     ),
                 ),
             ),
@@ -187,7 +247,10 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="1.1",
                 until=None,
-                regex=(r"^Truncated [0-9]+ invalid bytes at the end of segment [^ ]*-(?:delete|future|stray)[/\\]"),
+                regex=(
+                    r"^Truncated [0-9]+ invalid bytes at the end of segment "
+                    r".*\.[0-9a-f]{32}-(?:delete|future|stray)[/\\]"
+                ),
                 source_ref="2.4.1 LogSegment:377",
                 own_row=False,
                 examples=(
@@ -204,11 +267,15 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=rf"^Truncated (?P<detail>[0-9]+ invalid bytes at the end) of segment {_FILE} during recovery",
                 source_ref="2.4.1 LogSegment:377",
+                each=(_CUT,),
                 examples=(
                     Example(
                         "Truncated 70 invalid bytes at the end of segment /data/orders-0/00000000000000000000.log "
                         "during recovery",
-                        ({**_PLACE, "offset": 0, "detail": "70 invalid bytes at the end"},),
+                        (
+                            {**_PLACE, "offset": 0, "detail": "70 invalid bytes at the end"},
+                            {"kind": "bytes_cut", **_PLACE, "offset": 0, "detail": "70"},
+                        ),
                     ),
                 ),
             ),

@@ -7,8 +7,8 @@ one less than ``leo``).
 
 from __future__ import annotations
 
-NAME = r"[a-zA-Z0-9._-]+"
-"""A topic, a directory name or a topic id."""
+NAME = r"@?[a-zA-Z0-9._-]+"
+"""A topic, a directory name or a topic id. ``@metadata`` is the metadata log of KRaft in 2.8 (KafkaRaftServer)."""
 
 TP = rf"(?P<tp>{NAME}-[0-9]+)"
 """``orders-0``."""
@@ -19,7 +19,7 @@ LISTED = rf"(?:partitions |,){TP}"
 BRACKETED = r"\[(?P<bracketed>[^\]]+)\]"
 """``[orders,0]``: TopicAndPartition.toString up to 1.0."""
 
-EITHER = r"\[?(?P<topic>[a-zA-Z0-9._-]+)[,-](?P<partition>[0-9]+)\]?"
+EITHER = r"\[?(?P<topic>[a-zA-Z0-9._-]+)(?:-|, ?)(?P<partition>[0-9]+)\]?"
 """``orders-0`` or ``[orders,0]``, for lines that print one in some releases and the other in others."""
 
 NUMBERS = r"[0-9, ]*"
@@ -109,6 +109,13 @@ LOG = (
     r"logStartOffset=(?P<log_start>[0-9]+), logEndOffset=(?P<leo>[0-9]+)\)"
 )
 """Log.toString since 2.4, with ``{hw}`` to be replaced by a pattern for its high watermark."""
+
+FETCH_POSITION = (
+    r"FetchPosition\{offset=(?P<offset>[0-9]+), offsetEpoch=(?:Optional\.empty|Optional\[(?P<previous_epoch>-?[0-9]+)\]"
+    r"), currentLeader=LeaderAndEpoch\{leader=(?:Optional\[)?[^({}]*(?:\(id: (?P<leader>-?[0-9]+) rack: [^)]*\))?\]?, "
+    r"epoch=(?:absent|(?P<leader_epoch>[0-9]+))\}\}"
+)
+"""A consumer's position, with the epoch of the record before it (SubscriptionState.FetchPosition since 2.3)."""
 
 # -- prefixes of the classes that print (LogContext, logIdent) --------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.schema import Kind
 
 MESSAGES: tuple[Message, ...] = (
@@ -49,7 +49,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="V-03",
         kind=Kind.PROCESS_START,
-        literal=("Connecting to zookeeper on ", "] Starting SharedServer"),
+        literal=("Connecting to zookeeper on ", "], Connecting to ZK: ", "] Starting SharedServer"),
         level="INFO",
         stock=True,
         variants=(
@@ -61,6 +61,15 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example("Connecting to zookeeper on 127.0.0.1:19000", ({},), "real"),
                     Example("[Kafka Server 1], Connecting to zookeeper on 127.0.0.1:31000", ({},), "real"),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="0.8",
+                regex=r"^\[Kafka Server (?P<witness>(?P<replica>[0-9]+))\], Connecting to ZK: ",
+                source_ref="0.8.0 KafkaServer:84",
+                examples=(
+                    Example("[Kafka Server 1], Connecting to ZK: 127.0.0.1:31000", ({"witness": 1, "replica": 1},)),
                 ),
             ),
             Variant(
@@ -261,16 +270,19 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="V-06a",
         kind=Kind.SHUTDOWN_COMPLETE,
-        literal="shut down completed",
+        literal="hut down completed",
         level="INFO",
         stock=True,
         variants=(
             Variant(
                 since="0.8",
                 until="0.11",
-                regex=(r"^\[Kafka Server (?P<witness>(?P<replica>[0-9]+))\], shut down completed"),
-                source_ref="0.10.2.2 KafkaServer:612",
-                examples=(Example("[Kafka Server 3], shut down completed", ({"witness": 3, "replica": 3},), "real"),),
+                regex=(r"^\[Kafka Server (?P<witness>(?P<replica>[0-9]+))\], [sS]hut down completed"),
+                source_ref="0.8.0 KafkaServer:225, 0.10.2.2 KafkaServer:612",
+                examples=(
+                    Example("[Kafka Server 3], shut down completed", ({"witness": 3, "replica": 3},), "real"),
+                    Example("[Kafka Server 3], Shut down completed", ({"witness": 3, "replica": 3},)),
+                ),
             ),
             Variant(
                 since="1.0",
@@ -281,6 +293,26 @@ MESSAGES: tuple[Message, ...] = (
                     Example("[KafkaServer id=3] shut down completed", ({"witness": 3, "replica": 3},), "real"),
                     Example("[BrokerServer id=2] shut down completed", ({"witness": 2, "replica": 2},), "real"),
                 ),
+            ),
+            # It gave up before it knew its id, which comes before its logs are opened (in 0.9 after). It says nothing
+            # of how the process before it ended.
+            Variant(
+                since="0.9",
+                until="3.9",
+                regex=r"^shut down completed",
+                source_ref="0.9.0.1 KafkaServer:555, 2.3.1 KafkaServer:217, KafkaServer:656",
+                each=(Each(r"shut down completed", Kind.START_FAILED),),
+                own_row=False,
+                examples=(Example("shut down completed", ({"kind": "start_failed"},)),),
+            ),
+            # A consumer's, in the same words.
+            Variant(
+                since="0.8",
+                until="1.1",
+                regex=r"^(?:\[[^\]]*\],? )?ZKConsumerConnector shut down completed",
+                source_ref="0.8.2.2 ZookeeperConsumerConnector:182",
+                own_row=False,
+                examples=(Example("[group_host-1-ab], ZKConsumerConnector shut down completed", ()),),
             ),
         ),
     ),

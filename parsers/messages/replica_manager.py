@@ -203,7 +203,7 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     rf"^{REPLICA_MANAGER}Error (?P<detail>(?:while )?writing to highwatermark file)(?: in directory "
-                    rf"(?P<log_dir>[^ ]+)|: )"
+                    rf"(?P<log_dir>.+)|: )"
                 ),
                 source_ref="0.10.2.2 ReplicaManager:949, 3.6.2 ReplicaManager:2299",
                 examples=(
@@ -233,6 +233,7 @@ MESSAGES: tuple[Message, ...] = (
         literal=(
             "Stopping serving replicas in dir ",
             " because they are in the failed log directory ",
+            " because they are in the failed log dir /",
             "Halting broker because dir ",
         ),
         level="WARN",
@@ -241,7 +242,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="1.0",
                 until=None,
-                regex=(rf"^{REPLICA_MANAGER}Stopping serving replicas in dir (?P<log_dir>[^ ]+)"),
+                regex=(rf"^{REPLICA_MANAGER}Stopping serving replicas in dir (?P<log_dir>.+)"),
                 source_ref="2.4.1 ReplicaManager:1629, 3.6.2 ReplicaManager:2321",
                 examples=(
                     Example(
@@ -256,12 +257,18 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     rf"^{REPLICA_MANAGER}Broker [0-9]+ stopped fetcher for partitions [^ ]* and stopped moving logs "
-                    rf"for partitions  because they are in the failed log directory (?P<log_dir>[^ ]+)\."
+                    rf"for partitions  because they are in the failed log directory (?P<log_dir>.+)\."
                 ),
-                source_ref="2.4.1 ReplicaManager",
+                source_ref="1.1.1 ReplicaManager:1430, 2.4.1 ReplicaManager",
                 each=(Each(LISTED),),
                 own_row=False,
                 examples=(
+                    # A directory that held no replica.
+                    Example(
+                        "[ReplicaManager broker=1] Broker 1 stopped fetcher for partitions  and stopped moving logs "
+                        "for partitions  because they are in the failed log directory C:\\my logs.",
+                        (),
+                    ),
                     Example(
                         "[ReplicaManager broker=1] Broker 1 stopped fetcher for partitions orders-1,orders-2 and "
                         "stopped moving logs for partitions  because they are in the failed log directory "
@@ -280,7 +287,7 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     rf"^{REPLICA_MANAGER}Broker [0-9]+ stopped fetcher for partitions (?P<detail>[^ ]*) .*because "
-                    rf"they are in the failed log directory (?P<log_dir>[^ ]+)\."
+                    rf"they are in the failed log directory (?P<log_dir>.+)\."
                 ),
                 source_ref="2.4.1 ReplicaManager",
                 examples=(
@@ -293,13 +300,87 @@ MESSAGES: tuple[Message, ...] = (
             ),
             Variant(
                 since="1.0",
+                until="1.0",
+                regex=(
+                    rf"^{REPLICA_MANAGER}Broker [0-9]+ stopped fetcher for partitions .* because they are in the "
+                    rf"failed "
+                    r"log dir (?P<log_dir>/.*)"
+                ),
+                source_ref="1.0.2 ReplicaManager:1383",
+                each=(Each(rf"(?:partitions|,) {TP}"),),
+                own_row=False,
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=1] Broker 1 stopped fetcher for partitions orders-0, orders-1 because "
+                        "they are in the failed log dir /data",
+                        (
+                            {"witness": 1, **ORDERS, "log_dir": "/data"},
+                            {"witness": 1, "topic": "orders", "partition": 1, "log_dir": "/data"},
+                        ),
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
                 until=None,
-                regex=(rf"^(?:{REPLICA_MANAGER})?Halting broker because dir (?P<log_dir>[^ ]+) is offline"),
+                regex=(rf"^(?:{REPLICA_MANAGER})?Halting broker because dir (?P<log_dir>.+) is offline"),
                 source_ref="2.4.1 ReplicaManager:224",
                 examples=(
                     Example(
                         "[ReplicaManager broker=1] Halting broker because dir /data is offline",
                         ({"witness": 1, "log_dir": "/data"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # A leader's words of a fetch that it refused; 0.8.0 and 0.8.1 give the reason in the exception alone.
+    Message(
+        id="RM-12",
+        kind=Kind.OUT_OF_RANGE,
+        literal="Error when processing fetch request for partition ",
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="0.8",
+                regex=(
+                    rf"^{REPLICA_MANAGER}Error when processing fetch request for partition \[(?P<bracketed>[^\]]+)\] "
+                    r"offset (?P<offset>-?[0-9]+) from (?P<detail>[a-z]+) with correlation id -?[0-9]+\. Possible "
+                    r"cause: Request for offset -?[0-9]+ but we only have log segments in the range "
+                    r"(?P<log_start>[0-9]+) to (?P<leo>[0-9]+)\."
+                ),
+                source_ref="0.8.2.2 ReplicaManager:273, Log:437",
+                examples=(
+                    Example(
+                        "[Replica Manager on Broker 1]: Error when processing fetch request for partition [orders,0] "
+                        "offset 50 from follower with correlation id 7. Possible cause: Request for offset 50 but we "
+                        "only have log segments in the range 7 to 42.",
+                        (
+                            {
+                                "witness": 1,
+                                **ORDERS,
+                                "offset": 50,
+                                "detail": "follower",
+                                "log_start": 7,
+                                "leo": 42,
+                            },
+                        ),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="0.8",
+                regex=r"^\[[^\]]*\]:? Error when processing fetch request for partition \[",
+                source_ref="0.8.0 KafkaApis:359, 0.8.1.1 KafkaApis:501",
+                own_row=False,
+                examples=(
+                    Example(
+                        "[KafkaApi-1] Error when processing fetch request for partition [orders,0] offset 50 from "
+                        "consumer with correlation id 0",
+                        (),
                     ),
                 ),
             ),
@@ -317,7 +398,7 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     r"^(?:\[[^\]]*\] |There was an error in one of the threads during logs loading: [A-Za-z.]+: )?"
-                    r"Error (?P<detail>while (?:writing to|reading) checkpoint file [^ ]+)"
+                    r"Error (?P<detail>while (?:writing to|reading) checkpoint file .+)"
                 ),
                 source_ref="2.4.1 CheckpointFile, 3.6.2 CheckpointFile",
                 examples=(

@@ -7,7 +7,7 @@ no row.
 from __future__ import annotations
 
 from parsers.messages.catalogue import Message, Wording, routine
-from parsers.messages.patterns import BROKER, FETCHER, FETCHER_OLD, PARTITION, PARTITION_OLD, REPLICA_MANAGER
+from parsers.messages.patterns import BROKER, FETCHER_OLD, PARTITION, PARTITION_OLD, REPLICA_MANAGER
 from parsers.schema import Kind
 
 MESSAGES: tuple[Message, ...] = (
@@ -87,11 +87,7 @@ MESSAGES: tuple[Message, ...] = (
     routine(
         "F-21a",
         Kind.EPOCH_REQUEST,
-        (
-            "Build leaderEpoch request ",
-            "Sending offset for leader epoch request ",
-            "Received leaderEpoch response ",
-        ),
+        "Build leaderEpoch request ",
         "DEBUG",
         False,
         Wording(
@@ -104,66 +100,6 @@ MESSAGES: tuple[Message, ...] = (
                 "BrokerEndPoint(2,h,9092)"
             ),
             "real",
-        ),
-        Wording(
-            "2.1",
-            None,
-            rf"^{FETCHER}Sending offset for leader epoch request ",
-            "2.4.1 ReplicaFetcherThread:307, 3.6.2 RemoteLeaderEndPoint:155",
-            (
-                "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Sending offset for leader epoch "
-                "request OffsetsForLeaderEpochRequest(data=OffsetForLeaderEpochRequestData(replicaId=2, "
-                "topics=[]))"
-            ),
-        ),
-        Wording(
-            "2.1",
-            None,
-            rf"^{FETCHER}Received leaderEpoch response ",
-            "2.4.1 ReplicaFetcherThread:312, 3.6.2 RemoteLeaderEndPoint:160",
-            (
-                "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Received leaderEpoch response "
-                "ClientResponse(receivedTimeMs=7)"
-            ),
-        ),
-    ),
-    routine(
-        "F-31",
-        Kind.FETCH_FAILED,
-        " from the leader for partition ",
-        "WARN",
-        True,
-        Wording(
-            "2.5",
-            None,
-            (
-                rf"^{FETCHER}Received (?:UNKNOWN_TOPIC_OR_PARTITION|UNKNOWN_TOPIC_ID|INCONSISTENT_TOPIC_ID) "
-                r"from the leader for partition "
-            ),
-            "3.6.2 AbstractFetcherThread:421",
-            (
-                "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Received UNKNOWN_TOPIC_OR_PARTITION "
-                "from the leader for partition orders-0. This error may be returned transiently when the "
-                "partition is being created or deleted, but it is not expected to persist."
-            ),
-            "real",
-        ),
-    ),
-    routine(
-        "F-32",
-        Kind.FETCH_RESET,
-        "Received error OFFSET_MOVED_TO_TIERED_STORAGE",
-        "DEBUG",
-        False,
-        Wording(
-            "3.5",
-            None,
-            rf"^{FETCHER}Received error OFFSET_MOVED_TO_TIERED_STORAGE",
-            "3.6.2 AbstractFetcherThread:410",
-            (
-                "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Received error "
-                "OFFSET_MOVED_TO_TIERED_STORAGE, at fetch offset: 42, topic-partition: orders-0"
-            ),
         ),
     ),
     routine(

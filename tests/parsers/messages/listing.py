@@ -38,6 +38,7 @@ test holds it to the catalogue in [`parsers/messages`](../parsers/messages).
 - **level**: a message at DEBUG or TRACE is there only where its logger was turned up; *stock*: a stock configuration
   shows it.
 - **gives**: the observation it makes; *nothing*: it is understood, and other lines say the same with more.
+- *thrown*: the text of an exception, in a line that goes on from an event.
 - **printed by**: the versions of the real brokers that were seen to print it, or *not yet*: then the wording comes from
   Kafka's source alone, and an example from a real cluster is welcome.
 """
@@ -56,7 +57,7 @@ def seen_in(folder: Path) -> Iterator[tuple[str, str, str]]:
     found = VERSION.search(folder.name)
     if found is None:
         return
-    literals = sorted({literal for message in MESSAGES for literal in message.literals})
+    literals = sorted({literal for message in MESSAGES for literal in message.literals if not message.thrown})
     kinds: list[pl.DataFrame] = []
     for path in sorted(folder.glob("broker-*/logs/*.log")):
         if not LOGS.match(path.name):
@@ -80,6 +81,8 @@ def distinct(rows: pl.DataFrame) -> pl.DataFrame:
 def wordings(rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
     """Which wording each line has, and which logger printed it."""
     for message in MESSAGES:
+        if message.thrown:
+            continue
         rest = rows.filter(pl.col("message").str.contains_any(list(message.literals)))
         for number, variant in enumerate(message.variants, start=1):
             if rest.is_empty():
@@ -136,7 +139,7 @@ def row(message: Message, number: int, variant: Variant, seen: dict[str, list[st
     cells = (
         name(message, number) if len(message.variants) > 1 else message.id,
         f"{variant.since} – {variant.until or 'today'}",
-        f"{message.level}{', stock' if message.stock else ''}",
+        f"{message.level}{', stock' if message.stock else ''}{', thrown' if message.thrown else ''}",
         ", ".join(dict.fromkeys(kind.value for kind in kinds)) or "nothing",
         printed,
         "`" + example.replace("|", "\\|").replace("`", "'") + "`",

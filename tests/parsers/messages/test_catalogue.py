@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 from pathlib import Path
@@ -30,10 +31,17 @@ def name(value: object) -> str | None:
     return value.id if isinstance(value, Message) else None
 
 
+@functools.cache
+def compiled(regex: str) -> re.Pattern[str]:
+    """As ``re`` keeps them, but all: it forgets those beyond 512."""
+    return re.compile(regex)
+
+
 def value_of(group: str, text: str) -> dict[str, int | str]:
     """The columns one group fills, written down a second time to check the engine's way against."""
     if group == "tp":
         topic, _, partition = text.rpartition("-")
+        topic = "__cluster_metadata" if topic == "@metadata" else topic
         return {"topic": topic, "partition": int(partition)} if partition.isdigit() else {}
     if group == "bracketed":
         topic, _, partition = text.rpartition(",")
@@ -57,12 +65,12 @@ def row(message: Message, variant: Variant, groups: dict[str, str | None], kind:
 def read(message: Message, text: str) -> tuple[Variant, list[dict[str, int | str]]] | None:
     """The first wording that fits, and its rows."""
     for variant in message.variants:
-        if match := re.match(variant.regex, text):
+        if match := compiled(variant.regex).match(text):
             outer = match.groupdict()
             rows = [row(message, variant, outer, message.kind)] if variant.own_row else []
             for each in variant.each:
                 kind = each.kind or message.kind
-                found = re.finditer(each.regex, text)
+                found = compiled(each.regex).finditer(text)
                 rows.extend(row(message, variant, outer | part.groupdict(), kind) for part in found)
             return variant, rows
     return None
@@ -73,7 +81,7 @@ def regexes(variant: Variant) -> list[str]:
 
 
 def groups_of(regex: str) -> set[str]:
-    return set(re.compile(regex).groupindex)
+    return set(compiled(regex).groupindex)
 
 
 def version(text: str) -> tuple[int, ...]:
@@ -157,7 +165,8 @@ def test_examples_are_found_once_and_belong_to_one_message(
 ) -> None:
     assert [literal in example.text for literal in message.literals].count(True) == 1
     for other in MESSAGES:
-        assert other is message or read(other, example.text) is None, f"{other.id} reads it as well"
+        if other is not message and other.thrown is message.thrown:
+            assert read(other, example.text) is None, f"{other.id} reads it as well"
 
 
 @pytest.mark.parametrize(("message", "variant", "example"), EXAMPLES, ids=name)
@@ -194,14 +203,15 @@ def test_no_text_breaks_a_pattern(text: str) -> None:
 
 @given(st.data())
 def test_a_changed_line_is_read_or_noticed(data: st.DataObject) -> None:
-    _, _, example = data.draw(st.sampled_from(EXAMPLES))
+    _, _, example = data.draw(st.sampled_from([found for found in EXAMPLES if not found[0].thrown]))
     place = data.draw(st.integers(0, len(example.text)))
     gone = data.draw(st.integers(0, 20))
     put = data.draw(st.text(st.characters(codec="ascii", categories=["L", "N", "P", "Zs"]), max_size=8))
     text = example.text[:place] + put + example.text[place + gone :]
     line = f"[2026-11-21 05:31:28,430] INFO {text} (kafka.Some)"
     got = extract(Block(pl.Series([line]), 1, empty(NOTICES)), STOCK)
-    wordings = [other for other in MESSAGES if any(literal in line for literal in other.literals)]
+    printed = [other for other in MESSAGES if not other.thrown]
+    wordings = [other for other in printed if any(literal in line for literal in other.literals)]
     if not wordings:
         assert got.relevant == 0
         return

@@ -1,0 +1,218 @@
+"""Consumers (``org.apache.kafka.clients.consumer``): a position that its leader does not have, and what is done then.
+
+Most stand in the logs of applications. A consumer reads committed records alone: where its position is beyond the end
+of a log, that log held more once.
+"""
+
+from __future__ import annotations
+
+from parsers.messages.catalogue import Example, Message, Variant
+from parsers.messages.patterns import FETCH_POSITION, ORDERS, TP
+from parsers.schema import Kind
+
+_CONSUMER = r"(?:\[[^\]]*\] )?"
+MESSAGES: tuple[Message, ...] = (
+    Message(
+        id="CO-1",
+        kind=Kind.CONSUMER_OUT_OF_RANGE,
+        literal=(" is out of range, resetting offset", " is out of range for partition "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.10",
+                until="2.5",
+                regex=rf"^{_CONSUMER}Fetch offset (?P<offset>[0-9]+) is out of range for partition {TP}, resetting ",
+                source_ref="0.10.2.2 Fetcher:835, 2.5.1 Fetcher:1274",
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Fetch offset 50 is out of range for partition orders-0, "
+                        "resetting offset",
+                        ({**ORDERS, "offset": 50},),
+                    ),
+                    Example(
+                        "Fetch offset 50 is out of range for partition orders-0, resetting offset",
+                        ({**ORDERS, "offset": 50},),
+                    ),
+                ),
+            ),
+            # Names no partition.
+            Variant(
+                since="0.9",
+                until="0.10",
+                regex=r"^Fetch offset [0-9]+ is out of range, resetting offset",
+                source_ref="0.9.0.1 Fetcher:595",
+                own_row=False,
+                examples=(Example("Fetch offset 50 is out of range, resetting offset", ()),),
+            ),
+            Variant(
+                since="2.6",
+                until=None,
+                regex=rf"^{_CONSUMER}Fetch position {FETCH_POSITION} is out of range for partition {TP}",
+                source_ref="2.8.2 Fetcher:1358, 3.6.2 AbstractFetch:656",
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Fetch position FetchPosition{offset=50, "
+                        "offsetEpoch=Optional[4], currentLeader=LeaderAndEpoch{leader=Optional[h:9092 (id: 1 rack: "
+                        "null)], epoch=5}} is out of range for partition orders-0, resetting offset",
+                        ({**ORDERS, "offset": 50, "previous_epoch": 4, "leader": 1, "leader_epoch": 5},),
+                    ),
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Fetch position FetchPosition{offset=50, "
+                        "offsetEpoch=Optional.empty, currentLeader=LeaderAndEpoch{leader=Optional[h:9092 (id: 1 rack: "
+                        "r1 isFenced: false)], epoch=absent}} is out of range for partition orders-0, resetting offset",
+                        ({**ORDERS, "offset": 50, "leader": 1},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # KIP-320: it asked its leader where the epoch of its last record ends.
+    Message(
+        id="CO-2",
+        kind=Kind.CONSUMER_TRUNCATED,
+        literal="Truncation detected for partition ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.3",
+                until=None,
+                regex=(
+                    rf"^{_CONSUMER}Truncation detected for partition {TP} at offset {FETCH_POSITION}, resetting offset "
+                    rf"to "
+                    r"the first offset known to diverge FetchPosition\{offset=(?P<leo>[0-9]+),"
+                ),
+                source_ref="2.3.1 SubscriptionState:414, 2.8.2 SubscriptionState:506",
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Truncation detected for partition orders-0 at offset "
+                        "FetchPosition{offset=50, offsetEpoch=Optional[4], currentLeader=LeaderAndEpoch{leader="
+                        "Optional[h:9092 (id: 1 rack: null)], epoch=5}}, resetting offset to the first offset known to "
+                        "diverge FetchPosition{offset=42, offsetEpoch=Optional[4], currentLeader=LeaderAndEpoch{"
+                        "leader=Optional[h:9092 (id: 1 rack: null)], epoch=5}}",
+                        (
+                            {
+                                **ORDERS,
+                                "offset": 50,
+                                "previous_epoch": 4,
+                                "leader": 1,
+                                "leader_epoch": 5,
+                                "leo": 42,
+                            },
+                        ),
+                    ),
+                ),
+            ),
+            # 2.3 to 2.5 print EpochEndOffset{error=NONE, leaderEpoch=4, endOffset=42} here.
+            Variant(
+                since="2.3",
+                until=None,
+                regex=(
+                    rf"^{_CONSUMER}Truncation detected for partition {TP} at offset {FETCH_POSITION} \(the end offset "
+                    rf"from "
+                    r"the broker is [A-Za-z]+\{.*?(?:[oO]ffset)=(?P<leo>-?[0-9]+)[,}]"
+                ),
+                source_ref="2.4.1 SubscriptionState:454, 2.8.2 SubscriptionState:512",
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Truncation detected for partition orders-0 at offset "
+                        "FetchPosition{offset=50, offsetEpoch=Optional[4], currentLeader=LeaderAndEpoch{leader="
+                        "Optional[h:9092 (id: 1 rack: null)], epoch=5}} (the end offset from the broker is "
+                        "OffsetAndMetadata{offset=42, leaderEpoch=4, metadata=''}), but no reset policy is set",
+                        (
+                            {
+                                **ORDERS,
+                                "offset": 50,
+                                "previous_epoch": 4,
+                                "leader": 1,
+                                "leader_epoch": 5,
+                                "leo": 42,
+                            },
+                        ),
+                    ),
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Truncation detected for partition orders-0 at offset "
+                        "FetchPosition{offset=50, offsetEpoch=Optional[4], currentLeader=LeaderAndEpoch{leader=h:9092 "
+                        "(id: 1 rack: null), epoch=5}} (the end offset from the broker is EpochEndOffset{error=NONE, "
+                        "leaderEpoch=4, endOffset=42}), but no reset policy is set",
+                        (
+                            {
+                                **ORDERS,
+                                "offset": 50,
+                                "previous_epoch": 4,
+                                "leader": 1,
+                                "leader_epoch": 5,
+                                "leo": 42,
+                            },
+                        ),
+                    ),
+                ),
+            ),
+            # Its leader knows no such epoch.
+            Variant(
+                since="2.6",
+                until=None,
+                regex=rf"^{_CONSUMER}Truncation detected for partition {TP} at offset {FETCH_POSITION},",
+                source_ref="2.8.2 SubscriptionState:493, SubscriptionState:497",
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Truncation detected for partition orders-0 at offset "
+                        "FetchPosition{offset=50, offsetEpoch=Optional[4], currentLeader=LeaderAndEpoch{leader="
+                        "Optional[h:9092 (id: 1 rack: null)], epoch=5}}, resetting offset",
+                        ({**ORDERS, "offset": 50, "previous_epoch": 4, "leader": 1, "leader_epoch": 5},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Also of a consumer that begins without a committed position.
+    Message(
+        id="CO-3",
+        kind=Kind.CONSUMER_RESET,
+        literal="Resetting offset for partition ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.11",
+                until="2.6",
+                regex=rf"^{_CONSUMER}Resetting offset for partition {TP} to offset (?P<offset>[0-9]+)\.",
+                source_ref="0.11.0.2 Fetcher:420, 2.6.3 SubscriptionState:397",
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Resetting offset for partition orders-0 to offset 42.",
+                        ({**ORDERS, "offset": 42},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="2.7",
+                until=None,
+                regex=rf"^{_CONSUMER}Resetting offset for partition {TP} to position {FETCH_POSITION}\.",
+                source_ref="2.7.2 SubscriptionState:396, 3.6.2 SubscriptionState:398",
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Resetting offset for partition orders-0 to position "
+                        "FetchPosition{offset=42, offsetEpoch=Optional.empty, currentLeader=LeaderAndEpoch{leader="
+                        "Optional[h:9092 (id: 1 rack: null)], epoch=5}}.",
+                        ({**ORDERS, "offset": 42, "leader": 1, "leader_epoch": 5},),
+                    ),
+                ),
+            ),
+            # At DEBUG, and without an offset.
+            Variant(
+                since="0.9",
+                until=None,
+                regex=rf"^{_CONSUMER}Resetting offset for partition [^ ]+ to (?:the committed |[a-z]+ offset)",
+                source_ref="0.9.0.1 Fetcher:170, Fetcher:290",
+                own_row=False,
+                examples=(
+                    Example("Resetting offset for partition orders-0 to latest offset.", ()),
+                    Example("Resetting offset for partition orders-0 to the committed offset 42", ()),
+                ),
+            ),
+        ),
+    ),
+)
+"""Positions and what became of them."""
