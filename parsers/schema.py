@@ -129,6 +129,7 @@ class Kind(StrEnum):
     )
     LOG_END = "log_end"  # leo, log_start of a log directory, read from its segments
     TOPIC_ID = "topic_id"  # partition.metadata
+    TOPIC_ID_MISMATCH = "topic_id_mismatch"  # topic_id = of the log at hand; detail = of the role it was told
     TOPIC_CONFIG = "topic_config"  # KRaft: detail = key=value, or the key alone where the setting was removed
     CLUSTER_CONFIG = "cluster_config"  # the same for all brokers of the cluster
     LOGGER_LEVEL = "logger_level"  # logging configuration: detail = logger=LEVEL

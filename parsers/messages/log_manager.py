@@ -395,7 +395,11 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="M-10",
         kind=Kind.LOG_DELETED,
-        literal=(" is marked as stray and renamed to ", "Found stray log dir Log(dir="),
+        literal=(
+            " is marked as stray and renamed to ",
+            "Found stray log dir Log(dir=",
+            " marked stray and renamed to ",
+        ),
         level="WARN",
         stock=True,
         variants=(
@@ -408,6 +412,20 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Log for partition orders-0 is marked as stray and renamed to "
+                        "/data/orders-0.c7d1fa9df20c45be9acd4c915f764f90-stray",
+                        ({**ORDERS, "log_dir": "/data", "detail": "stray"},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.7",
+                until=None,
+                regex=rf"^Log in .*?[/\\]{TP} marked stray and renamed to (?P<log_dir>.*)[/\\][^/\\]+",
+                source_ref="3.7.1 LogManager:365",
+                fixed={"detail": "stray"},
+                examples=(
+                    Example(
+                        "Log in /data/orders-0 marked stray and renamed to "
                         "/data/orders-0.c7d1fa9df20c45be9acd4c915f764f90-stray",
                         ({**ORDERS, "log_dir": "/data", "detail": "stray"},),
                     ),

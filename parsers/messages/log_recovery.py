@@ -317,7 +317,11 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="L-14",
         kind=Kind.RECOVERY,
-        literal=("Found a corrupted index file ", "Could not find offset index file corresponding to log file "),
+        literal=(
+            "Found a corrupted index file",
+            "Could not find offset index file corresponding to log file ",
+            "Could not find index file corresponding to log file ",
+        ),
         level="WARN",
         stock=True,
         variants=(
@@ -342,6 +346,28 @@ MESSAGES: tuple[Message, ...] = (
                         "than the base offset 0.}, recovering segment and rebuilding index files...",
                         (),
                         "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="0.10",
+                regex=(
+                    r"^(?:Could not find index file corresponding to log file|Found a corrupted index file,) "
+                    rf"{_FILE}, .*rebuilding index"
+                ),
+                source_ref="0.8.2.2 Log:161, 0.9.0.1 Log, 0.10.2.2 Log:235",
+                fixed={"detail": "index rebuilt"},
+                examples=(
+                    Example(
+                        "Could not find index file corresponding to log file /data/orders-0/00000000000000000040.log, "
+                        "rebuilding index...",
+                        ({**_PLACE, "offset": 40, "detail": "index rebuilt"},),
+                    ),
+                    Example(
+                        "Found a corrupted index file, /my data/orders-0/00000000000000000040.index, deleting and "
+                        "rebuilding index...",
+                        ({**ORDERS, "log_dir": "/my data", "offset": 40, "detail": "index rebuilt"},),
                     ),
                 ),
             ),

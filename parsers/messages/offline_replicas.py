@@ -199,6 +199,52 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # A log of an earlier topic of that name: the role is not taken.
+    Message(
+        id="W-08",
+        kind=Kind.TOPIC_ID_MISMATCH,
+        literal=(" does not match the topic ID for partition ", " does not match the topic Id for partition "),
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    rf"^{BROKER}Topic (?:ID|Id) in memory: (?:Some\()?(?P<topic_id>{NAME})\)? does not match the topic "
+                    rf"(?:ID|Id) for partition {TP} (?:received|provided in the request): (?:Some\()?"
+                    r"(?P<detail>[A-Za-z0-9_-]{22})"
+                ),
+                source_ref="2.8.2 ReplicaManager, 3.0.2 ReplicaManager, 3.6.2 ReplicaManager",
+                examples=(
+                    Example(
+                        "[Broker id=1] Topic ID in memory: 5pgMNdDkS2Wz_FzPvQVqyw does not match the topic ID for "
+                        "partition orders-0 received: LkVWPW8-R2adfpyJVoFwRg.",
+                        (
+                            {
+                                "witness": 1,
+                                "topic_id": "5pgMNdDkS2Wz_FzPvQVqyw",
+                                **ORDERS,
+                                "detail": "LkVWPW8-R2adfpyJVoFwRg",
+                            },
+                        ),
+                    ),
+                    Example(
+                        "[Broker id=1] Topic Id in memory: Some(5pgMNdDkS2Wz_FzPvQVqyw) does not match the topic Id "
+                        "for partition orders-0 provided in the request: LkVWPW8-R2adfpyJVoFwRg.",
+                        (
+                            {
+                                "witness": 1,
+                                "topic_id": "5pgMNdDkS2Wz_FzPvQVqyw",
+                                **ORDERS,
+                                "detail": "LkVWPW8-R2adfpyJVoFwRg",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
     # As the KRaft controller hears of it; directories by their ids (KIP-858).
     Message(
         id="W-06",

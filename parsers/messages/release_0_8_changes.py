@@ -14,7 +14,11 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="O-20",
         kind=Kind.ROLE_SENT,
-        literal=(" LeaderAndIsr request with correlationId ", " UpdateMetadata request with correlationId "),
+        literal=(
+            "-leader LeaderAndIsr request with correlationId ",
+            "-follower LeaderAndIsr request with correlationId ",
+            " UpdateMetadata request with correlationId ",
+        ),
         level="TRACE",
         stock=True,
         variants=(
@@ -31,6 +35,11 @@ MESSAGES: tuple[Message, ...] = (
                         "Controller 9 epoch 1 sending become-leader LeaderAndIsr request with correlationId 7 to "
                         "broker 3 for partition [orders,0]",
                         ({"witness": 9, "detail": "become-leader", "replica": 3, **ORDERS},),
+                    ),
+                    Example(
+                        "Controller 9 epoch 1 sending become-follower LeaderAndIsr request with correlationId 7 to "
+                        "broker 2 for partition [orders,0]",
+                        ({"witness": 9, "detail": "become-follower", "replica": 2, **ORDERS},),
                     ),
                 ),
             ),
