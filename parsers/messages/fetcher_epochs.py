@@ -517,12 +517,13 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Sending offset for leader epoch request "
-                        "OffsetsForLeaderEpochRequest(epochsByPartition={orders-0=(currentLeaderEpoch=Optional[5], "
-                        "leaderEpoch=4), orders-1=(currentLeaderEpoch=Optional[3], leaderEpoch=3)})",
+                        "OffsetsForLeaderEpochRequest(epochsByPartition={orders-1=(currentLeaderEpoch=Optional[2], "
+                        "leaderEpoch=0), orders-0=(currentLeaderEpoch=Optional[2], leaderEpoch=1)})",
                         (
-                            {"witness": 3, "leader": 2, **ORDERS, "leader_epoch": 4},
-                            {"witness": 3, "leader": 2, "topic": "orders", "partition": 1, "leader_epoch": 3},
+                            {"witness": 3, "leader": 2, "topic": "orders", "partition": 1, "leader_epoch": 0},
+                            {"witness": 3, "leader": 2, **ORDERS, "leader_epoch": 1},
                         ),
+                        "real",
                     ),
                 ),
             ),

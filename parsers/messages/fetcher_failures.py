@@ -325,9 +325,10 @@ MESSAGES: tuple[Message, ...] = (
                         ({"witness": 2, "leader": 1, "detail": "Error getting offset", **ORDERS},),
                     ),
                     Example(
-                        "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Error building remote log auxiliary "
+                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Error building remote log auxiliary "
                         "state for orders-0",
-                        ({"witness": 2, "leader": 1, "detail": "Error building remote log auxiliary state", **ORDERS},),
+                        ({"witness": 3, "leader": 1, "detail": "Error building remote log auxiliary state", **ORDERS},),
+                        "real",
                     ),
                 ),
             ),

@@ -365,6 +365,30 @@ MESSAGES: tuple[Message, ...] = (
                         ),
                     ),
                     Example(
+                        "[ReplicaFetcherThread-0-1], Exiting because log truncation is not allowed for partition "
+                        "orders-0, Current leader 1's latest offset 5 is less than replica 2's latest offset 20",
+                        (
+                            {
+                                "detail": "the broker halts: unclean election is not allowed",
+                                "leader": 1,
+                                **ORDERS,
+                                "leo": 5,
+                                "witness": 2,
+                                "offset": 20,
+                            },
+                            {
+                                "kind": "truncation_refused",
+                                "detail": "the broker halts: unclean election is not allowed",
+                                "leader": 1,
+                                **ORDERS,
+                                "leo": 5,
+                                "witness": 2,
+                                "offset": 20,
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
                         "[ReplicaFetcherThread-0-2], Halting because log truncation is not allowed for topic orders, "
                         "Current leader 2's latest offset 2051 is less than replica 3's latest offset 2391",
                         (

@@ -132,9 +132,10 @@ MESSAGES: tuple[Message, ...] = (
                         (),
                     ),
                     Example(
-                        "[Broker id=1] Unable to start fetching orders-0 with topic ID 5pgMNdDkS2Wz_FzPvQVqyw due to "
-                        "RuntimeException",
+                        "[Broker id=3] Unable to start fetching orders-0 with topic ID wcJ6LpE-Qp66bHstteBYdg due to "
+                        "InconsistentTopicIdException",
                         (),
+                        "real",
                     ),
                 ),
             ),

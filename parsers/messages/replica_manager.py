@@ -354,19 +354,11 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="0.8.2.2 ReplicaManager:273, Log:437",
                 examples=(
                     Example(
-                        "[Replica Manager on Broker 1]: Error when processing fetch request for partition [orders,0] "
-                        "offset 50 from follower with correlation id 7. Possible cause: Request for offset 50 but we "
-                        "only have log segments in the range 7 to 42.",
-                        (
-                            {
-                                "witness": 1,
-                                **ORDERS,
-                                "offset": 50,
-                                "detail": "follower",
-                                "log_start": 7,
-                                "leo": 42,
-                            },
-                        ),
+                        "[Replica Manager on Broker 2]: Error when processing fetch request for partition [orders,0] "
+                        "offset 50 from follower with correlation id 0. Possible cause: Request for offset 50 but we "
+                        "only have log segments in the range 0 to 40.",
+                        ({"witness": 2, **ORDERS, "offset": 50, "detail": "follower", "log_start": 0, "leo": 40},),
+                        "real",
                     ),
                 ),
             ),

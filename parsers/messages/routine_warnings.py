@@ -41,12 +41,12 @@ MESSAGES: tuple[Message, ...] = (
             "[RequestSendThread controllerId=9] Controller 9 fails to send a request to broker h:9092 (id: 1 rack: "
             "null)",
         ),
-        # LeaderAndIsr requests are told of by C-04b.
+        # LeaderAndIsr requests are told of by C-04b, since 0.10.
         Wording(
             "0.8",
             "3.9",
             r"^\[Channel manager on controller [0-9]+\]:? Not sending request (?:\(type[=:] ?(?:StopReplica|"
-            r"UpdateMetadata|UpdateMetaData|ControlledShutdown)|Name:|[A-Z_]+ with controllerId=)",
+            r"UpdateMetadata|UpdateMetaData|ControlledShutdown)|Name:|\{controller_id=|[A-Z_]+ with controllerId=)",
             "1.1.1 ControllerChannelManager:87, 3.5.2 ControllerChannelManager:94",
             "[Channel manager on controller 9]: Not sending request (type=StopReplicaRequest, controllerId=9, "
             "controllerEpoch=1, deletePartitions=false, partitions=orders-0) to broker 1, since it is offline.",
@@ -56,7 +56,7 @@ MESSAGES: tuple[Message, ...] = (
             "0.8",
             "3.9",
             _SENDER + r"Controller [0-9]+ epoch [0-9]+ fails to send request (?:\(type[=:] ?(?:StopReplica|"
-            r"UpdateMetadata|UpdateMetaData|ControlledShutdown)|Name:|[A-Z_]+ )",
+            r"UpdateMetadata|UpdateMetaData|ControlledShutdown)|Name:|\{controller_id=|[A-Z_]+ )",
             "1.1.1 ControllerChannelManager, 3.6.2 ControllerChannelManager",
             "[RequestSendThread controllerId=9] Controller 9 epoch 1 fails to send request (type=StopReplicaRequest, "
             "controllerId=9, controllerEpoch=1, deletePartitions=false) to broker h:9092 (id: 1 rack: null). "
@@ -208,6 +208,7 @@ MESSAGES: tuple[Message, ...] = (
             "Error completing replica leader election ",
             " since the respective topics are being deleted",
             "Controller moved to another broker when ",
+            "ncountered error while electing leader for partition ",
             " initiated state change of replica ",
             "Initiated state change of replica ",
             "Forcing the controller to resign",
@@ -272,6 +273,15 @@ MESSAGES: tuple[Message, ...] = (
             "from OnlineReplica to OfflineReplica failed",
         ),
         Wording(
+            "0.8",
+            "1.0",
+            r"^(?:\[[^\]]*\] )?(?:Controller [0-9]+ epoch [0-9]+ )?[eE]ncountered error while electing leader for ",
+            "0.10.2.2 PartitionStateMachine, 1.0.2 PartitionStateMachine",
+            "Controller 9 epoch 1 encountered error while electing leader for partition [orders,1] due to: No other "
+            "replicas in ISR 2 for [orders,1] besides shutting down brokers 2.",
+            "real",
+        ),
+        Wording(
             "1.0",
             "1.0",
             r"^\[Controller [^\]]*\] Initiated state change of replica .* failed",
@@ -320,6 +330,7 @@ MESSAGES: tuple[Message, ...] = (
             "failed with unknown server exception ",
             "Renouncing the leadership at oldEpoch ",
             "Cancelling deferred write event ",
+            " that is unknown to the controller",
         ),
         "WARN",
         True,
@@ -357,12 +368,38 @@ MESSAGES: tuple[Message, ...] = (
             "committed offset 9.",
         ),
         Wording(
+            "3.3",
+            "3.8",
+            rf"^{QUORUM_CONTROLLER}Broker [0-9]+ registered with feature .* that is unknown to the controller",
+            "3.8.1 ClusterControlManager",
+            "[QuorumController id=100] Broker 1 registered with feature metadata.version that is unknown to the "
+            "controller",
+            "real",
+        ),
+        Wording(
             "2.8",
             None,
             rf"^{QUORUM_CONTROLLER}Cancelling deferred write event ",
             "2.8.2 QuorumController, 3.9.0 QuorumController",
             "[QuorumController id=100] Cancelling deferred write event maybeFenceReplicas because the event queue is "
             "now closed.",
+        ),
+    ),
+    # Tiered storage: the copy is tried again.
+    routine(
+        "U-09",
+        Kind.LOG_START,
+        " received error but it will be scheduled",
+        "WARN",
+        True,
+        Wording(
+            "3.6",
+            None,
+            r"^\[RemoteLogManager=[^\]]*\] Current task for topic-partition .* received error but it will be scheduled",
+            "3.6.2 RemoteLogManager, 3.9.1 RemoteLogManager",
+            "[RemoteLogManager=1 partition=eQsSREvITgOLN7uKjScwFw:orders-1] Current task for topic-partition "
+            "eQsSREvITgOLN7uKjScwFw:orders-1 received error but it will be scheduled",
+            "real",
         ),
     ),
     # Answers to clients, and what the thread of a fetcher that ends prints.
