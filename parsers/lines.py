@@ -85,34 +85,41 @@ def blocks(
         sized: tell how many bytes each line takes.
     """
     number = first_line
-    mark = 0
-    following: bytes | None = None
-    while chunk := (stream.read(block_bytes) if following is None else following):
-        # A last line without an end is of the block before it: what is said of a text does not hang on its end.
-        following = stream.read(block_bytes) if len(chunk) < block_bytes else None
-        whole = ends and following == b""
-        data = rest + chunk if rest else chunk
-        if number == 1 and data.startswith(_MARK):
-            data = data[len(_MARK) :]
-            mark = len(_MARK)
-        end = len(data) if whole else data.rfind(b"\n") + 1
-        if end == 0:
-            if len(data) < MAX_LINE_BYTES:
-                rest = data
-                continue
-            end = len(data)
-        rest = data[end:]
-        for part in _portions(data[:end]):
+    for data, last in _texts(stream, block_bytes, rest, ends):
+        mark = len(_MARK) if number == 1 and data.startswith(_MARK) else 0
+        for part in _portions(data[mark:]):
             block = _block(part, number)
-            if whole and not part.endswith(b"\n"):
-                block = replace(block, unended=True)
-            if sized:
-                block = replace(block, sizes=_sizes(part, mark if number == 1 else 0))
+            sizes = _sizes(part, mark if number == 1 else 0) if sized else None
+            block = replace(block, unended=last and not part.endswith(b"\n"), sizes=sizes)
             number += block.lines.len()
             yield block
+
+
+def _texts(stream: BinaryIO, size: int, rest: bytes, ends: bool) -> Iterator[tuple[bytes, bool]]:
+    """Whole lines of the stream, and whether the text ends with them.
+
+    A last line without an end is of the text before it: what is said of a text does not hang on its end.
+    """
+    for chunk, last in _chunks(stream, size):
+        data = rest + chunk if rest else chunk
+        whole = ends and last
+        end = len(data) if whole else data.rfind(b"\n") + 1
+        if end == 0 and len(data) >= MAX_LINE_BYTES:
+            end = len(data)
+        rest = data[end:]
+        if end:
+            yield data[:end], whole
     if rest and ends:
-        block = replace(_block(rest, number), unended=True)
-        yield replace(block, sizes=_sizes(rest, mark if number == 1 else 0)) if sized else block
+        yield rest, True
+
+
+def _chunks(stream: BinaryIO, size: int) -> Iterator[tuple[bytes, bool]]:
+    """What the stream holds, so many bytes at once, and whether nothing stands behind them (if they are fewer)."""
+    chunk = stream.read(size)
+    while chunk:
+        following = stream.read(size) if len(chunk) < size else None
+        yield chunk, following == b""
+        chunk = stream.read(size) if following is None else following
 
 
 def _sizes(data: bytes, mark: int) -> pl.Series:
@@ -131,7 +138,8 @@ def _portions(data: bytes) -> Iterator[bytes]:
         while (end := data.rfind(b"\n", begin, begin + MOST_LINES) + 1) > begin and end < len(data):
             yield data[begin:end]
             begin = end
-    yield data[begin:]
+    if begin < len(data):
+        yield data[begin:]
 
 
 def sample(head: bytes) -> pl.Series | None:
