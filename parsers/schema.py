@@ -88,6 +88,9 @@ class Kind(StrEnum):
     # -- progress ---------------------------------------------------------------------------------------------------
     APPEND = "append"  # offset = first offset, leo after it
     LEO = "leo"  # leo
+    FETCH_REFUSED = (
+        "fetch_refused"  # leo = where a follower fetches, which its leader answered with an error; it retries
+    )
     FOLLOWER_FETCHED = "follower_fetched"  # leo before the append, leader_hw = high watermark in the response
     HW = "hw"  # hw; hw_before where printed
     HW_REGRESSED = "hw_regressed"  # hw_before, hw: the broker's own warning
@@ -103,6 +106,7 @@ class Kind(StrEnum):
     EPOCH_CONFLICT = "epoch_conflict"  # leader_epoch, offset: an entry that contradicts older ones
     LOG_START = "log_start"  # log_start; detail = reason
     ROLLED = "rolled"  # offset = leo at the roll
+    PRODUCER_SNAPSHOT = "producer_snapshot"  # offset = leo as it was taken: at a roll, on a clean stop and at recovery
     SEGMENTS_DELETED = "segments_deleted"  # offset = first base offset where printed; detail = reason
     COMPACTED = "compacted"  # offset = clean up to
     # -- ISR and elections ------------------------------------------------------------------------------------------
@@ -144,25 +148,6 @@ class Kind(StrEnum):
 ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 """What tells a broker of a new role, in its own lines."""
 
-FROM_REMOTE = "from remote tier"
-"""Detail of a log that begins anew where its leader's segments begin: what is below is in remote storage (KIP-405)."""
-
-MOVED = "moved between directories"
-"""Detail of a log that was loaded in another directory of its broker while in use."""
-
-LAST_KNOWN = "lastKnownElr="
-"""With this, in the detail of an unclean election, who was the last in the ISR that was empty then begins, in brackets;
-controllers print it so, or with a colon and a blank (PartitionRegistration.toString, diff)."""
-
-ELECTED_SAFELY = "elected safely"
-"""Detail of a change to a leader that was not in the ISR before, and has all that was committed."""
-
-BY_REQUEST = "by request"
-"""Detail of an append that is told where a producer's request is carried out, maybe after a later one of another."""
-
-AMBIGUOUS = "ambiguous"
-"""Detail of a high watermark that, where it is 0, may be of what the broker keeps of another replica (up to 2.3)."""
-
 OBSERVATIONS: dict[str, pl.DataType] = {
     "topic": pl.String(),  # null where the fact concerns a whole broker
     "partition": pl.Int32(),
@@ -185,7 +170,7 @@ OBSERVATIONS: dict[str, pl.DataType] = {
     "isr": pl.String(),  # broker ids joined by ",", no blanks
     "isr_before": pl.String(),
     "log_dir": pl.String(),
-    "detail": pl.String(),
+    "detail": pl.String(),  # what has no column of its own; see ``parsers.details``
     "line": pl.Int64(),  # 1-based, text sources
     "byte": pl.Int64(),  # 0-based, binary sources; null for text
 }

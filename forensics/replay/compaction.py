@@ -16,6 +16,7 @@ from forensics.case import Case
 from forensics.replay.directory import Damage, Disk
 from forensics.replay.history import History
 from forensics.replay.lineage import merge
+from parsers.details import COMPACT_POLICY
 from parsers.schema import Kind
 
 SKIPPED = "records missing within a segment"
@@ -30,12 +31,11 @@ CLEANER_FILE = "cleaner-offset-checkpoint"
 _INTERNAL = ("__consumer_offsets", "__transaction_state")
 _POLICY = "cleanup.policy"
 _COMPACT = "compact"
-_MADE_COMPACT = r"cleanup\.policy(?: -> |=)(?:\[[^\]]*|[^,]*)compact"
 
 
 def compacted(observations: pl.DataFrame) -> pl.DataFrame:
     """Partitions (``topic``, ``partition``) that a cleaner has worked on, or whose logs were made for one."""
-    kind, made = pl.col("kind"), pl.col("detail").str.contains(_MADE_COMPACT)
+    kind, made = pl.col("kind"), pl.col("detail").str.contains(COMPACT_POLICY)
     cleaned = kind == Kind.CLEANER_CHECKPOINT.value
     made_for_it = (kind == Kind.LOG_CREATED.value) & made.fill_null(False)
     found = cleaned | made_for_it | pl.col("topic").is_in(_INTERNAL)

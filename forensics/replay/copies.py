@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from forensics.replay.coverage import Coverage, Printed
 from forensics.replay.directory import Copy, Disk
-from forensics.replay.events import SNAPSHOT, Event
+from forensics.replay.events import Event
+from parsers.details import MOVED, segments
 from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import MOVED, Kind
+from parsers.schema import Kind
 
 
 @dataclass(slots=True)
@@ -42,7 +43,7 @@ class _Told:
             self._anew(0)
         elif kind == Kind.LOG_LOADED and event.leo is not None:
             self._anew(None)
-            count = int(event.detail) if event.detail is not None and event.detail.isdigit() else None
+            count = segments(event.detail)
             self.known = count is not None
             self.loaded = (event.log_start or 0, event.leo, count) if count is not None else None
         elif kind == Kind.LOG_DELETED:
@@ -55,7 +56,7 @@ class _Told:
         elif kind in (Kind.TRUNCATE, Kind.CORRUPTION_CUT) and offset is not None:
             self.rolled = [base for base in self.rolled if base <= offset]
             self.thinned = True  # how many of those that it had loaded went is not told
-        elif kind == Kind.ROLLED and event.message != SNAPSHOT:
+        elif kind == Kind.ROLLED:
             if offset is None:
                 self.blind = True
             else:

@@ -10,10 +10,8 @@ from forensics.case.speakers import OF_ITSELF
 from forensics.replay.directory import Ref
 from forensics.replay.history import Deletion, History, Role
 from forensics.replay.lineage import Lineage, Range, intersect, same, subtract
+from parsers.details import EPOCH_REWRITTEN
 from parsers.schema import Kind
-
-_RAISED = "L-34"
-"""The message with which a log tells that its start has moved (UnifiedLog.maybeIncrementLogStartOffset)."""
 
 Starts = dict[tuple[str, int, int], list[tuple[int, int, int]]]
 
@@ -26,7 +24,7 @@ def log_starts(rows: pl.DataFrame) -> Starts:
     """
     told = rows.filter(
         pl.col("kind") == Kind.LOG_START.value,
-        pl.col("message").cast(pl.String) == _RAISED,
+        pl.col("detail").ne_missing(EPOCH_REWRITTEN),
         pl.col("log_start").is_not_null(),
         OF_ITSELF,
     ).sort("topic", "partition", "incarnation", "broker", "row")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Container, Mapping, Sequence
 
 from forensics.replay.directory import Disk, Ref
@@ -14,12 +13,12 @@ from forensics.replay.isr import broker_set
 from forensics.replay.removals import accounted
 from forensics.replay.steps import Tenure
 from forensics.replay.watermarks import BEGAN_WITH
-from parsers.schema import ELECTED_SAFELY, Kind
+from parsers.details import CANDIDATE, ELECTED_SAFELY, REPLICAS, last_known, names_brokers
+from parsers.schema import Kind
 
 _AT_ONCE = 1_000_000
 """Microseconds between two lines of one controller on one election."""
 
-_LAST_KNOWN = re.compile(r"lastKnownElr(?:=|: )\[([0-9, ]+)\]")
 """Who had been the last in the ISR, as controllers print it where they elect from outside of it."""
 
 
@@ -59,10 +58,10 @@ def collect(
             said, ref = unclean.get(event.broker, (event, None))
             if ref is not None and event.kind in ELECTS and said.leader in (None, event.leader):
                 epoch.unclean.append(ref)
-                if re.fullmatch("[0-9,]+", said.detail or ""):  # to 1.0 it names the brokers that are alive
+                if names_brokers(said.detail):
                     warned.add(epoch.epoch)
                 del unclean[event.broker]
-        elif event.detail == "candidate" and event.leader is not None and event.leader in (broker_set(event.isr) or ()):
+        elif event.detail == CANDIDATE and event.leader is not None and event.leader in (broker_set(event.isr) or ()):
             chosen[event.broker] = event.leader
         elif event.kind == Kind.UNCLEAN_ELECTION:
             ref, number = Ref(row=event.row, note="no broker of the ISR was alive"), _elected_in(event, elected)
@@ -220,8 +219,7 @@ def _told(epoch: Epoch, event: Event) -> None:
 
 def _is_last_known(event: Event) -> bool:
     """Whether who elects a leader from outside the ISR, which is empty, says that it was the last one in it."""
-    found = _LAST_KNOWN.match(event.detail or "") if event.kind == Kind.UNCLEAN_ELECTION else None
-    return found is not None and event.leader in (broker_set(found[1].replace(" ", "")) or ())
+    return event.kind == Kind.UNCLEAN_ELECTION and event.leader in (broker_set(last_known(event.detail)) or ())
 
 
 def _safe(event: Event) -> bool:
@@ -230,7 +228,7 @@ def _safe(event: Event) -> bool:
     """
     if event.kind != Kind.PARTITION_CHANGED or event.leader is None or event.leader < 0:
         return False
-    return (event.detail or "").startswith((ELECTED_SAFELY, "replicas="))
+    return (event.detail or "").startswith((ELECTED_SAFELY, REPLICAS))
 
 
 def _followed(epoch: Epoch, tenure: Tenure) -> None:

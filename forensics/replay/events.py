@@ -38,20 +38,13 @@ COLUMNS = Event._fields
 PROGRESS = (
     Kind.APPEND,
     Kind.LEO,
+    Kind.FETCH_REFUSED,
     Kind.FOLLOWER_FETCHED,
     Kind.LEADER_HW,
     Kind.ROLLED,
+    Kind.PRODUCER_SNAPSHOT,
     Kind.HW,
     Kind.HW_HELD,
     Kind.PRODUCED,
 )
 """What moves all the time."""
-
-REFUSED = "F-28"
-"""Message that tells where a follower would have fetched from, as its leader answered with an error: it tries again."""
-
-SNAPSHOT = "PS-01"
-"""Message that tells of a producer snapshot; a segment may be rolled there, or not."""
-
-STOPPED_FOR_GOOD = "stop replica (delete=true)"
-"""What state-change.log says (up to 2.5) where server.log tells of the deletion."""

@@ -10,7 +10,8 @@ import polars as pl
 
 from forensics.replay.directory import Ref
 from forensics.replay.history import Regression, RegressionKind
-from parsers.schema import MOVED, Kind
+from parsers.details import MOVED
+from parsers.schema import Kind
 
 _TOLD: Final = (Kind.LOG_COPIED.value, Kind.LOG_MOVED.value)
 """That there is a copy, and that it took the log's place."""
@@ -24,6 +25,7 @@ _NAMELESS: Final = (
     Kind.HW_LOADED.value,
     Kind.EPOCH_ASSIGNED.value,
     Kind.ROLLED.value,
+    Kind.PRODUCER_SNAPSHOT.value,
 )
 """What it prints of a copy as of the log, without the directory."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import heapq
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -25,14 +24,15 @@ from forensics.replay.coverage import Printed
 from forensics.replay.deletions import deletions, log_starts
 from forensics.replay.directory import Disk, Ref, newest_magic
 from forensics.replay.disks import disks
-from forensics.replay.events import COLUMNS, PROGRESS, STOPPED_FOR_GOOD, Event
+from forensics.replay.events import COLUMNS, PROGRESS, Event
 from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, History
 from forensics.replay.moves import carried, homes, without_copies
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.removals import removals
-from parsers.formats.metadata_log import AGAINST_SETTINGS, ALLOWS
+from parsers.details import DONE, ROLE_STEPS, Transition, against_settings, log_properties
+from parsers.formats.metadata_log import ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -65,11 +65,6 @@ OWN = (
     Kind.HW_REGRESSED,
 )
 """What a broker says of its own replica that changes a role or a log, or bounds a committed offset."""
-
-_PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
-"""A property of a log: to 1.0 all are printed, later those that are not the broker's default."""
-
-_AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
 
 MIN_INSYNC = "min.insync.replicas"
 
@@ -172,10 +167,10 @@ def _forced(history: History, told: Sequence[Event], case: Case) -> None:
     """Elections from outside the ISR that no setting allowed: none in the metadata log, none of the controller's."""
     for event in told:
         epoch = history.epochs.get(event.leader_epoch) if event.leader_epoch is not None else None
-        found = _AGAINST_SETTINGS.search(event.detail or "") if event.kind == Kind.UNCLEAN_ELECTION else None
+        found = against_settings(event.detail) if event.kind == Kind.UNCLEAN_ELECTION else None
         if epoch is None or found is None or history.properties.get(ALLOWS, "false") != "false":
             continue
-        controller = case.brokers.get(int(found[1]))
+        controller = case.brokers.get(found)
         # Where its settings are at hand they say its roles, and what they do not say has its default: false (KIP-106).
         if controller is not None and "controller" in controller.settings.get("process.roles", ""):
             epoch.forced = controller.settings.get(ALLOWS, "false").strip().lower() == "false"
@@ -196,8 +191,7 @@ def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:
     made = (e for own in events for e in own if e.kind == Kind.LOG_CREATED and e.detail is not None)
     last = max(made, key=lambda event: (bool(event.detail), event.time or 0, event.row), default=None)
     if last is not None and last.detail is not None:
-        pairs = _PROPERTY.findall(last.detail)
-        history.properties = {key: value.strip("[] ") for key, value in pairs}
+        history.properties = log_properties(last.detail)
         history.properties_ref = Ref(row=last.row, note="properties of the log")
 
 
@@ -261,7 +255,7 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     # A controller that makes a partition new says so before it elects a leader (NonExistentPartition to NewPartition).
     new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
     gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.TOPIC_REMOVED.value]) | (pl.col("leader") == -2) | new
-    gone = gone | (pl.col("detail") == STOPPED_FOR_GOOD)
+    gone = gone | (pl.col("detail") == Transition.DELETED.value)
     rows = rows.with_columns(
         # Of two things that happened, which was the last before this row?
         pl.when(gone.fill_null(False)).then(True).when(heard).then(False).otherwise(None).alias("_mark"),
@@ -418,14 +412,14 @@ def _telling(own: pl.DataFrame) -> pl.DataFrame:
     received = (
         pl.when(pl.col("kind") == Kind.LEADER_AND_ISR.value)
         .then(True)
-        .when(step & pl.col("detail").str.ends_with(": done"))
+        .when(step & pl.col("detail").is_in(DONE))
         .then(False)
         .otherwise(None)
     )
     own = own.sort("topic", "partition", "broker", "row").with_columns(
         received.forward_fill().shift(1).over(place).fill_null(False).alias("_received")
     )
-    known = pl.col("detail").str.contains("^(?:leader|follower): (?:start|fetcher|truncation)")
+    known = pl.col("detail").is_in(ROLE_STEPS)
     carried_out = step & pl.col("_received") & known
     cached = pl.col("kind") == Kind.METADATA_CACHED.value
     first = pl.struct(*place, "leader_epoch", cached.alias("_cached")).is_first_distinct()

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 import polars as pl
 
 from forensics.replay.history import Epoch
+from parsers.details import OFFLINE_REPLICA
 from parsers.schema import Kind
 
-_GONE = "OfflineReplica"
 _SAID = ("topic", "partition", "incarnation", "broker", "run", "row", "replica", "leader", "leader_epoch")
 
 Removals = dict[tuple[str, int, int], dict[int, frozenset[int]]]
@@ -28,7 +28,7 @@ def removals(rows: pl.DataFrame) -> Removals:
     Args:
         rows: observations with ``incarnation``.
     """
-    gone = (pl.col("kind") == Kind.REPLICA_STATE.value) & (pl.col("detail") == _GONE)
+    gone = (pl.col("kind") == Kind.REPLICA_STATE.value) & (pl.col("detail") == OFFLINE_REPLICA)
     speak = rows.filter(gone).select("topic", "partition", "broker").unique()
     said = rows.filter(gone | (pl.col("leader_epoch").is_not_null() & pl.col("leader").is_not_null()))
     said = said.join(speak, on=["topic", "partition", "broker"], how="semi").sort(*_SAID[:6])

@@ -6,17 +6,15 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 
 from forensics.replay.directory import Ref
-from forensics.replay.events import REFUSED, STOPPED_FOR_GOOD, Event
+from forensics.replay.events import Event
 from forensics.replay.history import Role, TruncationReason
 from forensics.replay.isr import broker_set
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure, lines_missing, told_before
 from forensics.replay.watermarks import Watermarks
+from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import FROM_REMOTE, MOVED, Kind
-
-_FALLS_BACK = "The initial fetch offset"
-"""Detail of a decision to truncate where the leader answered that it knows none of the follower's epochs."""
+from parsers.schema import Kind
 
 
 class Reader(Watermarks):
@@ -263,7 +261,7 @@ class Reader(Watermarks):
         self.at_rest = True
 
     def _told_to_stop(self, event: Event) -> None:
-        self.doomed = event.detail == STOPPED_FOR_GOOD
+        self.doomed = event.detail == Transition.DELETED
 
     def _truncate(self, event: Event) -> None:
         target = event.offset
@@ -346,7 +344,7 @@ class Reader(Watermarks):
         # (ReplicaManager.initialFetchOffset).
         known = self.facts.protocol
         starts_at_hw = known.truncates_to_hw(event.run) or known.truncates_on_fetch is Answer.NO
-        if event.detail == _FALLS_BACK and starts_at_hw:
+        if event.detail == INITIAL_FETCH_OFFSET and starts_at_hw:
             hw = event.offset
         if hw is not None:
             self._hw_at_start(hw, event)
@@ -398,7 +396,7 @@ class Reader(Watermarks):
         self.traced = self.traced or event.message == TRACE
         if event.leo is not None and event.leo >= 0:
             # Every append is printed at this level, so the end stays exact.
-            self.growing = event.message == REFUSED
+            self.growing = event.kind == Kind.FETCH_REFUSED
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=not self.growing)
             # A request with the last epoch of the log asks to be reconciled with its leader (KIP-595, from 2.8 on).
             self.now.fetched |= event.previous_epoch in (None, event.leader_epoch)
@@ -449,9 +447,11 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.FETCH_RESET: Reader._reset,
     Kind.APPEND: Reader._appended,
     Kind.LEO: Reader._appended,
+    Kind.FETCH_REFUSED: Reader._appended,
     Kind.LEADER_HW: Reader._at_least,
     Kind.FOLLOWER_FETCHED: Reader._at_least,
     Kind.ROLLED: Reader._rolled,
+    Kind.PRODUCER_SNAPSHOT: Reader._rolled,
     Kind.HW: Reader._hw,
     Kind.TRUNCATE_BELOW_HW: Reader._below_hw,
     Kind.PRODUCED: Reader._produced,

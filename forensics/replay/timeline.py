@@ -18,7 +18,8 @@ from forensics.replay.events import PROGRESS
 from forensics.replay.history import Confidence, History, Role
 from forensics.replay.partitions import OWN, incarnations
 from forensics.replay.protocol import Answer
-from parsers.schema import AMBIGUOUS, ROLES, Kind
+from parsers.details import AMBIGUOUS
+from parsers.schema import ROLES, Kind
 
 LOADING = "loading"
 """A process has started and not yet learned its role."""
@@ -326,7 +327,14 @@ def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
 
 _QUIET = pl.duration(seconds=1)
 """A last process that fell silent less than this before the evidence ends just had nothing to say."""
-_AT_LEAST = (Kind.LEADER_HW, Kind.FOLLOWER_FETCHED, Kind.ROLLED, Kind.ISR_SHRINK, Kind.ISR_EXPAND)
+_AT_LEAST = (
+    Kind.LEADER_HW,
+    Kind.FOLLOWER_FETCHED,
+    Kind.ROLLED,
+    Kind.PRODUCER_SNAPSHOT,
+    Kind.ISR_SHRINK,
+    Kind.ISR_EXPAND,
+)
 
 
 # -- high watermark and the rest --------------------------------------------------------------------------------------

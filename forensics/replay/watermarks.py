@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
 from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, Overtaken, Regression, RegressionKind, Role
 from forensics.replay.isr import broker_set
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import Sample, Step, StepKind, Tenure
-from parsers.schema import AMBIGUOUS, Kind
+from parsers.details import AMBIGUOUS, counted_ends
+from parsers.schema import Kind
 
 BEGAN_WITH = "ISR before the first change that its leader made"
 """What a line shows that tells of an ISR which a leader began with, where the line of its role does not."""
 _CHECKPOINTED = 10_000_000
 """Microseconds, twice the default of replica.high.watermark.checkpoint.interval.ms."""
-_COUNTED = re.compile(r"(-?[0-9]+) \[")
 """Offsets among those that a leader to 1.1 counted, each with its segment and position."""
 
 
@@ -143,9 +141,9 @@ class Watermarks:
         now, behind = self.now, event.hw is not None and event.hw < self.low
         now.held_back = now.held_back or (now.role is Role.LEADER and now.is_alone and behind)
         self._hw(event)
-        if now.role is not Role.LEADER or self.at_rest or event.run != now.run or not event.detail:
+        if now.role is not Role.LEADER or self.at_rest or event.run != now.run:
             return
-        ends = [int(end) for end in _COUNTED.findall(event.detail)]
+        ends = counted_ends(event.detail)
         if ends and max(ends) >= 0 and (now.start_high is None or max(ends) < now.start_high.value):
             ref = Ref(row=event.row, note=f"log end offset {max(ends)} at most")
             now.start_high = Sample(max(ends), ref, event.time)

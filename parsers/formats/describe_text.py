@@ -10,6 +10,7 @@ from typing import Final
 
 import polars as pl
 
+from parsers.details import REPLICAS
 from parsers.errors import NotThisFormat
 from parsers.reading import EXCERPT, Reading
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform
@@ -44,7 +45,7 @@ def read_describe(lines: pl.Series) -> Reading:
         pl.lit(NAME).alias("message"),
         pl.col("leader").replace("none", "-1").cast(pl.Int32, strict=False),
         pl.col("partition").cast(pl.Int32, strict=False),
-        pl.format("replicas={}", "replicas").alias("detail"),
+        pl.format(f"{REPLICAS}{{}}", "replicas").alias("detail"),
     )
     other = rows.filter(~text.str.contains(_PARTITION) & ~text.str.contains(_TOPIC) & (text.str.strip_chars() != ""))
     notices = other.select(

@@ -24,19 +24,18 @@ import polars as pl
 
 from parsers import compression, kraft_records
 from parsers.checkpoint_file import INT32_MAX
+from parsers.details import AGAINST_SETTINGS, ELECTED_SAFELY, LAST_KNOWN, REPLICAS
 from parsers.errors import NotThisFormat
 from parsers.formats.records import ControlRecord, Record, decode_batch
 from parsers.formats.segment import Data, SegmentScan, read_segment
 from parsers.kraft_records import MetadataRecord, Unreadable
 from parsers.reading import Notices, observations
-from parsers.schema import ELECTED_SAFELY, LAST_KNOWN, NOTICES, OBSERVATIONS, Kind
+from parsers.schema import NOTICES, OBSERVATIONS, Kind
 
 NAME: Final = "metadata-log"
 SNAPSHOT: Final = "metadata-snapshot"
 BOOTSTRAP_FILE: Final = "bootstrap.checkpoint"
 ALLOWS: Final = "unclean.leader.election.enable"
-AGAINST_SETTINGS: Final = "allowed-by-no-setting-of="
-"""With this, in the detail of an unclean election, the id of the controller begins that held it."""
 
 _RECOVERING: Final = 1
 _NO_CHANGE: Final = -2
@@ -493,13 +492,13 @@ def _details(fields: dict[str, Any]) -> str | None:
     """What has no column of its own. A full record names everything, so what is empty there is left out."""
     full = "leader_epoch" in fields
     parts = [
-        f"{word}={_ids(fields[name])}"
+        f"{word}{_ids(fields[name])}"
         for word, name in (
-            ("replicas", "replicas"),
-            ("removing", "removing_replicas"),
-            ("adding", "adding_replicas"),
-            ("elr", "eligible_leader_replicas"),
-            ("last-known-elr", "last_known_elr"),
+            (REPLICAS, "replicas"),
+            ("removing=", "removing_replicas"),
+            ("adding=", "adding_replicas"),
+            ("elr=", "eligible_leader_replicas"),
+            ("last-known-elr=", "last_known_elr"),
         )
         if fields[name] is not None and (fields[name] or not full)
     ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from parsers.details import ELECTED_SAFELY
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import NAME, ORDERS, QUORUM_CONTROLLER, TP, number
-from parsers.schema import ELECTED_SAFELY, Kind
+from parsers.schema import Kind
 
 _LISTS = r"(?:(?:{names}): \[[^\]]*\] -> \[[^\]]*\](?:, )?)*"
 _OTHERS = _LISTS.replace("{names}", "[a-zA-Z]+")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.details import CANDIDATE
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import (
     CONTROLLER,
@@ -109,18 +110,18 @@ MESSAGES: tuple[Message, ...] = (
                     rf"Select {number('leader')} from ISR (?P<isr>[0-9,]*) to be the leader"
                 ),
                 source_ref="0.10.2.2 PartitionLeaderSelector:90",
-                fixed={"detail": "candidate"},
+                fixed={"detail": CANDIDATE},
                 examples=(
                     Example(
                         "[OfflinePartitionLeaderSelector]: Some broker in ISR is alive for [orders,0]. Select 2 from "
                         "ISR 2,3 to be the leader.",
-                        ({**ORDERS, "leader": 2, "isr": "2,3", "detail": "candidate"},),
+                        ({**ORDERS, "leader": 2, "isr": "2,3", "detail": CANDIDATE},),
                         "real",
                     ),
                     Example(
                         "[OfflinePartitionLeaderSelector]: Some broker in ISR is alive for orders-0. Select 3 from "
                         "ISR 3 to be the leader.",
-                        ({**ORDERS, "leader": 3, "isr": "3", "detail": "candidate"},),
+                        ({**ORDERS, "leader": 3, "isr": "3", "detail": CANDIDATE},),
                         "real",
                     ),
                 ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.details import EPOCH_REWRITTEN
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import EPOCH_CACHE, LOG_PREFIX, ORDERS, TP, number
 from parsers.schema import Kind
@@ -279,7 +280,7 @@ MESSAGES: tuple[Message, ...] = (
                     r"(?P<log_start>[0-9]+)"
                 ),
                 source_ref="2.4.1 LeaderEpochFileCache:206",
-                fixed={"detail": "first epoch entry rewritten"},
+                fixed={"detail": EPOCH_REWRITTEN},
                 examples=(
                     Example(
                         "[LeaderEpochCache orders-0] Cleared entries [EpochEntry(epoch=0, startOffset=0)] and rewrote "
@@ -291,7 +292,7 @@ MESSAGES: tuple[Message, ...] = (
                                 "leader_epoch": 0,
                                 "offset": 0,
                                 "log_start": 0,
-                                "detail": "first epoch entry rewritten",
+                                "detail": EPOCH_REWRITTEN,
                             },
                         ),
                         "real",

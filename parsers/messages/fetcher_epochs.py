@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.details import INITIAL_FETCH_OFFSET
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import FETCHER, FETCHER_OLD, LOG_PREFIX, NAME, ORDERS, TP
 from parsers.schema import Kind
@@ -32,7 +33,7 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     rf"^{FETCHER}Based on [^ ]+ leader epoch, leader replied with an unknown offset in {TP}\. "
-                    rf"(?P<detail>The initial fetch offset) (?P<offset>[0-9]+) will be used for truncation"
+                    rf"(?P<detail>{INITIAL_FETCH_OFFSET}) (?P<offset>[0-9]+) will be used for truncation"
                 ),
                 source_ref="1.1.1 ReplicaFetcherThread:312, 2.4.1 AbstractFetcherThread:482",
                 examples=(
@@ -40,7 +41,7 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Based on follower's leader epoch, "
                         "leader replied with an unknown offset in orders-0. The initial fetch offset 0 will be used "
                         "for truncation.",
-                        ({"witness": 3, "leader": 1, **ORDERS, "detail": "The initial fetch offset", "offset": 0},),
+                        ({"witness": 3, "leader": 1, **ORDERS, "detail": INITIAL_FETCH_OFFSET, "offset": 0},),
                         "real",
                     ),
                 ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.details import FROM_REMOTE
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import EITHER, FETCHER, FETCHER_OLD, ORDERS, TP
 from parsers.schema import Kind
@@ -132,7 +133,7 @@ MESSAGES: tuple[Message, ...] = (
     # The follower stays where it is, and tries again.
     Message(
         id="F-28",
-        kind=Kind.LEO,
+        kind=Kind.FETCH_REFUSED,
         literal=(
             "Found invalid messages during fetch for partition ",
             "] Error while processing data for partition ",
@@ -407,7 +408,7 @@ MESSAGES: tuple[Message, ...] = (
     ),
     Message(
         id="F-33",
-        kind=Kind.LEO,
+        kind=Kind.FETCH_REFUSED,
         literal="Built the leader epoch cache and producer snapshots from remote tier for ",
         level="DEBUG",
         stock=False,
@@ -421,13 +422,13 @@ MESSAGES: tuple[Message, ...] = (
                     rf"logEndOffset: (?P<leo>[0-9]+)"
                 ),
                 source_ref="3.6.2 ReplicaFetcherTierStateMachine:248",
-                fixed={"detail": "from remote tier"},
+                fixed={"detail": FROM_REMOTE},
                 examples=(
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Built the leader epoch cache and "
                         "producer snapshots from remote tier for orders-0, with active producers size: 0, "
                         "leaderLogStartOffset: 0, and logEndOffset: 40",
-                        ({"detail": "from remote tier", **ORDERS, "log_start": 0, "leo": 40},),
+                        ({"detail": FROM_REMOTE, **ORDERS, "log_start": 0, "leo": 40},),
                     ),
                 ),
             ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from parsers.details import FROM_REMOTE
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import FETCHER, FETCHER_OLD, NAME, ORDERS, TP
-from parsers.schema import FROM_REMOTE, Kind
+from parsers.schema import Kind
 
 _RESET_OLD = Each(
     r"for partition \[?(?P<topic>[a-zA-Z0-9._-]+)[,-](?P<partition>[0-9]+)\]? reset its fetch offset from "

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from parsers.details import MOVED
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import LISTED, LOG, ORDERS, REPLICA_MANAGER, TP
-from parsers.schema import MOVED, Kind
+from parsers.schema import Kind
 
 _RUNNING = LOG.replace("{hw}", "(?P<hw>[0-9]+)")
 _LISTED = Each(rf"(?:Partitions |,){TP}")

@@ -48,7 +48,7 @@ MESSAGES: tuple[Message, ...] = (
     # Taken at a roll, on a clean stop and at recovery, up to the end of the log at that moment.
     Message(
         id="PS-01",
-        kind=Kind.ROLLED,
+        kind=Kind.PRODUCER_SNAPSHOT,
         literal=("] Writing producer snapshot at offset ", "] Wrote producer snapshot at offset "),
         level="INFO",
         stock=True,

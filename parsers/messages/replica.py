@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from parsers.details import AMBIGUOUS
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import EITHER, NAME, ORDERS, TP, known, metadata
-from parsers.schema import AMBIGUOUS, Kind
+from parsers.schema import Kind
 
 _REPLICA = (
     rf"Replica\(replicaId=(?P<replica>[0-9]+), topic=(?P<topic>{NAME}), partition=(?P<partition>[0-9]+), "

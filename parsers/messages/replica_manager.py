@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from parsers.details import BY_REQUEST
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import EITHER, LISTED, NAME, ORDERS, PARTITION, REPLICA_MANAGER, TP, known
-from parsers.schema import BY_REQUEST, Kind
+from parsers.schema import Kind
 
 _READ_OLD = Each(
     r"[\[( ]\[(?P<bracketed>[a-zA-Z0-9._-]+,[0-9]+)\] -> Fetch Data: \[FetchDataInfo\((?:-1|(?P<leo>[0-9]+)).*? HW: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.details import SAME_LEADER
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import (
     ANY_BROKER,
@@ -211,7 +212,7 @@ MESSAGES: tuple[Message, ...] = (
                     rf"leader {number('leader')} is the same as the old leader"
                 ),
                 source_ref="2.4.1 ReplicaManager:1454",
-                fixed={"detail": "follower: same leader"},
+                fixed={"detail": SAME_LEADER},
                 examples=(
                     Example(
                         "[Broker id=3] Skipped the become-follower state change after marking its partition as "
@@ -220,7 +221,7 @@ MESSAGES: tuple[Message, ...] = (
                         "controller epoch 1) since the new leader 2 is the same as the old leader",
                         (
                             {
-                                "detail": "follower: same leader",
+                                "detail": SAME_LEADER,
                                 "witness": 3,
                                 "topic": "orders",
                                 "partition": 1,
@@ -285,7 +286,7 @@ MESSAGES: tuple[Message, ...] = (
                     rf"partition [^ ]+ with id (?P<topic_id>{NAME}) and partition state {NAMED_STATE}"
                 ),
                 source_ref="3.0.2 ReplicaManager:2184, 3.2.3 ReplicaManager:2229",
-                fixed={"detail": "follower: same leader"},
+                fixed={"detail": SAME_LEADER},
                 examples=(
                     Example(
                         "[Broker id=3] Skipped the become-follower state change after marking its partition as "
@@ -295,7 +296,7 @@ MESSAGES: tuple[Message, ...] = (
                         "removingReplicas=[], isNew=false, leaderRecoveryState=0).",
                         (
                             {
-                                "detail": "follower: same leader",
+                                "detail": SAME_LEADER,
                                 "witness": 3,
                                 "topic_id": "jr7ToJr8QGqdwL9PS_3LOg",
                                 **ORDERS,

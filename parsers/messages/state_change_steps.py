@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.details import Transition
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import ANY_BROKER, BROKER, BROKER_OLD, EITHER, ORDERS, TOPIC_ID, TP, number
 from parsers.schema import Kind
@@ -24,12 +25,12 @@ MESSAGES: tuple[Message, ...] = (
                     rf"{EITHER}"
                 ),
                 source_ref="0.10.2.2 ReplicaManager:737, 2.4.1 ReplicaManager:1353",
-                fixed={"detail": "leader: start"},
+                fixed={"detail": Transition.LEADER_START},
                 examples=(
                     Example(
                         "Broker 3 handling LeaderAndIsr request correlationId 7 from controller 9 epoch 1 starting "
                         "the become-leader transition for partition orders-0",
-                        ({"detail": "leader: start", "witness": 3, **ORDERS},),
+                        ({"detail": Transition.LEADER_START, "witness": 3, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -43,12 +44,12 @@ MESSAGES: tuple[Message, ...] = (
                     rf"(?: with leader {number('leader')})?"
                 ),
                 source_ref="0.10.2.2 ReplicaManager:737, 2.4.1 ReplicaManager:1353",
-                fixed={"detail": "follower: start"},
+                fixed={"detail": Transition.FOLLOWER_START},
                 examples=(
                     Example(
                         "[Broker id=2] Handling LeaderAndIsr request correlationId 1 from controller 9 epoch 1 "
                         "starting the become-follower transition for partition orders-0 with leader 1",
-                        ({"detail": "follower: start", "witness": 2, **ORDERS, "leader": 1},),
+                        ({"detail": Transition.FOLLOWER_START, "witness": 2, **ORDERS, "leader": 1},),
                         "real",
                     ),
                 ),
@@ -85,12 +86,12 @@ MESSAGES: tuple[Message, ...] = (
                     rf"{EITHER}"
                 ),
                 source_ref="2.4.1 ReplicaManager:1535",
-                fixed={"detail": "leader: done"},
+                fixed={"detail": Transition.LEADER_DONE},
                 examples=(
                     Example(
                         "Broker 3 completed LeaderAndIsr request correlationId 7 from controller 9 epoch 1 for the "
                         "become-leader transition for partition orders-0",
-                        ({"detail": "leader: done", "witness": 3, **ORDERS},),
+                        ({"detail": Transition.LEADER_DONE, "witness": 3, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -103,12 +104,12 @@ MESSAGES: tuple[Message, ...] = (
                     rf"{EITHER}"
                 ),
                 source_ref="2.4.1 ReplicaManager:1535",
-                fixed={"detail": "follower: done"},
+                fixed={"detail": Transition.FOLLOWER_DONE},
                 examples=(
                     Example(
                         "[Broker id=3] Completed LeaderAndIsr request correlationId 1 from controller 9 epoch 1 for "
                         "the become-follower transition for partition orders-1",
-                        ({"detail": "follower: done", "witness": 3, "topic": "orders", "partition": 1},),
+                        ({"detail": Transition.FOLLOWER_DONE, "witness": 3, "topic": "orders", "partition": 1},),
                         "real",
                     ),
                 ),
@@ -131,12 +132,12 @@ MESSAGES: tuple[Message, ...] = (
                     rf"correlation id -?[0-9]+ for partition {EITHER}"
                 ),
                 source_ref="2.4.1 ReplicaManager",
-                fixed={"detail": "leader: fetchers stopped"},
+                fixed={"detail": Transition.LEADER_FETCHERS_STOPPED},
                 examples=(
                     Example(
                         "Broker 3 stopped fetchers as part of become-leader request from controller 9 epoch 1 with "
                         "correlation id 7 for partition orders-0",
-                        ({"detail": "leader: fetchers stopped", "witness": 3, **ORDERS},),
+                        ({"detail": Transition.LEADER_FETCHERS_STOPPED, "witness": 3, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -150,12 +151,12 @@ MESSAGES: tuple[Message, ...] = (
                     rf"correlation id -?[0-9]+ for partition {EITHER}"
                 ),
                 source_ref="2.4.1 ReplicaManager",
-                fixed={"detail": "follower: fetchers stopped"},
+                fixed={"detail": Transition.FOLLOWER_FETCHERS_STOPPED},
                 examples=(
                     Example(
                         "[Broker id=3] Stopped fetchers as part of become-follower request from controller 9 epoch 1 "
                         "with correlation id 1 for partition orders-0",
-                        ({"detail": "follower: fetchers stopped", "witness": 3, **ORDERS},),
+                        ({"detail": Transition.FOLLOWER_FETCHERS_STOPPED, "witness": 3, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -188,12 +189,12 @@ MESSAGES: tuple[Message, ...] = (
                     rf"part of "
                 ),
                 source_ref="0.10.2.2 ReplicaManager:864, 2.4.1 ReplicaManager:1496",
-                fixed={"detail": "follower: truncation step"},
+                fixed={"detail": Transition.FOLLOWER_TRUNCATION},
                 examples=(
                     Example(
                         "Broker 3 truncated logs and checkpointed recovery boundaries for partition orders-0 as part "
                         "of become-follower request with correlation id 1 from controller 9 epoch 1",
-                        ({"detail": "follower: truncation step", "witness": 3, **ORDERS},),
+                        ({"detail": Transition.FOLLOWER_TRUNCATION, "witness": 3, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -216,12 +217,12 @@ MESSAGES: tuple[Message, ...] = (
                     rf"partition {EITHER}"
                 ),
                 source_ref="2.4.1 ReplicaManager:1519",
-                fixed={"detail": "follower: fetcher started"},
+                fixed={"detail": Transition.FOLLOWER_FETCHER_STARTED},
                 examples=(
                     Example(
                         "[Broker id=3] Started fetcher to new leader as part of become-follower request from "
                         "controller 9 epoch 1 with correlation id 1 for partition orders-0",
-                        ({"detail": "follower: fetcher started", "witness": 3, **ORDERS},),
+                        ({"detail": Transition.FOLLOWER_FETCHER_STARTED, "witness": 3, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -244,19 +245,19 @@ MESSAGES: tuple[Message, ...] = (
                     rf"the new leader {number('leader')} is unavailable"
                 ),
                 source_ref="2.4.1 ReplicaManager:1462",
-                fixed={"detail": "follower: leader unavailable"},
+                fixed={"detail": Transition.LEADER_UNAVAILABLE},
                 examples=(
                     Example(
                         "Broker 2 received LeaderAndIsrRequest with correlation id 1 from controller 9 epoch 1 for "
                         "partition orders-0 but cannot become follower since the new leader -1 is unavailable.",
-                        ({"detail": "follower: leader unavailable", "witness": 2, **ORDERS, "leader": -1},),
+                        ({"detail": Transition.LEADER_UNAVAILABLE, "witness": 2, **ORDERS, "leader": -1},),
                         "real",
                     ),
                     Example(
                         "[Broker id=2] Received LeaderAndIsrRequest with correlation id 1 from controller 9 epoch 1 "
                         "for partition orders-0 (last update controller epoch 1) but cannot become follower since "
                         "the new leader -1 is unavailable.",
-                        ({"detail": "follower: leader unavailable", "witness": 2, **ORDERS, "leader": -1},),
+                        ({"detail": Transition.LEADER_UNAVAILABLE, "witness": 2, **ORDERS, "leader": -1},),
                         "real",
                     ),
                 ),
@@ -278,14 +279,14 @@ MESSAGES: tuple[Message, ...] = (
                     rf"(?:Some\({number('leader')}\)|None) because "
                 ),
                 source_ref="3.9.1 ReplicaManager",
-                fixed={"detail": "follower: leader unavailable"},
+                fixed={"detail": Transition.LEADER_UNAVAILABLE},
                 examples=(
                     Example(
                         "[Broker id=2] Unable to start fetching orders-0 with topic ID Some(LkVWPW8-R2adfpyJVoFwRg) "
                         "from leader Some(-1) because it is not alive.",
                         (
                             {
-                                "detail": "follower: leader unavailable",
+                                "detail": Transition.LEADER_UNAVAILABLE,
                                 "witness": 2,
                                 **ORDERS,
                                 "topic_id": "LkVWPW8-R2adfpyJVoFwRg",
@@ -313,7 +314,7 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "[Broker id=3] Handling stop replica (delete=false) for partition orders-0",
-                        ({"witness": 3, "detail": "stop replica (delete=false)", **ORDERS},),
+                        ({"witness": 3, "detail": Transition.STOPPED, **ORDERS},),
                         "real",
                     ),
                 ),
@@ -329,11 +330,11 @@ MESSAGES: tuple[Message, ...] = (
                 examples=(
                     Example(
                         "Broker 3 handling stop replica (delete=false) for partition [orders,0]",
-                        ({"witness": 3, "detail": "stop replica (delete=false)", **ORDERS},),
+                        ({"witness": 3, "detail": Transition.STOPPED, **ORDERS},),
                     ),
                     Example(
                         "Broker 3 handling stop replica (delete=false) for partition orders-0",
-                        ({"witness": 3, "detail": "stop replica (delete=false)", **ORDERS},),
+                        ({"witness": 3, "detail": Transition.STOPPED, **ORDERS},),
                         "real",
                     ),
                 ),

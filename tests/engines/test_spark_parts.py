@@ -125,18 +125,19 @@ def test_thinning_keeps_where_the_last_segment_began(sample_traces: Path) -> Non
     """No snapshot that is taken later stands for it: by where it began is told whether a copy lacks a segment."""
     case = local.take_in([str(sample_traces / "unclean-3.9.1")])
     one = case.observations.filter(pl.col("topic") == "orders").tail(1)
-    rolls = [("L-38", 100), ("PS-01", 100), ("L-38", 200), ("PS-01", 200), ("PS-01", 250)]
+    roll, snapshot = (Kind.ROLLED, "L-38"), (Kind.PRODUCER_SNAPSHOT, "PS-01")
+    rolls = [(*roll, 100), (*snapshot, 100), (*roll, 200), (*snapshot, 200), (*snapshot, 250)]
     added = [
         one.with_columns(
             (pl.col("row") + number).cast(one.schema["row"]).alias("row"),
             (pl.col("line") + number).cast(one.schema["line"]).alias("line"),
-            pl.lit(Kind.ROLLED.value).cast(one.schema["kind"]).alias("kind"),
+            pl.lit(kind.value).cast(one.schema["kind"]).alias("kind"),
             pl.lit(message).cast(one.schema["message"]).alias("message"),
             pl.lit(offset, pl.Int64).alias("offset"),
             pl.lit(None, pl.Int32).alias("replica"),
             pl.lit(None, pl.String).alias("topic_id"),
         )
-        for number, (message, offset) in enumerate(rolls, 1)
+        for number, (kind, message, offset) in enumerate(rolls, 1)
     ]
     rows = pl.concat(added).with_columns(pl.lit("c").alias("cluster"), pl.col("kind").cast(pl.String))
     kept = thinned(rows).select("message", "offset").rows()

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from forensics.replay.directory import Ref
-from forensics.replay.events import SNAPSHOT, Event
+from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.omissions.own_lines import JUMPED, OwnLines, gaps_in
 from forensics.replay.omissions.role_epochs import Linked, Roles, forget_printed, linked, missed_epochs
 from forensics.replay.protocol import Answer, Protocol
 from forensics.replay.steps import LogBefore, Step, StepKind, Tenure
-from parsers.schema import BY_REQUEST, Kind
+from parsers.details import BY_REQUEST, Transition
+from parsers.schema import Kind
 from tests.covering import missing_within
 from tests.incident import Incident
 
@@ -50,24 +51,24 @@ def step(detail: str, run: int = 1) -> Event:
 
 OLD = [  # 0.10.2: a replica is made, follows broker 2, and leads
     event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=0, isr="1,2"),
-    step("follower: start"),
+    step(Transition.FOLLOWER_START),
     event(Kind.LOG_LOADED, leo=0),
     event(Kind.LOG_CREATED),
     event(Kind.TRUNCATE, offset=0),
     event(Kind.FETCHER_ADDED, leader=2, offset=0),
-    step("follower: done"),
+    step(Transition.FOLLOWER_DONE),
     event(Kind.METADATA_CACHED, leader=2, leader_epoch=0),
     event(Kind.LEADER_AND_ISR, leader=1, leader_epoch=1, isr="1"),
-    step("leader: start"),
-    step("leader: done"),
+    step(Transition.LEADER_START),
+    step(Transition.LEADER_DONE),
     event(Kind.METADATA_CACHED, leader=1, leader_epoch=1),
     event(Kind.RECOVERY, run=2, offset=0),
     event(Kind.LOG_LOADED, run=2, leo=7),
     event(Kind.LEADER_AND_ISR, run=2, leader=3, leader_epoch=2, isr="3"),
-    step("follower: start", run=2),
+    step(Transition.FOLLOWER_START, run=2),
     event(Kind.TRUNCATE, run=2, offset=5),
     event(Kind.FETCHER_ADDED, run=2, leader=3, offset=5),
-    step("follower: done", run=2),
+    step(Transition.FOLLOWER_DONE, run=2),
 ]
 NEW = [  # 2.8 and later: the same in other words; 2.8 names no leader that is followed
     event(Kind.BECOME_FOLLOWER, leader=2, leader_epoch=0, leo=0, previous_epoch=-1),
@@ -361,7 +362,7 @@ def test_a_segment_that_is_rolled_tells_of_a_role() -> None:
     loaded, rolled = event(Kind.LOG_LOADED, leo=62), event(Kind.ROLLED, offset=70, message="L-09")
     assert gaps([loaded, rolled]) == ["its log reached 70 before its first role, and was 62 when loaded"]
     assert gaps([loaded, rolled._replace(offset=62)]) == []
-    snapshot = rolled._replace(message=SNAPSHOT)
+    snapshot = rolled._replace(kind=Kind.PRODUCER_SNAPSHOT)
     assert gaps([loaded, snapshot]), "a snapshot of producers is taken within the log"
     # To 2.5 a log that waits for its deletion is loaded under the replica's name too, before it or after.
     assert gaps([loaded._replace(leo=0), snapshot, loaded._replace(leo=70)]) == []
@@ -374,7 +375,7 @@ def test_the_epoch_before_counts_though_a_request_tells_of_the_role_first() -> N
     asked = event(Kind.LEADER_AND_ISR, run=2, leader=1, leader_epoch=4, isr="1")
     took = event(Kind.BECOME_LEADER, run=2, leader_epoch=4, leo=396, previous_epoch=3)
     opened = event(Kind.LOG_LOADED, run=2, leo=168)
-    followed = [event(Kind.LEADER_AND_ISR, run=2, leader=2, leader_epoch=3), step("follower: done", run=2)]
+    followed = [event(Kind.LEADER_AND_ISR, run=2, leader=2, leader_epoch=3), step(Transition.FOLLOWER_DONE, run=2)]
     fetched = event(Kind.FETCHER_ADDED, run=2, leader=2, offset=168)
     assert "it had been in leader epoch 3" in gaps([opened, asked, took])
     assert gaps([opened, *followed, fetched, asked, took]) == []
@@ -396,7 +397,7 @@ def test_a_log_is_cut_at_most_to_where_it_ended() -> None:
         ([], 1),
         ([event(Kind.LOG_DELETED)], 0),
         ([event(Kind.DIR_FAILED)], 0),  # made anew in another directory
-        ([step("stop replica (delete=true)")], 0),
+        ([step(Transition.DELETED)], 0),
     ],
 )
 def test_a_process_makes_no_log_where_it_has_one(between: list[Event], missing: int) -> None:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from forensics.replay.coverage import BOTH, MissingLines, Omission, Span
 from forensics.replay.directory import Ref
-from forensics.replay.events import PROGRESS, SNAPSHOT, Event
+from forensics.replay.events import PROGRESS, Event
 from forensics.replay.history import BrokerFacts, Role
 from forensics.replay.protocol import Answer
+from parsers.details import AMBIGUOUS, BY_REQUEST, DONE, FROM_REMOTE, MOVED, ROLE_STEPS, SAME_LEADER, Transition
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import AMBIGUOUS, BY_REQUEST, FROM_REMOTE, MOVED, Kind
+from parsers.schema import Kind
 
 JOURNAL = (
     Kind.TRANSITION,
@@ -415,7 +416,7 @@ class OwnLines:
     def _unchanged(self, event: Event) -> None:
         if event.leader_epoch is not None and event.leader_epoch > self.epoch:
             self._gap(event.row, LATER_ROLE, epoch=event.leader_epoch)
-        elif event.detail == "follower: same leader":
+        elif event.detail == SAME_LEADER:
             self.to_fetch, self.reconciled = None, True
             if None not in (event.leader, self.followed) and event.leader != self.followed:
                 self._gap(event.row, OTHER_LEADER, leader=event.leader)
@@ -428,17 +429,16 @@ class OwnLines:
 
     def _step(self, event: Event) -> None:
         """A step of a request that is being carried out."""
-        detail = event.detail or ""
-        if detail.endswith("leader unavailable"):
+        if event.detail == Transition.LEADER_UNAVAILABLE:
             self.to_fetch, self.role, self.asked = None, Role.OFFLINE, None
             return
-        if not detail.startswith(("leader:", "follower:")):
+        if event.detail not in (*ROLE_STEPS, *DONE):
             self.stopping = self.stopped = True
             return
         if not self.requested:
             self._gap(event.row, NO_REQUEST)
             self.requested = True
-        if detail.endswith(": done"):
+        if event.detail in DONE:
             # A process does not take up an epoch that it is in already (Partition.makeFollower, ReplicaManager).
             if self.asked is not None and self.asked == self.done:
                 self._gap(event.row, SAME_EPOCH_AGAIN, epoch=self.done)
@@ -512,9 +512,10 @@ class OwnLines:
             self.end = None
 
     def _rolled(self, event: Event) -> None:
-        if event.message != SNAPSHOT:
-            self._begins(event.offset, event.row)
-        elif self.recovering is None:
+        self._begins(event.offset, event.row)
+
+    def _snapshot(self, event: Event) -> None:
+        if self.recovering is None:
             self.snapshot = event
 
     def _truncate(self, event: Event) -> None:
@@ -643,6 +644,7 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
     Kind.HW: OwnLines._reached,
     Kind.HW_HELD: OwnLines._reached,
     Kind.ROLLED: OwnLines._rolled,
+    Kind.PRODUCER_SNAPSHOT: OwnLines._snapshot,
     Kind.FOLLOWER_FETCHED: OwnLines._fetched,
     Kind.LEADER_HW: OwnLines._fetched,
 }

@@ -1,0 +1,132 @@
+"""Values of the column ``detail`` from which something is concluded; elsewhere it holds words of the line, for people.
+
+Readers write these, and whoever concludes something compares with these.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+
+class Transition(StrEnum):
+    """One step of carrying out a LeaderAndIsr or StopReplica request, as state-change.log prints it (to 3.9)."""
+
+    LEADER_START = "leader: start"
+    LEADER_FETCHERS_STOPPED = "leader: fetchers stopped"
+    LEADER_DONE = "leader: done"
+    FOLLOWER_START = "follower: start"
+    FOLLOWER_FETCHERS_STOPPED = "follower: fetchers stopped"
+    FOLLOWER_TRUNCATION = "follower: truncation step"
+    FOLLOWER_FETCHER_STARTED = "follower: fetcher started"
+    FOLLOWER_DONE = "follower: done"
+    LEADER_UNAVAILABLE = "follower: leader unavailable"  # the follower stays without a leader
+    STOPPED = "stop replica (delete=false)"
+    DELETED = "stop replica (delete=true)"  # up to 2.5 printed where server.log tells of the deletion
+
+
+DONE = (Transition.LEADER_DONE, Transition.FOLLOWER_DONE)
+"""The last step of a role change."""
+
+ROLE_STEPS = (
+    Transition.LEADER_START,
+    Transition.LEADER_FETCHERS_STOPPED,
+    Transition.FOLLOWER_START,
+    Transition.FOLLOWER_FETCHERS_STOPPED,
+    Transition.FOLLOWER_TRUNCATION,
+    Transition.FOLLOWER_FETCHER_STARTED,
+)
+"""The steps of a role change before its last."""
+
+SAME_LEADER = "follower: same leader"
+"""Of an unchanged role: the follower is told of a new leader epoch, or another ISR, of the leader that it follows."""
+
+INITIAL_FETCH_OFFSET = "The initial fetch offset"
+"""Of a planned truncation: the leader answered that it knows none of the follower's epochs."""
+
+FROM_REMOTE = "from remote tier"
+"""Of a log that begins anew where its leader's segments begin: what is below is in remote storage (KIP-405)."""
+
+MOVED = "moved between directories"
+"""Of a log that was loaded in another directory of its broker while in use."""
+
+EPOCH_REWRITTEN = "first epoch entry rewritten"
+"""Of a log start offset to which the leader epoch cache was cut, whether or not the log's start moved."""
+
+BY_REQUEST = "by request"
+"""Of an append that is told where a producer's request is carried out, maybe after a later one of another."""
+
+AMBIGUOUS = "ambiguous"
+"""Of a high watermark that, where it is 0, may be of what the broker keeps of another replica (up to 2.3)."""
+
+CANDIDATE = "candidate"
+"""Of an election: whom the controller found alive in the ISR, before it says whom it elected (up to 1.0)."""
+
+OFFLINE_REPLICA = "OfflineReplica"
+"""Of a replica's state in a ZooKeeper controller: its broker is gone, or was asked to stop it."""
+
+ELECTED_SAFELY = "elected safely"
+"""Of a change to a leader that was not in the ISR before, and has all that was committed."""
+
+REPLICAS = "replicas="
+"""With this the detail of a change begins that sets the replicas, as the end of a reassignment does."""
+
+LAST_KNOWN = "lastKnownElr="
+"""With this, in the detail of an unclean election, who was the last in the ISR that was empty then begins, in brackets;
+controllers print it so, or with a colon and a blank (PartitionRegistration.toString, diff)."""
+
+AGAINST_SETTINGS = "allowed-by-no-setting-of="
+"""With this, in the detail of an unclean election, the id of the controller begins that held it."""
+
+COMPACT_POLICY = r"cleanup\.policy(?: -> |=)(?:\[[^\]]*|[^,]*)compact"
+"""A pattern: with this among its properties a log was created for compaction."""
+
+_LAST_KNOWN = re.compile(rf"{LAST_KNOWN[:-1]}(?:=|: )\[([0-9, ]+)\]")
+_AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
+_BROKERS = re.compile(r"[0-9,]+")
+_COUNTED = re.compile(r"(-?[0-9]+) \[")
+_PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
+
+
+def last_known(detail: str | None) -> str | None:
+    """The brokers that were last in the ISR, by the detail of an unclean election: ids joined by ",".
+
+    >>> last_known("lastKnownElr: [1, 2]"), last_known("RECOVERING")
+    ('1,2', None)
+    """
+    found = _LAST_KNOWN.match(detail or "")
+    return found[1].replace(" ", "") if found is not None else None
+
+
+def against_settings(detail: str | None) -> int | None:
+    """The controller that held an unclean election which no setting in the metadata log allowed."""
+    found = _AGAINST_SETTINGS.search(detail or "")
+    return int(found[1]) if found is not None else None
+
+
+def names_brokers(detail: str | None) -> bool:
+    """Whether a warning of an unclean election names the brokers that are alive, as it does to 1.0."""
+    return _BROKERS.fullmatch(detail or "") is not None
+
+
+def counted_ends(detail: str | None) -> list[int]:
+    """The log end offsets that a leader counted and could not advance its high watermark for (``HW_HELD``).
+
+    >>> counted_ends("50 [0 : 1840],90 [0 : 3310]")
+    [50, 90]
+    """
+    return [int(end) for end in _COUNTED.findall(detail or "")]
+
+
+def log_properties(detail: str) -> dict[str, str]:
+    """The properties with which a log was created; to 1.0 all are printed, later those that are no broker's default.
+
+    >>> log_properties("cleanup.policy -> [compact, delete], min.insync.replicas -> 2")
+    {'cleanup.policy': 'compact, delete', 'min.insync.replicas': '2'}
+    """
+    return {key: value.strip("[] ") for key, value in _PROPERTY.findall(detail)}
+
+
+def segments(detail: str | None) -> int | None:
+    """How many segments a log had as it was loaded, where the line says it."""
+    return int(detail) if detail is not None and detail.isdigit() else None
