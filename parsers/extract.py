@@ -475,12 +475,12 @@ def _run_on(hits: pl.DataFrame, frame: Frame) -> tuple[pl.DataFrame, pl.DataFram
 
 
 def _unread(missed: pl.DataFrame) -> pl.DataFrame:
-    return missed.select(
+    found = missed.select(
         pl.format('recognised by "{}" but not understood', pl.col("literal").list.first()).alias("reason"),
         pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
         pl.col("line"),
-        pl.lit(None, dtype=NOTICES["byte"]).alias("byte"),
     )
+    return conform(found, NOTICES)
 
 
 def _config(lines: pl.DataFrame, heads: pl.Series, frame: Frame, inside_config: bool) -> tuple[pl.DataFrame, bool]:

@@ -84,7 +84,7 @@ class Taker:
 
 def note(*reasons: str, excerpt: str = "", line: int | None = None) -> pl.DataFrame:
     """A table of notices, one a reason."""
-    rows = [(reason, excerpt, line, None) for reason in reasons]
+    rows = [(None, reason, excerpt, line, None) for reason in reasons]
     return pl.DataFrame(rows, schema=NOTICES, orient="row")
 
 

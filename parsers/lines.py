@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 import numpy as np
 import polars as pl
 
-from parsers.schema import NOTICES, empty
+from parsers.schema import NOTICES, conform, empty
 
 BLOCK_BYTES = 32 << 20
 MAX_LINE_BYTES = 1 << 20
@@ -196,9 +196,6 @@ def _split(data: bytes) -> pl.Series:
 
 def _notices(lines: pl.Series, mask: pl.Series, first_line: int, reason: str) -> pl.DataFrame:
     frame = pl.DataFrame({"excerpt": lines}).with_row_index("line", offset=first_line).filter(mask)
-    return frame.select(
-        pl.lit(reason).alias("reason"),
-        pl.col("excerpt").str.slice(0, 200),
-        pl.col("line").cast(pl.Int64),
-        pl.lit(None, dtype=pl.Int64).alias("byte"),
+    return conform(
+        frame.select(pl.lit(reason).alias("reason"), pl.col("excerpt").str.slice(0, 200), pl.col("line")), NOTICES
     )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from parsers.schema import NOTICES, OBSERVATIONS, empty
+from parsers.schema import NOTICES, OBSERVATIONS, DamageKind, empty
 
 EXCERPT = 200
 """Characters of the source that a notice quotes at most."""
@@ -29,11 +29,19 @@ class Notices:
     """Collects what is damaged or not understood while a file is read."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[str, str, int | None, int | None]] = []
+        self._rows: list[tuple[str | None, str, str, int | None, int | None]] = []
 
-    def add(self, reason: str, *, excerpt: str = "", line: int | None = None, byte: int | None = None) -> None:
-        """Note one thing; ``line`` is 1-based (text), ``byte`` 0-based (binary)."""
-        self._rows.append((reason, excerpt[:EXCERPT], line, byte))
+    def add(
+        self,
+        reason: str,
+        *,
+        kind: DamageKind | None = None,
+        excerpt: str = "",
+        line: int | None = None,
+        byte: int | None = None,
+    ) -> None:
+        """Note one thing; ``line`` is 1-based (text), ``byte`` 0-based (binary), ``kind`` of damage in a segment."""
+        self._rows.append((kind, reason, excerpt[:EXCERPT], line, byte))
 
     def __len__(self) -> int:
         return len(self._rows)

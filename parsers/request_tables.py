@@ -117,12 +117,10 @@ class Requests:
 
 def unread(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
     """Notices for requests that could not be read."""
-    return rows.select(
-        pl.lit(reason).alias("reason"),
-        pl.col("request").str.slice(0, EXCERPT).alias("excerpt"),
-        pl.col("line"),
-        pl.lit(None, dtype=pl.Int64).alias("byte"),
+    found = rows.select(
+        pl.lit(reason).alias("reason"), pl.col("request").str.slice(0, EXCERPT).alias("excerpt"), "line"
     )
+    return conform(found, NOTICES)
 
 
 def named(rows: pl.DataFrame) -> pl.DataFrame:

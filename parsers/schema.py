@@ -197,7 +197,30 @@ BATCHES: dict[str, pl.DataType] = {
 }
 """One record batch header (v2), or one message or wrapper message (v0, v1)."""
 
+
+class DamageKind(StrEnum):
+    """What is wrong in the log of a replica. Its value is what the words about it begin with, mostly."""
+
+    # -- within one segment file, as its reader notices it ------------------------------------------------------------
+    TORN_TAIL = "torn tail"  # the file ends inside an entry
+    ZERO_TAIL = "zero-filled tail"  # preallocated (log.preallocate), or lost when the power went
+    BAD_LENGTH = "bad length"  # negative, too small, or beyond all that can be there
+    BAD_MAGIC = "bad magic"  # no such message format
+    BAD_CRC = "bad CRC"
+    BAD_HEADER = "bad header"  # a header that contradicts itself
+    BAD_WRAPPER = "unread wrapper"  # the messages inside a compressed v0 or v1 message could not be counted
+    OUT_OF_RANGE = "offset outside the segment"
+    OFFSETS_GO_BACK = "offsets go back"
+    SKIPPED = "records missing within a segment"  # two batches follow one another, and their offsets do not
+    # -- between the segments of one log ------------------------------------------------------------------------------
+    GAP = "gap"  # a segment file is missing between two others
+    RECORDS_MISSING = "records missing"  # the same, behind a damaged one: no file need be missing
+    OVERLAP = "overlap"
+    EPOCH_FALLS = "leader epoch falls"  # as offsets rise
+
+
 NOTICES: dict[str, pl.DataType] = {
+    "kind": pl.String(),  # a DamageKind, of what is wrong in a segment; else null
     "reason": pl.String(),
     "excerpt": pl.String(),  # at most 200 characters
     "line": pl.Int64(),

@@ -17,10 +17,7 @@ from forensics.replay.directory import Damage, Disk
 from forensics.replay.history import History
 from forensics.replay.lineage import merge
 from parsers.details import COMPACT_POLICY
-from parsers.schema import Kind
-
-SKIPPED = "records missing within a segment"
-"""With this the damage begins that is a batch missing between two others of one file."""
+from parsers.schema import DamageKind, Kind
 
 NOT_CLEANED = "no cleaner took them: the log was made without compaction, and no cleaner-offset-checkpoint names it"
 """Why offsets that a segment skips are damage."""
@@ -74,7 +71,11 @@ def _never_compacted(history: History, disks: Mapping[int, Disk], case: Case) ->
 
 def _damaged(disk: Disk) -> Disk:
     found = [
-        Damage(f"{SKIPPED}: a batch ends at {first}, the next in its file begins at {end}", ref)
+        Damage(
+            DamageKind.SKIPPED,
+            f"{DamageKind.SKIPPED}: a batch ends at {first}, the next in its file begins at {end}",
+            ref,
+        )
         for (first, end), ref in disk.skipped
     ]
     lacking = merge(span for span, _ in disk.skipped)

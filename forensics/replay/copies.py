@@ -13,9 +13,8 @@ from forensics.replay.coverage import Coverage, Printed
 from forensics.replay.directory import Copy, Disk
 from forensics.replay.events import Event
 from parsers.details import MOVED, segments
-from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import Kind
+from parsers.schema import DamageKind, Kind
 
 
 @dataclass(slots=True)
@@ -111,7 +110,7 @@ def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tupl
     point = disk.recovery_point
     if point is not None and point[0] > disk.end:
         return False, f"its recovery point is {point[0]}"
-    torn = any(damage.text.startswith((TORN_TAIL, ZERO_TAIL)) for damage in disk.damage)
+    torn = any(damage.kind in (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL) for damage in disk.damage)
     if torn or any(other.end is not None and _spans(other, disk.end) for other in others):
         return True, ""
     return None, "no line and no other replica tells where its last segment began"

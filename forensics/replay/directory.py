@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from forensics.replay.lineage import Lineage, Range
+from parsers.schema import DamageKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,15 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Something wrong in a file: in words, and where."""
+    """Something wrong in the log of a replica.
 
+    Attributes:
+        kind: what is wrong.
+        text: the same in words, with the particulars.
+        ref: where.
+    """
+
+    kind: DamageKind
     text: str
     ref: Ref
 

@@ -10,13 +10,10 @@ from forensics.case import Case
 from forensics.replay.compaction import compacted
 from forensics.replay.directory import Damage, Disk, Ref, Stale
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, merge
-from parsers.formats.dump_log_text import SAYS_SO
-from parsers.schema import Kind
+from parsers.schema import DamageKind, Kind
 
 _END = pl.when(pl.col("log_end").last().is_not_null()).then(pl.col("log_end").max()).alias("log_end")
 """Where a log of several segments ends; None where the last one is not there to its end."""
-GAP = "gap"
-"""With this the damage begins that is a segment missing between others."""
 Key = tuple[str, int]
 """(topic, partition)."""
 
@@ -117,8 +114,10 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
         ref = Ref(source=source, byte=byte, note=f"the batch before ends at {first}, this one begins at {end}")
         at(topic, partition, broker).skipped.append(((first, end), ref))
     for row in _damage(case, segments).iter_rows():
-        topic, partition, broker, reason, source, byte = row
-        at(topic, partition, broker).damage.append(Damage(reason, Ref(source=source, byte=byte, note=reason)))
+        topic, partition, broker, kind, reason, source, byte = row
+        at(topic, partition, broker).damage.append(
+            Damage(DamageKind(kind), reason, Ref(source=source, byte=byte, note=reason))
+        )
     for topic, partition, broker, left in _left(case, stale):
         at(topic, partition, broker).stale.append(left)
     known = sources.join(stale.select(PLACE).unique(), on=PLACE, how="semi").select(*PLACE, "latest").unique()
@@ -281,7 +280,7 @@ class _Files:
         if self.lineage and (epoch < self.lineage[-1][0] or start <= self.lineage[-1][1]):
             last = self.lineage[-1][0]
             text = f"leader epoch {epoch} at offset {start} follows leader epoch {last}"
-            self.falls.append(Damage(text, Ref(source=ref.source, byte=ref.byte, note=text)))
+            self.falls.append(Damage(DamageKind.EPOCH_FALLS, text, Ref(source=ref.source, byte=ref.byte, note=text)))
         if self.lineage and start <= self.lineage[-1][1]:
             return
         if before is not None and before < start and (not self.lineage or self.lineage[-1][1] < before):
@@ -394,14 +393,10 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
     Compaction may leave a segment that ends before the next one begins, so a gap counts only where nothing was cleaned.
     """
     noticed = (
-        case.notices.join(segments.select(pl.col("id").alias("source"), *PLACE, "format"), on="source", how="inner")
-        # What is wrong with a copy, or with the text of a dump, is not wrong with the segment.
-        .filter(
-            pl.when(pl.col("format") == "segment")
-            .then(pl.col("byte").is_not_null())
-            .otherwise(pl.col("reason").str.ends_with(SAYS_SO))
-        )
-        .select(*PLACE, "reason", "source", "byte")
+        # What is wrong with a copy, or with the text of a dump, is not wrong with the segment and has no kind.
+        case.notices.filter(pl.col("kind").is_not_null())
+        .join(segments.select(pl.col("id").alias("source"), *PLACE), on="source", how="inner")
+        .select(*PLACE, "kind", "reason", "source", "byte")
     )
     ordered = _ordered(segments)
     parted = _apart(case, ordered)
@@ -409,16 +404,20 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
     # Not pl.format: polars 2.1 panics where it reads a column made by shift() once rows are filtered out.
     ends = (pl.lit(": the segment before ends at "), pl.col("_end").cast(pl.String))
     begins = (pl.lit(", this one begins at "), pl.col("base_offset").cast(pl.String))
-    texts = [
-        (parted.filter(~pl.col("_torn")), pl.concat_str(pl.lit(GAP), *ends, *begins)),
-        (parted.filter("_torn"), pl.concat_str(pl.lit("records missing"), *ends, *begins)),
-        (across, pl.concat_str(pl.lit("overlap"), *ends, *begins)),
+    kinds = [
+        (parted.filter(~pl.col("_torn")), DamageKind.GAP),
+        (parted.filter("_torn"), DamageKind.RECORDS_MISSING),
+        (across, DamageKind.OVERLAP),
     ]
     frames = [
         frame.select(
-            *PLACE, text.alias("reason"), pl.col("id").alias("source"), pl.lit(0, dtype=pl.Int64).alias("byte")
+            *PLACE,
+            pl.lit(kind.value).alias("kind"),
+            pl.concat_str(pl.lit(kind.value), *ends, *begins).alias("reason"),
+            pl.col("id").alias("source"),
+            pl.lit(0, dtype=pl.Int64).alias("byte"),
         )
-        for frame, text in texts
+        for frame, kind in kinds
     ]
     return pl.concat([noticed, *frames]).sort(*PLACE, "source", "byte", "reason")
 

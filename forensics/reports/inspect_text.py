@@ -116,7 +116,7 @@ def _observations(table: pl.DataFrame, rows: int) -> Iterator[str]:
 def _notices(table: pl.DataFrame) -> Iterator[str]:
     if table.height:
         yield f"  {table.height:,} notices"
-    for reason, excerpt, line, byte in table.head(EXAMPLES).iter_rows():
+    for reason, excerpt, line, byte in table.head(EXAMPLES).select("reason", "excerpt", "line", "byte").iter_rows():
         place = f"line {line}: " if line is not None else f"byte {byte}: " if byte is not None else ""
         yield f"    {place}{printable(reason)}" + (f": {printable(excerpt)}" if excerpt else "")
     if table.height > EXAMPLES:

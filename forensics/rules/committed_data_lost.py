@@ -48,9 +48,8 @@ from dataclasses import replace
 
 from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
-from forensics.replay.compaction import NOT_CLEANED, SKIPPED
+from forensics.replay.compaction import NOT_CLEANED
 from forensics.replay.coverage import Span
-from forensics.replay.disks import GAP
 from forensics.replay.held import records_lost, with_records
 from forensics.replay.history import Confidence, Epoch, History, Role, Shrunk
 from forensics.replay.last_leader import in_no_copy, left_with_less
@@ -90,6 +89,7 @@ from forensics.rules.story import (
     statement_fact,
     went_back,
 )
+from parsers.schema import DamageKind
 
 ID = "committed-data-lost"
 
@@ -324,7 +324,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     leader = loss.epoch.leader
     assert leader is not None
     disk = history.disks[leader]
-    damage = next((d for d in disk.damage if d.text.startswith((GAP, SKIPPED))), None)
+    damage = next((d for d in disk.damage if d.kind in (DamageKind.GAP, DamageKind.SKIPPED)), None)
     why = history.copies[leader].inner_why
     not_because = [NOT_CLEANED] if disk.lacking else []
     not_because += [f"no segment file was left out of the copy: {why}"] if why else []

@@ -29,9 +29,8 @@ Copy the partition from a replica without damage. Do not let a damaged replica l
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.compaction import NOT_CLEANED, SKIPPED
+from forensics.replay.compaction import NOT_CLEANED
 from forensics.replay.directory import Damage
-from forensics.replay.disks import GAP
 from forensics.replay.history import Confidence, History
 from forensics.rules.finding import (
     Fact,
@@ -46,10 +45,12 @@ from forensics.rules.finding import (
     span_text,
 )
 from forensics.rules.story import earlier_segments, maybe_cleaned, missing_data
-from parsers.formats.segment import TORN_TAIL, ZERO_TAIL
+from parsers.schema import DamageKind
 
 ID = "segment-damage"
 SHOWN = 5
+_ENDS = (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL)
+"""What a crash, a preallocated file or a copy of a running broker leaves."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -58,8 +59,8 @@ def judge(history: History, case: Case) -> Judgement:
     wishes: list[str] = []
     cleaned = maybe_cleaned(history, history.disks)
     for broker, disk in sorted(history.disks.items()):
-        ends = [d for d in disk.damage if d.text.startswith((TORN_TAIL, ZERO_TAIL))]
-        gaps = [d for d in disk.damage if d.text.startswith(GAP) and not _its_own(history, broker)]
+        ends = [d for d in disk.damage if d.kind in _ENDS]
+        gaps = [d for d in disk.damage if d.kind is DamageKind.GAP and not _its_own(history, broker)]
         real = [d for d in disk.damage if d not in (*ends, *gaps)]
         if real:
             findings.append(_finding(history, broker, real, Severity.ERROR))
@@ -99,8 +100,8 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
     name = history.name
     parted = severity is Severity.WARNING
     copy = history.copies.get(broker)
-    lost = severity is Severity.ERROR and copy is not None and any(d.text.startswith(GAP) for d in damage)
-    skips = any(d.text.startswith(SKIPPED) for d in damage)
+    lost = severity is Severity.ERROR and copy is not None and any(d.kind is DamageKind.GAP for d in damage)
+    skips = any(d.kind is DamageKind.SKIPPED for d in damage)
     more = f", and {len(damage) - 1:,} more" if len(damage) > 1 else ""
     return Finding(
         rule=ID,

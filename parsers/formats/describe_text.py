@@ -51,7 +51,6 @@ def read_describe(lines: pl.Series) -> Reading:
     notices = other.select(
         pl.lit("no line of kafka-topics --describe").alias("reason"),
         text.str.slice(0, EXCERPT).alias("excerpt"),
-        pl.col("line").cast(pl.Int64),
-        pl.lit(None, dtype=NOTICES["byte"]).alias("byte"),
+        "line",
     )
-    return Reading(conform(found, OBSERVATIONS), notices)
+    return Reading(conform(found, OBSERVATIONS), conform(notices, NOTICES))

@@ -17,7 +17,7 @@ import polars as pl
 from parsers.errors import NotThisFormat
 from parsers.formats.log_directory import SegmentFile, split_segment_file
 from parsers.reading import EXCERPT
-from parsers.schema import BATCHES, NOTICES, conform, empty
+from parsers.schema import BATCHES, NOTICES, DamageKind, conform, empty
 
 NAME: Final = "dump-log"
 HEAD: Final = re.compile(rb"(?:^|\n)(?:Dumping \S|baseOffset: [0-9]|offset: [0-9]+ position: [0-9])")
@@ -25,7 +25,7 @@ HEAD: Final = re.compile(rb"(?:^|\n)(?:Dumping \S|baseOffset: [0-9]|offset: [0-9
 WHOLE: Final = re.compile(r"^baseOffset: .* isvalid: (?:true|false)$")
 """A batch's line to its end; no other line tells by itself that it is not cut."""
 
-SAYS_SO: Final = "the dump says so"
+_SAYS_SO: Final = "the dump says so"
 """Ends the notices that are about the segment, not about the text of its dump."""
 
 DUMPING: Final = re.compile(r"^Dumping (?P<path>.*?)\r?$")
@@ -120,8 +120,8 @@ def read_dump_log(lines: pl.Series) -> Dump:
             rows.filter(~text.str.contains(_ENTRY) & ~text.str.contains(_OTHER)).head(20),
             "no line of kafka-dump-log",
         ),
-        _notes(rows.filter(text.str.contains(_INVALID)), f"torn tail: {SAYS_SO}"),
-        _notes(good.filter(~pl.col("crc_ok")), f"batch checksum does not match: {SAYS_SO}"),
+        _notes(rows.filter(text.str.contains(_INVALID)), f"{DamageKind.TORN_TAIL}: {_SAYS_SO}", DamageKind.TORN_TAIL),
+        _notes(good.filter(~pl.col("crc_ok")), f"batch checksum does not match: {_SAYS_SO}", DamageKind.BAD_CRC),
     ]
     last = good.get_column("last_offset").max() if good.height else None
     return Dump(
@@ -132,13 +132,14 @@ def read_dump_log(lines: pl.Series) -> Dump:
     )
 
 
-def _notes(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
-    return rows.select(
+def _notes(rows: pl.DataFrame, reason: str, kind: DamageKind | None = None) -> pl.DataFrame:
+    found = rows.select(
+        pl.lit(kind, pl.String).alias("kind"),
         pl.lit(reason).alias("reason"),
         pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
         pl.col("line").cast(pl.Int64),
-        pl.lit(None, dtype=NOTICES["byte"]).alias("byte"),
     )
+    return conform(found, NOTICES)
 
 
-__all__ = ["DUMPING", "HEAD", "NAME", "SAYS_SO", "WHOLE", "Dump", "read_dump_log"]
+__all__ = ["DUMPING", "HEAD", "NAME", "WHOLE", "Dump", "read_dump_log"]

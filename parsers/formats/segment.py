@@ -24,23 +24,12 @@ import polars as pl
 from parsers import compression
 from parsers.errors import NotThisFormat
 from parsers.reading import Notices
-from parsers.schema import BATCHES, conform, empty
+from parsers.schema import BATCHES, DamageKind, conform, empty
 
 NAME: Final = "segment"
 
 Data = bytes | bytearray | memoryview
 """The bytes of a whole segment."""
-
-# Notices begin with one of these, then a colon and the particulars.
-TORN_TAIL: Final = "torn tail"  # the file ends inside an entry
-ZERO_TAIL: Final = "zero-filled tail"  # preallocated (log.preallocate), or lost when the power went
-BAD_LENGTH: Final = "bad length"  # negative, too small, or beyond all that can be there
-BAD_MAGIC: Final = "bad magic"  # no such message format
-BAD_CRC: Final = "bad CRC"
-BAD_HEADER: Final = "bad header"  # a header that contradicts itself
-BAD_WRAPPER: Final = "unread wrapper"  # the messages inside a compressed v0 or v1 message could not be counted
-OUT_OF_RANGE: Final = "offset outside the segment"
-OFFSETS_GO_BACK: Final = "offsets go back"
 
 _FRAME: Final = 12
 _HEADER: Final = np.dtype(
@@ -88,7 +77,7 @@ class SegmentScan:
 
     Attributes:
         batches: rows of ``BATCHES``, in file order; a batch whose checksum fails is listed, with ``crc_ok`` false.
-        notices: rows of ``NOTICES``; ``reason`` begins with one of this module's constants.
+        notices: rows of ``NOTICES``, each with its ``kind``.
         size: bytes in the file.
         valid_bytes: bytes before the first place that Kafka's log recovery would refuse, and cut the file at.
         recovery_end_offset: log end offset after such a recovery.
@@ -376,7 +365,8 @@ def _unwrap(view: memoryview, rows: pl.DataFrame, limit: int, notices: Notices) 
             base_offset[index], records[index] = wrapped_span(view[place : place + row["size"]], limit=limit)
         except (compression.CannotDecompress, ValueError, struct.error) as error:
             notices.add(
-                f"{BAD_WRAPPER}: {error}; its first offset is unknown",
+                f"{DamageKind.BAD_WRAPPER}: {error}; its first offset is unknown",
+                kind=DamageKind.BAD_WRAPPER,
                 excerpt=_hex(view, place, row["size"]),
                 byte=place,
             )
@@ -474,18 +464,18 @@ def _judge(
         return marked["sound"]
     offsets = pl.format("{} to {}", "start", "last")
     # Not pl.format: polars 2.1 panics where it reads a column made by shift() once rows are filtered out.
-    back = pl.concat_str(pl.lit(OFFSETS_GO_BACK + ": "), offsets, pl.lit(" after "), pl.col("before").cast(pl.String))
-    header = pl.format("{}, {} records, codec {}", offsets, records.fill_null(0), "codec")
-    for rows, flag, reason in (
-        (marked, pl.col("bad_crc"), pl.format(BAD_CRC + ": offsets {}, the header says {}", offsets, "crc")),
-        (marked, pl.col("bad_header"), pl.format(BAD_HEADER + ": offsets {}", header)),
-        (marked, pl.col("outside"), pl.format(OUT_OF_RANGE + f": {{}}, its name says {base_offset}", offsets)),
-        (order, pl.col("start") <= pl.col("before"), back),
+    back = pl.concat_str(offsets, pl.lit(" after "), pl.col("before").cast(pl.String))
+    header = pl.format("offsets {}, {} records, codec {}", offsets, records.fill_null(0), "codec")
+    for rows, flag, kind, particulars in (
+        (marked, pl.col("bad_crc"), DamageKind.BAD_CRC, pl.format("offsets {}, the header says {}", offsets, "crc")),
+        (marked, pl.col("bad_header"), DamageKind.BAD_HEADER, header),
+        (marked, pl.col("outside"), DamageKind.OUT_OF_RANGE, pl.format(f"{{}}, its name says {base_offset}", offsets)),
+        (order, pl.col("start") <= pl.col("before"), DamageKind.OFFSETS_GO_BACK, back),
     ):
         if not rows.select(flag.any()).item():
             continue
-        for place, size, text in rows.filter(flag).select("byte", "size", reason.alias("reason")).iter_rows():
-            notices.add(text, excerpt=_hex(view, place, size), byte=place)
+        for place, size, text in rows.filter(flag).select("byte", "size", particulars.alias("text")).iter_rows():
+            notices.add(f"{kind}: {text}", kind=kind, excerpt=_hex(view, place, size), byte=place)
     return marked["sound"]
 
 
@@ -511,31 +501,40 @@ def _explain(ahead: _Ahead, notices: Notices) -> None:
     follows = None if data is None else _next_sound(ahead, max(stop + 1, data - _FRAME - 8))
     rest = ahead.end() - stop
     if data is None:
-        reason = f"{ZERO_TAIL}: {rest:,} zero bytes to the end of the file"
-        notices.add(reason, byte=stop)
+        kind, particulars = DamageKind.ZERO_TAIL, f"{rest:,} zero bytes to the end of the file"
+        notices.add(f"{kind}: {particulars}", kind=kind, byte=stop)
         return
-    if rest < _FRAME + 5:
-        reason = f"{TORN_TAIL}: {rest} bytes are left, less than a header"
-        notices.add(reason, excerpt=_hex(head, 0, len(head)), byte=stop)
-        return
-    (length,), magic = struct.unpack_from(">i", head, 8), struct.unpack_from("b", head, 16)[0]
-    known = 0 <= magic <= 2
-    if data - stop >= _FRAME:
-        reason = f"{BAD_LENGTH}: {data - stop:,} zero bytes, then data again from byte {data}"
-    elif not known:
-        reason = f"{BAD_MAGIC}: message format {magic}"
-    elif length < _LEAST[magic]:
-        reason = f"{BAD_LENGTH}: {length}, a message of format {magic} has {_LEAST[magic]} or more"
-    elif length > _LARGEST or follows is not None:
-        reason = f"{BAD_LENGTH}: {length:,}, {rest - _FRAME:,} bytes are left in the file"
-    else:
-        reason = f"{TORN_TAIL}: {rest - _FRAME:,} of {length:,} bytes are there, {_torn_offsets(head)}"
+    kind, particulars = _misfit(head, stop, data, rest, reached=follows is not None)
     if follows is not None:
         place, first, last = follows
-        reason += f"; a sound batch with offsets {first} to {last} stands at byte {place}, out of Kafka's reach"
-    elif not reason.startswith(TORN_TAIL):
-        reason += f"; {rest:,} bytes to the end of the file are out of reach"
-    notices.add(reason, excerpt=_hex(head, 0, len(head)), byte=stop)
+        particulars += f"; a sound batch with offsets {first} to {last} stands at byte {place}, out of Kafka's reach"
+    elif kind is not DamageKind.TORN_TAIL:
+        particulars += f"; {rest:,} bytes to the end of the file are out of reach"
+    notices.add(f"{kind}: {particulars}", kind=kind, excerpt=_hex(head, 0, len(head)), byte=stop)
+
+
+def _misfit(head: memoryview, stop: int, data: int, rest: int, *, reached: bool) -> tuple[DamageKind, str]:
+    """Why no entry begins where nothing can be read from, and the particulars.
+
+    Args:
+        head: bytes from there on, as many as a header has.
+        stop: place of the first of them.
+        data: place of the first byte from there on that is not zero.
+        rest: bytes to the end of the file.
+        reached: a sound batch stands behind.
+    """
+    if rest < _FRAME + 5:
+        return DamageKind.TORN_TAIL, f"{rest} bytes are left, less than a header"
+    (length,), magic = struct.unpack_from(">i", head, 8), struct.unpack_from("b", head, 16)[0]
+    if data - stop >= _FRAME:
+        return DamageKind.BAD_LENGTH, f"{data - stop:,} zero bytes, then data again from byte {data}"
+    if not 0 <= magic <= 2:
+        return DamageKind.BAD_MAGIC, f"message format {magic}"
+    if length < _LEAST[magic]:
+        return DamageKind.BAD_LENGTH, f"{length}, a message of format {magic} has {_LEAST[magic]} or more"
+    if length > _LARGEST or reached:
+        return DamageKind.BAD_LENGTH, f"{length:,}, {rest - _FRAME:,} bytes are left in the file"
+    return DamageKind.TORN_TAIL, f"{rest - _FRAME:,} of {length:,} bytes are there, {_torn_offsets(head)}"
 
 
 def _torn_offsets(head: memoryview) -> str:

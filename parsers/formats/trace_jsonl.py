@@ -93,12 +93,12 @@ def _fitting() -> pl.Expr:
 def _notes(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
     if rows.is_empty():
         return empty(NOTICES)
-    return rows.select(
+    found = rows.select(
         pl.lit(reason).alias("reason"),
         pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
         pl.col("line"),
-        pl.lit(None, dtype=NOTICES["byte"]).alias("byte"),
     )
+    return conform(found, NOTICES)
 
 
 def write_trace(observations: pl.DataFrame) -> Iterator[str]:

@@ -11,6 +11,7 @@ from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.lineage import Lineage
 from forensics.replay.omissions.files import begin_late, end_early
 from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure
+from parsers.schema import DamageKind
 from tests.covering import whole, without
 
 REF = Ref(row=1)
@@ -72,7 +73,7 @@ def test_files_that_end_below_what_was_loaded(steps: list[Step], end: int, told:
 def test_a_torn_segment_is_no_removal() -> None:
     found = history(followed(1, step(StepKind.LOADED, 5)), end=0)
     assert uncovered(found, {}) != {}
-    found.disks = {1: Disk(end=0, damage=(Damage("torn", REF),))}
+    found.disks = {1: Disk(end=0, damage=(Damage(DamageKind.TORN_TAIL, "torn", REF),))}
     assert uncovered(found, {}) == {}
 
 
