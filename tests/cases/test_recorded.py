@@ -102,7 +102,7 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
         (),
     ),
     "putback1-2.8.2": (
-        {("leo-regression", ((0, 21),)), ("leo-regression", ((27, 39),))},
+        {("leo-regression", ((0, 21),)), ("leo-regression", ((27, 39),)), (CUT, ((21, 27),))},
         (CUT, "uncommitted-truncation"),
     ),
     "wipeturn-2.3.1": ({("leo-regression", ((0, end),)) for end in (13, 31, 42)}, ()),
@@ -149,7 +149,7 @@ WHOLE: dict[str, tuple[set[tuple[str, tuple[tuple[int, int], ...]]], tuple[str, 
     ),
 }
 CAUSES: dict[str, set[str | None]] = {
-    "putback1-2.8.2": {"wiped-disk", "stale-directory"},
+    "putback1-2.8.2": {"wiped-disk", "stale-directory", "unknown"},
     "wipeturn-2.3.1": {"wiped-disk"},
     "fenced-4.1.1": {"acks1-failover"},
     "kip101-1.1.1": {"hw-truncation"},
