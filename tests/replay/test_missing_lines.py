@@ -27,9 +27,9 @@ def event(kind: Kind, *, run: int = 1, **values: object) -> Event:
     return Event(**(blank | {"row": 0, "broker": 1, "run": run, "kind": kind.value, "message": ""} | values))  # type: ignore[arg-type]
 
 
-def gaps(events: list[Event], *, always_cuts: bool = False) -> list[str]:
+def gaps(events: list[Event], *, always_truncates: bool = False) -> list[str]:
     numbered = [one._replace(row=row) for row, one in enumerate(events)]
-    return [gap.of(1).text for gap in OwnLines(1, always_cuts=always_cuts).read(numbered)]
+    return [gap.of(1).text for gap in OwnLines(1, always_truncates=always_truncates).read(numbered)]
 
 
 def untold(
@@ -99,7 +99,7 @@ def test_a_leader_without_records_gives_up_its_epoch() -> None:
 
 
 def test_whole_logs_have_no_gap() -> None:
-    assert gaps(OLD, always_cuts=True) == []
+    assert gaps(OLD, always_truncates=True) == []
     assert gaps(NEW) == []
 
 
@@ -119,7 +119,7 @@ def test_a_log_that_begins_anew_at_its_leaders_start_is_told_by_the_fetcher_alon
 
 @pytest.mark.parametrize("missing", [0, 4, 5, 8, 13, 14, 16, 17])
 def test_old_brokers_miss_a_line(missing: int) -> None:
-    assert gaps([one for at, one in enumerate(OLD) if at != missing], always_cuts=True) != []
+    assert gaps([one for at, one in enumerate(OLD) if at != missing], always_truncates=True) != []
 
 
 @pytest.mark.parametrize("missing", [0, 3, 4, 6, 7, 9, 14, 15, 16])
@@ -131,11 +131,11 @@ def test_later_brokers_miss_a_line(missing: int) -> None:
 
 def test_no_more_roles_without_metadata_that_names_them() -> None:
     beyond = [*OLD[:12], event(Kind.METADATA_CACHED, leader=2, leader_epoch=3)]
-    assert gaps(beyond, always_cuts=True) == ["it heard of leader epoch 3"]
+    assert gaps(beyond, always_truncates=True) == ["it heard of leader epoch 3"]
     offline = [*OLD[:12], event(Kind.METADATA_CACHED, leader=-1, leader_epoch=3)]
-    assert gaps(offline, always_cuts=True) == []
+    assert gaps(offline, always_truncates=True) == []
     stopping = [*OLD[:12], event(Kind.SHUTDOWN_BEGIN), event(Kind.METADATA_CACHED, leader=2, leader_epoch=3)]
-    assert gaps(stopping, always_cuts=True) == []
+    assert gaps(stopping, always_truncates=True) == []
 
 
 def test_a_refused_request_names_the_epoch_that_stood() -> None:
@@ -152,7 +152,7 @@ def test_logs_may_begin_anywhere() -> None:
 
 def test_a_trace_has_no_gaps() -> None:
     told = event(Kind.BECOME_FOLLOWER, leader=2, leader_epoch=0)._replace(message="trace")
-    assert gaps([told, *OLD[8:]], always_cuts=True) == []
+    assert gaps([told, *OLD[8:]], always_truncates=True) == []
 
 
 def tenure(epoch: int, role: Role, leader: int) -> Tenure:

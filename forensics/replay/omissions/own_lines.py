@@ -255,17 +255,16 @@ class OwnLines:
 
     Args:
         replica: broker id.
-        always_cuts: followers truncate whenever they take up a leader, and print it (ReplicaManager.makeFollowers to
-            0.10.2).
-        tells_start: a leader prints at which offset it begins (Partition.makeLeader from 0.11 on).
+        always_truncates: the broker truncates each time it becomes follower and logs it, even if it removes nothing.
+        logs_leader_start: as leader it logs the offset at which its leader epoch starts.
     """
 
-    def __init__(self, replica: int, *, always_cuts: bool = False, tells_start: bool = False) -> None:
+    def __init__(self, replica: int, *, always_truncates: bool = False, logs_leader_start: bool = False) -> None:
         self.replica = replica
-        self.always_cuts = always_cuts
+        self.always_truncates = always_truncates
         self.gaps: list[Gap] = []
         self.run = -1
-        self.tells_start = tells_start
+        self.logs_leader_start = logs_leader_start
         self.telling: set[int] = set()  # its processes that print it, whatever their release
         self._fresh()
 
@@ -377,7 +376,7 @@ class OwnLines:
             self.found = None
         self.to_fetch = event.row if self.role is Role.FOLLOWER else None
         asked = leads and event.kind == Kind.LEADER_AND_ISR
-        self.to_lead = event.row if asked and (self.tells_start or self.run in self.telling) else None
+        self.to_lead = event.row if asked and (self.logs_leader_start or self.run in self.telling) else None
         self.reconciled = False
 
     def _settled(self) -> None:
@@ -462,7 +461,7 @@ class OwnLines:
         other = other or (known[0] is not None and known[0] != self.epoch)
         if other:
             self._gap(event.row, FETCHER_OF_OTHER_ROLE, leader=event.leader)
-        elif self.always_cuts and not self.reconciled:
+        elif self.always_truncates and not self.reconciled:
             self._gap(event.row, NOT_TRUNCATED, leader=event.leader)
         self._begins(event.offset)
         self.used = self.used or (self.present and not self.failed)
@@ -521,7 +520,7 @@ class OwnLines:
     def _truncate(self, event: Event) -> None:
         if self.role is Role.LEADER or (self.role is None and self.run > 0):
             self._gap(event.row, TRUNCATED_AS_FOLLOWER, offset=event.offset)
-        if self.always_cuts and self.reconciled and not self.reset and self.role is Role.FOLLOWER:
+        if self.always_truncates and self.reconciled and not self.reset and self.role is Role.FOLLOWER:
             self._gap(event.row, TRUNCATED_AGAIN, offset=event.offset)
         if event.kind == Kind.TRUNCATE_FULL and event.detail == FROM_REMOTE:
             self.rebuilt = None  # which tells of it first
@@ -654,9 +653,9 @@ def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
     """Missing lines between those of one broker about its replica, in the order in which they are found."""
     if fact.printed != BOTH:
         return []  # a whole file is missing: that is known without this
-    always_cuts = fact.protocol.always_truncates_as_follower is Answer.YES
-    tells_start = fact.protocol.logs_leader_start is Answer.YES
-    found = OwnLines(broker, always_cuts=always_cuts, tells_start=tells_start).read(own)
+    always_truncates = fact.protocol.always_truncates_as_follower is Answer.YES
+    logs_leader_start = fact.protocol.logs_leader_start is Answer.YES
+    found = OwnLines(broker, always_truncates=always_truncates, logs_leader_start=logs_leader_start).read(own)
     if own and fact.unseen_process is not None:
         # Between which of its processes that one ran is not known, or whether it was the last.
         begins = [two.row for one, two in itertools.pairwise(own) if one.run != two.run]
