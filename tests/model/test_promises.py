@@ -35,7 +35,7 @@ ALL_FIXED = replace(
     epoch_entry="becoming-leader",
     skips_same_leader=False,
     joins_below_epoch_start=False,
-    fenced=True,
+    fences_stale_epochs=True,
 )
 """KIP-101's protocol with every later repair: what is wrong with it is these, and nothing else."""
 
