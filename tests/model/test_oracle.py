@@ -141,7 +141,9 @@ EQUAL: dict[tuple[str, str], dict[int, tuple[int, int, int]]] = {
     ("epoch", "replication"): {60: (51, 47, 60), 125: (110, 98, 125)},
     ("epoch-279", "default"): {60: (48, 32, 60), 125: (93, 64, 125)},
     ("epoch-279", "replication"): {60: (56, 52, 60), 125: (110, 103, 125)},
-    ("fetch", "default"): {60: (53, 37, 60), 125: (106, 73, 125)},
+    # A member of the ISR that crashed and came back within an epoch may have lost the end of its log, so what it came
+    # back with bounds nothing that was committed before.
+    ("fetch", "default"): {60: (52, 35, 60), 125: (105, 69, 125)},
     ("fetch", "replication"): {60: (56, 52, 60), 125: (115, 104, 125)},
 }
 
