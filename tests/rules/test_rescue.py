@@ -52,4 +52,6 @@ def test_the_copies_to_keep_are_those_with_the_most(
     keep, steps, _ = advice(history, take_in([str(sample_traces / "unclean-0.10.2.2")]), loss)
     assert copies_text(loss) == said
     assert keep == kept
-    assert [step.split()[2] for step in steps if step.startswith("stop")] == [str(broker) for broker in stopped]
+    assert [step.text.split()[2] for step in steps if step.text.startswith("stop")] == [
+        str(broker) for broker in stopped
+    ]
