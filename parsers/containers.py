@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 from parsers import grep_output, shared_output, zip_salvage
+from parsers.excerpts import split as excerpts
 from parsers.sources import HEAD_BYTES, Place, Source
 from parsers.streams import (
     MOST_EXPANDED,
@@ -135,15 +136,27 @@ def _recoded(source: Source) -> Source:
 
 
 def _texts(source: Source, head: bytes) -> Iterator[Source]:
-    """What is in a text that several tools or processes wrote; or the source."""
+    """What is in a text that several tools or processes wrote, or a person; or the source."""
     if _DUMP.search(head) and b"\0" not in head:
         yield from _dumps(source)
-    elif (grep := grep_output.grep_of(head)) is not None:
-        yield from grep_output.split(source, grep)
-    elif (mark := shared_output.mark_of(_objects(source, head))) is not None:
-        yield from shared_output.split(source, mark)
+        return
+    if (grep := grep_output.grep_of(head)) is not None:
+        yield from _pasted(grep_output.split(source, grep))
+        return
+    mark = shared_output.mark_of(_objects(source, head))
+    if (pieces := excerpts.pieces(source, head, marked=mark is not None)) is not None:
+        yield from pieces
+    elif mark is not None:
+        yield from _pasted(shared_output.split(source, mark))
     else:
         yield source
+
+
+def _pasted(parts: Iterator[Source]) -> Iterator[Source]:
+    """Parts of a text, each that somebody pasted as its pieces."""
+    for part in parts:
+        pieces = None if part.container or part.size > excerpts.MOST_BYTES else excerpts.pieces(part, part.head())
+        yield from pieces if pieces is not None else [part]
 
 
 def _objects(source: Source, head: bytes) -> bytes:

@@ -38,6 +38,7 @@ class FileReading:
         valid_bytes: bytes before the first unsound place of a segment.
         magic: highest message format in a segment.
         frame: layout of a text log; several are joined by "; ".
+        prose: of an excerpt: lines that are no log's.
         zone: zone of its times where the file itself says it; None where the user must.
         distances: how far printed times are from those that a collector added.
     """
@@ -61,6 +62,7 @@ class FileReading:
     valid_bytes: int | None = None
     magic: int | None = None
     frame: str | None = None
+    prose: int = 0
     zone: str | None = None
     distances: Distances = field(default_factory=list)
 

@@ -89,6 +89,8 @@ MUTE: Final = replace(STOCK)
 _THREADED: Final = rf"^\[[^\]]*\] +{_LEVEL} +{THREAD} [^ ]"
 """The stock layout with the thread behind the level. A message may begin with a bracket too, but rarely all do, and
 those of Kafka name their replica with a "=" in it."""
+_ON_BROKER: Final = rf"^\[[^\]]*\] +{_LEVEL} +\[[A-Za-z ]+ on broker [0-9]+\] "
+"""A message of a manager of fetchers, whose prefix has no "=": a few lines may all be of that kind."""
 
 ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
     # Narrow ones first: the last takes any message.
@@ -212,7 +214,8 @@ def fit(lines: pl.Series) -> tuple[Frame | None, int]:
     """The layout, and how many of the lines begin an event of it."""
     sample = lines.head(5000)
     stock = sample.filter(sample.str.contains(STOCK.head))
-    threaded = stock.len() and int(stock.str.contains(_THREADED).sum()) >= _NEARLY_ALL * stock.len()
+    behind, on_broker = lines_with(stock, [_THREADED, _ON_BROKER])
+    threaded = stock.len() and behind - on_broker >= _NEARLY_ALL * stock.len()
     if stock.len() and not threaded and 10 * int(stock.str.contains(STOCK.sign).sum()) >= stock.len():
         return STOCK, stock.len()
     sample = sample.head(500)

@@ -18,6 +18,8 @@ import polars as pl
 
 from parsers import take_data, take_metadata, take_text, text_log
 from parsers.errors import NotThisFormat
+from parsers.excerpts.reading import piece
+from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading, Taker, note
 from parsers.formats.log_directory import split_segment_file
 from parsers.formats.offset_checkpoint import FILES as CHECKPOINT_FILES
@@ -234,6 +236,12 @@ def _stranger(source: Source, head: bytes) -> pl.DataFrame:
 
 
 TAKERS: tuple[Taker, ...] = (
+    Taker(
+        "excerpt",
+        "lines of logs as people paste them",
+        lambda source, _head: is_piece(source),
+        lambda source, _head: piece(source),
+    ),
     Taker(
         "metadata-log",
         "what the controllers of a KRaft cluster decided",

@@ -136,6 +136,7 @@ class Kind(StrEnum):
     TOPIC_ID_MISMATCH = "topic_id_mismatch"  # topic_id = of the log at hand; detail = of the role it was told
     TOPIC_CONFIG = "topic_config"  # KRaft: detail = key=value, or the key alone where the setting was removed
     CLUSTER_CONFIG = "cluster_config"  # the same for all brokers of the cluster
+    LINES_MISSING = "lines_missing"  # of an excerpt: lines are left out here; detail = what says so; no partition
     LOGGER_LEVEL = "logger_level"  # logging configuration: detail = logger=LEVEL
     # -- what tools print of a running cluster ----------------------------------------------------------------------
     TOPIC_DESCRIBED = "topic_described"  # leader, isr; detail = replicas=..; neither time nor epoch

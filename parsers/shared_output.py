@@ -22,6 +22,7 @@ from parsers.frames import lines_with
 from parsers.sources import Source
 
 MOST_WRITERS: Final = 1000
+_PART: Final = "shared output"
 _ZONED: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{8}(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})"
 _DATED: Final = r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}|[0-9]{2} [A-Z][a-z]{2} [0-9]{4}"
 _PROGRAM: Final = r"[^\s:\[]+(?:\[[0-9]+\])?: "
@@ -135,6 +136,11 @@ def _at(found: object, member: tuple[str, ...]) -> object:
     return found
 
 
+def is_part(source: Source) -> bool:
+    """Whether a source is what one of several writers wrote to a text."""
+    return source.stored.startswith(_PART)
+
+
 def split(source: Source, mark: Mark) -> Iterator[Source]:
     """The text by writer; the text as it is where there is one writer alone."""
     sizes: dict[str, int] = {}
@@ -162,7 +168,7 @@ def split(source: Source, mark: Mark) -> Iterator[Source]:
         return
     notes = (f"{nobody} lines do not say who wrote them and are left out",) if nobody else ()
     yield replace(source, container="output of several", notes=(*source.notes, *notes))
-    stored = f"shared output in {source.stored}" if source.stored else "shared output"
+    stored = f"{_PART} in {source.stored}" if source.stored else _PART
     for writer in sorted(sizes):
         yield Source(
             f"{source.path}!/{_shown(writer)}",

@@ -79,7 +79,7 @@ def _parts(blocks: Iterator[lines.Block], around: tuple[Wrapping, ...], frame: F
     held: list[FileReading] = []
     known = Layouts(around, frame)
     for block in blocks:
-        part = _part(block, known, requests)
+        part = read_block(block, known, requests)
         if block.first_line == 1:
             _remark(part, frame)
         if requests.relevant:
@@ -227,7 +227,7 @@ def together(sources: Sequence[Source]) -> list[FileReading | None]:
         layout = layouts.Layout((), frame)
         extracts = extract.extracts([block for _, block in alike], frame) if alike else []
         for (number, block), one in zip(alike, extracts, strict=True):
-            reading = _of_portion(Portion(layout, block, one))
+            reading = read_portion(Portion(layout, block, one))
             reading.lines = block.lines.len()
             _remark(reading, frame)
             found[number] = reading
@@ -258,7 +258,7 @@ def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[File
         for block in lines.blocks(limited, rest=rest, ends=whole):  # type: ignore[arg-type]
             if around and not whole and around[0].unfinished(block):
                 raise NotByRanges("a line goes on in the next range")
-            part = _part(block, known, requests)
+            part = read_block(block, known, requests)
             if len(known.known) > 1:
                 raise NotByRanges("the layout of its lines changes")
             if wanted.begin == 0 and block.first_line == 1:
@@ -268,10 +268,11 @@ def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[File
             yield part
 
 
-def _part(block: lines.Block, known: Layouts, requests: RequestLog) -> FileReading:
+def read_block(block: lines.Block, known: Layouts, requests: RequestLog) -> FileReading:
+    """What one block of a log's lines says."""
     count = block.lines.len()
     portions = known.portions(block)
-    parts = [_of_portion(portion) for portion in portions]
+    parts = [read_portion(portion) for portion in portions]
     part = joined(parts)
     if len(parts) > 1:
         part.observations = part.observations.sort("line", maintain_order=True)
@@ -283,7 +284,8 @@ def _part(block: lines.Block, known: Layouts, requests: RequestLog) -> FileReadi
     return part
 
 
-def _of_portion(portion: Portion) -> FileReading:
+def read_portion(portion: Portion) -> FileReading:
+    """What lines of one layout say."""
     layout, block, found = portion.layout, portion.inner, portion.found
     part = FileReading(NAME, found.observations, notices=found.notices)
     part.frame = f"{layout.name}; {layouts.NOT_KNOWN}" if portion.unread else layout.name

@@ -48,6 +48,7 @@ class Broker:
         starts: times at which its processes began, microseconds since 1970 UTC.
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
             whatever the files are called.
+        excerpt: some of its lines are known from an excerpt alone: it printed more than is told.
         unheard: broker epoch of a process that controllers registered and of which its own lines, which tell of an
             earlier one, say nothing; or None.
     """
@@ -62,6 +63,7 @@ class Broker:
     server_log: bool = False
     state_log: bool = False
     unheard: int | None = None
+    excerpt: bool = False
 
     @property
     def release(self) -> Release | None:

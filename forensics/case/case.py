@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
+from forensics.case import partial
 from forensics.case.brokers import Broker, brokers
 from forensics.case.metadata import agree
 from forensics.case.order import cluster_numbers, in_order, is_fixed, latest, ranks, to_utc, utc, with_runs, witnessed
@@ -18,6 +19,7 @@ from forensics.case.skew import skew as estimate
 from forensics.case.topics import named
 from forensics.case.twins import leave_dumps_of_segments
 from forensics.case.zones import ASSUMED, settle
+from parsers.excerpts.split import is_piece
 from parsers.file_reading import note
 from parsers.grep_output import PART
 from parsers.layouts import NOT_KNOWN
@@ -135,6 +137,16 @@ class Case:
             found.append(estimate(part.observations, names[0] if names else None))
         return pl.concat(found)
 
+    @functools.cached_property
+    def holes(self) -> pl.DataFrame:
+        """Places where excerpts say that lines are missing; see ``partial.holes``."""
+        return partial.holes(self)
+
+    @functools.cached_property
+    def unattributed(self) -> dict[tuple[str, int], int]:
+        """Partitions with lines of which nothing tells whose they are, and how many; see ``partial.unattributed``."""
+        return partial.unattributed(self)
+
     def path(self, source: int) -> str:
         """Path of a source."""
         return self.paths[source]
@@ -210,6 +222,8 @@ def situated(
     settle(files, owner, cluster, reading.zone)
     agree(files, owner, cluster)
     leave_dumps_of_segments(files, owner)
+    partial.leave_excerpts_of_logs(files, owner, cluster)
+    partial.say_whose_is_unknown(files, owner)
     return owner, cluster
 
 
@@ -298,8 +312,10 @@ def _brokers(
     made = brokers(rows, settings, clusters)
     for broker in _heard_in_part(files, owner, rows):
         made[broker].server_log = False
-    for broker in _left_out(files, owner) & set(made):
+    partly = _told_in_excerpts(files, rows)
+    for broker in (_left_out(files, owner) | partly) & set(made):
         made[broker].server_log = made[broker].state_log = False
+        made[broker].excerpt = broker in partly
     return list(made.values())
 
 
@@ -323,6 +339,13 @@ def _heard_in_part(
     mixed = rows.filter(pl.col("broker").is_null()).get_column("source").unique()
     told = rows.filter(pl.col("source").is_in(mixed.implode())).get_column("broker")
     return sorted(told.drop_nulls().unique().to_list())
+
+
+def _told_in_excerpts(files: Sequence[tuple[Source, FileReading]], observations: pl.DataFrame) -> set[int]:
+    """Brokers of which an excerpt tells: somebody chose these lines, and what else they printed is not all there."""
+    excerpts = [number for number, (source, _) in enumerate(files) if is_piece(source)]
+    told = observations.filter(pl.col("source").is_in(excerpts)) if excerpts else observations.clear()
+    return set(told.get_column("broker").drop_nulls().to_list())
 
 
 def _left_out(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> set[int]:

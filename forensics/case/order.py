@@ -113,8 +113,10 @@ def to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
 
 
 def latest(time: pl.Expr) -> pl.Expr:
-    """The order of a file holds even where its clock goes back: a later line is never earlier."""
-    return time.fill_null(strategy="forward").cum_max()
+    """The order of a file holds even where its clock goes back, and where a line has no time: a later line is never
+    earlier.
+    """
+    return time.fill_null(strategy="forward").fill_null(strategy="backward").cum_max()
 
 
 def witnessed(rows: pl.DataFrame, skew: Mapping[int, int]) -> pl.DataFrame:

@@ -11,8 +11,10 @@ from typing import NamedTuple
 import polars as pl
 
 from forensics.case.printers import printer
+from parsers.excerpts.split import is_piece
 from parsers.read import FileReading
 from parsers.schema import Kind
+from parsers.shared_output import is_part
 from parsers.sources import Source
 
 _FOLDER = re.compile(
@@ -32,6 +34,8 @@ _ENDINGS = re.compile(
     r"(?:\.(?:log|txt|out|cfg|conf|properties|previous|prev|old)|\.[0-9]{1,3}|\.[0-9]{4}-[0-9-]+)*$",
     re.IGNORECASE,
 )
+_WRITER = re.compile(r"(?:broker|kafka|node|server|controller|replica)[-_. #]?([0-9]{1,4})(?![0-9])", re.IGNORECASE)
+"""A broker's number in what people call the writer of a line."""
 _INSTALLED = frozenset(
     ("etc", "var", "opt", "srv", "usr", "home", "mnt", "data", "config", "conf", "configs", "logs", "log", "kafka")
 )
@@ -64,9 +68,10 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
                 for host, inside in _hosts(source):
                     if inside in _INSTALLED:
                         hosts.setdefault(host, set()).add(number)
-        elif word.broker is not None:
+        elif word.broker is not None and not _of_several(source):
             spoken.setdefault(folder, set()).add(word.broker)
             pods.setdefault(_stem(source), set()).add(word.broker)
+    misleading = _misleading(files, words)
     brokers: list[int | None] = []
     clusters: list[str | None] = []
     for (source, reading), word, above in zip(files, words, folders, strict=True):
@@ -78,7 +83,13 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
         if broker is None:
             broker = word.broker
         if broker is None:
-            broker = next(_guesses(source, above, config, pods, hosts, spoken), None)
+            if _container(source) in misleading:
+                above = [folder for folder in above if "!" not in folder]
+                broker = next(_guesses(source, above, config, {}, hosts, {}, named=False), None)
+            elif _of_several(source):
+                broker = next(_guesses(source, above, config, {}, hosts, {}), None)
+            else:
+                broker = next(_guesses(source, above, config, pods, hosts, spoken), None)
         brokers.append(None if word.shared else broker)
         clusters.append(cluster)
     return brokers, _spread(files, brokers, clusters)
@@ -119,8 +130,10 @@ def _guesses(
     pods: dict[str, set[int]],
     hosts: dict[str, set[int]],
     spoken: dict[str, set[int]],
+    *,
+    named: bool = True,
 ) -> Iterator[int]:
-    """Whose a file is by what lies around it, and at last by its name; the likeliest first."""
+    """Whose a file is by what lies around it, and at last by its name unless that misleads; the likeliest first."""
     installed = [host for host, inside in _hosts(source) if inside in _INSTALLED]
     for told in (
         _nearest(above, config),
@@ -131,7 +144,7 @@ def _guesses(
         int(found[1]) if (found := _LOG_DIR.search(source.path)) else None,
         by_folder(above),
         next((int(m[1].rpartition("-")[2]) for f in above if (m := _POD.match(PurePosixPath(f).name))), None),
-        _named(source),
+        _named(source) if named else None,
     ):
         if told is not None:
             yield told
@@ -153,11 +166,36 @@ def _named(source: Source) -> int | None:
     """The number of a stateful pod that a file is named after: ``my-cluster-kafka-2.log``, or of any pool of brokers
     where the container is named too, ``my-cluster-pool-2-kafka.log``.
     """
+    if is_piece(source):
+        writer = _WRITER.search(source.path.rpartition("!/")[2]) if "!/" in source.path else None
+        return int(writer[1]) if writer is not None else None
     stem = _ENDINGS.sub("", source.name, count=1)
     found = re.search(r"(?:broker|kafka|(?<![a-z])(?:node|controller))-([0-9]{1,4})$", stem)
     if found is None and source.name.startswith(f"{stem}-kafka."):
         found = re.search(r"-([0-9]{1,4})$", stem)
     return int(found[1]) if found and not re.match(r"(?:19|20)[0-9]{2}$", found[1]) else None  # a year is no broker
+
+
+def _of_several(source: Source) -> bool:
+    """Whether it is a part of a text that several may have written: who another part names tells nothing of it."""
+    return is_piece(source) or is_part(source)
+
+
+def _container(source: Source) -> str | None:
+    """The text that a part was taken from; None for a file."""
+    return source.path.rpartition("!/")[0] or None if _of_several(source) else None
+
+
+def _misleading(files: Sequence[tuple[Source, FileReading]], words: Sequence[_Word]) -> set[str | None]:
+    """Texts whose writers are called by numbers that are not their brokers': a part says another id of itself."""
+    found: set[str | None] = set()
+    for (source, _), word in zip(files, words, strict=True):
+        if word.broker is not None and _of_several(source):
+            above = [str(folder) for folder in PurePosixPath(source.path).parents if "!" in str(folder)]
+            called = by_folder(above) if by_folder(above) is not None else _named(source)
+            if called not in (None, word.broker):
+                found.add(_container(source))
+    return found - {None}
 
 
 def _hosts(source: Source) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,9 @@
 """One log file with the lines of several brokers: ``cat``, a collector, a shared standard output.
 
 Most lines do not say which broker printed them. Where logs were joined one after another, the time falls back at each
-joint, and whoever is named between two joints printed all that lies there. Where lines are mixed, only those that name
-their broker count; the others are left out and said: the wrong broker would make a wrong answer.
+joint, and whoever is named between two joints printed all that lies there. Where lines are mixed, only those count that
+name their broker, or a directory that the settings of one broker name; the others are left out and said: the wrong
+broker would make a wrong answer.
 """
 
 from __future__ import annotations
@@ -23,6 +24,64 @@ def printer() -> pl.Expr:
     return pl.coalesce("witness", setting.cast(pl.Int32, strict=False))
 
 
+def with_printer(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of one file with ``_printer``: who printed each, by itself, its dump of settings or its directory.
+
+    Each process prints its settings as it starts (``KafkaConfig``), with its id and its ``log.dirs``. A line with
+    ``dir=`` is of the broker that named the directory last before it; before all dumps, of the only one that names it.
+
+    Args:
+        rows: observations in the order of their lines.
+    """
+    config = pl.col("kind") == Kind.BROKER_CONFIG.value
+    rows = rows.with_columns(
+        printer().alias("_printer"),
+        pl.when(config).then((~config | (pl.col("time") != pl.col("time").shift(1))).cum_sum()).alias("_dump"),
+        _directory(pl.col("log_dir")).alias("_dir"),
+        pl.int_range(pl.len()).alias("_row"),
+    )
+    dumps = rows.filter(config).with_columns(
+        pl.col("_printer").drop_nulls().first().over("_dump"),
+        pl.when(pl.col("detail") != "log.dirs=null")
+        .then(pl.col("detail").str.extract(r"^log\.dirs=(.+)$"))
+        .drop_nulls()
+        .first()
+        .over("_dump")
+        .alias("_dirs"),
+        pl.col("detail").str.extract(r"^log\.dir=(.+)$").drop_nulls().first().over("_dump").alias("_only"),
+    )
+    named = dumps.select("_row", pl.col("_printer").alias("_of_dump"))
+    homes = (
+        dumps.filter(pl.col("_printer").is_not_null())
+        .select(
+            "_row",
+            "_dump",
+            pl.col("_printer").alias("_home"),
+            pl.coalesce("_dirs", "_only").str.split(",").alias("_dir"),
+        )
+        .unique("_dump", keep="first", maintain_order=True)
+        .explode("_dir", empty_as_null=True, keep_nulls=True)
+        .with_columns(_directory(pl.col("_dir")))
+        .drop_nulls("_dir")
+    )
+    alone = homes.group_by("_dir").agg(
+        pl.when(pl.col("_home").n_unique() == 1).then(pl.col("_home").first()).alias("_alone")
+    )
+    before = homes.select("_row", "_dir", "_home").sort("_row")
+    return (
+        rows.join(named, on="_row", how="left", maintain_order="left")
+        .join_asof(before, on="_row", by="_dir", strategy="backward", check_sortedness=False)
+        .join(alone, on="_dir", how="left", maintain_order="left")
+        .with_columns(pl.coalesce("_printer", "_of_dump", "_home", "_alone").alias("_printer"))
+        .drop("_dump", "_dir", "_row", "_of_dump", "_home", "_alone")
+    )
+
+
+def _directory(path: pl.Expr) -> pl.Expr:
+    """A directory as brokers print it, without what the user's settings may have behind it."""
+    return path.str.strip_chars().str.replace(r"(.)[/\\]+$", "$1")
+
+
 def several(rows: pl.DataFrame) -> bool:
     """Whether more than one broker printed the lines of a log."""
     named = rows.select(printer().alias("printer")).get_column("printer").drop_nulls()
@@ -37,7 +96,7 @@ def attributed(rows: pl.DataFrame) -> pl.DataFrame:
     """
     time = pl.col("time").fill_null(strategy="forward")
     joint = (time.shift(1) - time > pl.duration(microseconds=_FALL)).fill_null(False)
-    rows = rows.with_columns(joint.cum_sum().alias("_log"), printer().alias("_printer"))
+    rows = with_printer(rows).with_columns(joint.cum_sum().alias("_log"))
     before, after = pl.col("_printer").forward_fill().over("_log"), pl.col("_printer").backward_fill().over("_log")
     between = pl.when(pl.coalesce(before, after) == pl.coalesce(after, before)).then(pl.coalesce(before, after))
     one_by_one = rows.get_column("_log").is_in(_one_by_one(rows).implode())
@@ -51,7 +110,7 @@ def attributed(rows: pl.DataFrame) -> pl.DataFrame:
 def told_apart(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rows of a log of several brokers, ``attributed``, and a notice where some are left out."""
     rows = attributed(rows)
-    mute = rows.get_column("witness").null_count()
+    mute = rows.filter(pl.col("kind") != Kind.LINES_MISSING.value).get_column("witness").null_count()
     if not mute:
         return rows, note()
     why = f"lines of several brokers are mixed here: {mute} that do not name theirs are left out"

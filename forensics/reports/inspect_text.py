@@ -48,7 +48,8 @@ def _paragraph(source: Source, found: FileReading, rows: int) -> Iterator[str]:
         state = f", directory marked {found.directory_state}" if found.directory_state != "current" else ""
         yield f"  partition {found.topic}-{found.partition}{state}"
     if found.lines:
-        yield f"  {found.lines:,} lines, {found.events:,} events; {_share(found)}"
+        prose = f" {found.prose:,} of prose and fences," if found.prose else ""
+        yield f"  {found.lines:,} lines,{prose} {found.events:,} events; {_share(found)}"
     if found.frame is not None:
         yield f"  layout {found.frame}; times {f'in {found.zone}' if found.zone else 'without a zone'}"
     if found.first_time is not None:

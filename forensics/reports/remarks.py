@@ -37,6 +37,21 @@ def changed(result: Result) -> list[str]:
     return texts
 
 
+def one_folder(result: Result) -> list[str]:
+    """A sentence for topics whose names differ in capital letters alone: where a file system takes these for the same,
+    as on Windows and macOS, their partitions share directories, and one topic's records are the other's.
+    """
+    names: dict[str, set[str]] = {}
+    for partition in result.partitions:
+        names.setdefault(partition.history.topic.casefold(), set()).add(partition.history.topic)
+    return [
+        f"topics {' and '.join(sorted(alike))} differ in capital letters alone: on Windows and macOS their partitions "
+        "share directories, and what is found of one may be of the other"
+        for _, alike in sorted(names.items())
+        if len(alike) > 1
+    ]
+
+
 def acknowledged(result: Result) -> list[str]:
     """A sentence on the acknowledgements that producers asked for, where a request log tells."""
     levels = [

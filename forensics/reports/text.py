@@ -6,6 +6,7 @@ Then what could not be answered and what would answer it, then what the evidence
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import textwrap
@@ -20,7 +21,7 @@ from forensics.case.coverage import coverage
 from forensics.replay.history import Confidence
 from forensics.replay.lineage import size
 from forensics.reports.advice import advisers, copies, each_first
-from forensics.reports.remarks import acknowledged, apart, changed
+from forensics.reports.remarks import acknowledged, apart, changed, one_folder
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID
@@ -47,7 +48,7 @@ QUOTED = 2  # lines of one quote
 PROOF = 2  # places cited for one fact
 
 _TITLES = {rule.id: rule.title for rule in RULES}
-_LOGS = ("server.log", "state-change.log", "controller.log", "kafka-request.log", "log-cleaner.log", "log")
+_LOGS = ("server.log", "state-change.log", "controller.log", "kafka-request.log", "log-cleaner.log", "log", "excerpt")
 _FILES = (
     ("metadata-log", "metadata log"),
     ("offset-checkpoint", "checkpoints"),
@@ -352,11 +353,13 @@ class _Page:
                 rows.setdefault(row["broker"], {})[row["kind"]] = row
         holders = {broker for partition in self.result.partitions for broker in _holders(partition)}
         known = sorted({broker for broker in rows if broker is not None} | holders)
+        unknown = {broker.id for broker in self.result.case.everyone if broker.release is None}
         for broker in (*known, *([None] if None in rows else [])):
             kinds = rows.get(broker, {})
             has = self.logs(kinds) + self.files(kinds)
             lacks = _lacking(kinds) if broker in holders and "trace" not in kinds else []
             text = "; ".join(has) if has else "nothing"
+            text += "; release unknown" if broker in unknown and has else ""
             text += f"; MISSING: {', '.join(lacks)}" if lacks else ""
             self.put(f"broker {broker}  " if broker is not None else "of no known broker  ", text, indent=4)
         self.lines.append("")
@@ -436,7 +439,8 @@ class _Page:
 
     def remarks(self) -> None:
         """What producers asked for, clocks that are far apart, and what the user's settings changed."""
-        for text in (*acknowledged(self.result), *apart(self.result), *changed(self.result)):
+        said = (one_folder(self.result), acknowledged(self.result), apart(self.result), changed(self.result))
+        for text in itertools.chain(*said):
             self.put("", text, indent=2)
 
 

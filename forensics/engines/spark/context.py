@@ -28,7 +28,7 @@ from forensics.case.order import (
     with_runs,
     witnessed,
 )
-from forensics.case.twins import Twin, as_copy, copies
+from forensics.case.twins import COPY, Twin, as_copy, copies
 from forensics.engines.spark.listing import Look
 from forensics.engines.spark.reading import AGAIN, HEADER
 from forensics.engines.spark.rows import unpacked
@@ -281,7 +281,7 @@ def draft(
                     "_zone": told,
                     "_lines": lines_before,
                     "_when_before": when,
-                    "_rows": found.format != read.UNREADABLE,
+                    "_rows": found.format not in (read.UNREADABLE, COPY),
                     "_batches": not (found.format == "dump-log" and found.batches.is_empty()),
                     "_bytes": of_metadata,
                     "_topic": found.topic,

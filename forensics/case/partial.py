@@ -1,0 +1,107 @@
+"""Evidence of which a part is at hand: excerpts, and lines of which nothing tells whose they are.
+
+An excerpt of a log that is at hand says the same lines again, so it is left out. Lines without a time are ordered by
+the excerpt that they stand in: beside other lines of their broker nothing orders them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from forensics.case.twins import COPY
+from parsers.excerpts.split import is_piece
+from parsers.file_reading import FileReading, note
+from parsers.schema import Kind
+from parsers.sources import Source
+from parsers.text_log import NAME as LOG
+
+if TYPE_CHECKING:
+    from forensics.case.case import Case
+
+_AT_HAND = "an excerpt of the time of its broker's own logs, which are at hand: left out, not to count lines twice"
+_NOBODYS = (
+    "nothing tells which broker printed these lines: they are left out; put them into a folder called after it, as in "
+    "broker-1/"
+)
+_UNORDERED = (
+    "its lines have no time, and other lines of its broker are at hand: nothing orders them, so they are left out"
+)
+
+
+def leave_excerpts_of_logs(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], cluster: Sequence[str | None]
+) -> None:
+    """Leave out excerpts whose lines would count twice, or stand in no order; a notice says so.
+
+    Args:
+        files: sources with what was read; of what is left out, format, rows and notices change.
+        owner, cluster: of each file.
+    """
+    logs: dict[tuple[str | None, int], list[int]] = {}
+    pieces: dict[tuple[str | None, int], list[int]] = {}
+    for number, ((source, found), broker) in enumerate(zip(files, owner, strict=True)):
+        if found.format == LOG and broker is not None:
+            (pieces if is_piece(source) else logs).setdefault((cluster[number], broker), []).append(number)
+    for key, numbers in pieces.items():
+        spans = [span for n in logs.get(key, []) if (span := _span(files[n][1])) is not None]
+        timed = bool(spans) or any(_span(files[n][1]) is not None for n in numbers)
+        for number in numbers:
+            span = _span(files[number][1])
+            if span is None and timed:
+                _leave(files[number][1], _UNORDERED)
+            elif span is not None and spans and _meets(span, spans):
+                _leave(files[number][1], _AT_HAND)
+
+
+def say_whose_is_unknown(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> None:
+    """Add a notice to each log of which neither its lines nor anything beside it tells which broker printed it."""
+    for (_, found), broker in zip(files, owner, strict=True):
+        if found.format != LOG or broker is not None or not found.understood or found.observations.is_empty():
+            continue
+        if found.observations.get_column("witness").null_count() == found.observations.height:
+            found.notices = pl.concat([found.notices, note(_NOBODYS)])
+
+
+def _span(found: FileReading) -> tuple[int, int] | None:
+    first, last = found.first_time, found.last_time
+    return None if first is None or last is None else (first, last)
+
+
+def _meets(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a span meets the time from the first of others to the last."""
+    return span[0] <= max(last for _, last in spans) and span[1] >= min(first for first, _ in spans)
+
+
+def _leave(found: FileReading, why: str) -> None:
+    found.format = COPY
+    found.observations = found.observations.clear()
+    found.notices = pl.concat([found.notices, note(why)])
+
+
+def holes(case: Case) -> pl.DataFrame:
+    """Places where excerpts say that lines are missing: what is not said there is not known.
+
+    Returns:
+        Columns source, broker (null where nothing tells whose lines), line, detail (the mark that says so).
+    """
+    missing = case.observations.filter(pl.col("kind") == Kind.LINES_MISSING.value)
+    return missing.select("source", "broker", "line", "detail").sort("source", "line")
+
+
+def unattributed(case: Case) -> dict[tuple[str, int], int]:
+    """Partitions of which lines are left out because nothing tells which broker printed them, with how many statements.
+
+    Nothing about such a partition is clean, and nothing that rests on the absence of lines is proven.
+    """
+    logs = case.sources.filter(pl.col("format") == LOG).get_column("id")
+    nobodys = case.observations.filter(
+        pl.col("broker").is_null()
+        & pl.col("topic").is_not_null()
+        & pl.col("partition").is_not_null()
+        & pl.col("source").is_in(logs.implode())
+    )
+    counted = nobodys.group_by("topic", "partition").agg(pl.len()).sort("topic", "partition")
+    return {(topic, partition): count for topic, partition, count in counted.iter_rows()}

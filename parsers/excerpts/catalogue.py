@@ -1,0 +1,79 @@
+"""Whether a text is a message that the catalogue knows, one line at a time.
+
+Logs are read with expressions over frames (``parsers.extract``). An excerpt is a few lines, each of which has to be
+asked many times: here the same patterns serve as Python's.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from parsers.messages import MESSAGES
+from parsers.messages.catalogue import Message
+
+LOGGER: Final = re.compile(r" \([A-Za-z_][A-Za-z0-9_.$]*(?::[0-9]+)?\)(?: \[[^\]]+\])?$")
+"""The logger at the end of a line, as the stock layout prints it."""
+
+_QUALIFIED: Final = r"\[?[A-Za-z_][A-Za-z0-9_]*(?:[.][A-Za-z0-9_$]+)+\]?(?: \([^)]*\))?"
+_BEFORE: Final = re.compile(rf"^(?:\[[^\]=]*\] +)?(?:{_QUALIFIED}(?::[0-9]+)?(?::| --?)? +)?")
+"""Thread and logger, where a layout prints them before the message."""
+
+
+def bare(text: str) -> str:
+    """A message without the logger behind it.
+
+    >>> bare("Truncating log orders-0 to offset 50. (kafka.log.Log)")
+    'Truncating log orders-0 to offset 50.'
+    """
+    return LOGGER.sub("", text)
+
+
+def fits(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    """The entry that a message fits and the values it states; None where it fits none.
+
+    Args:
+        message: without time and level; thread and logger may stand before it, the logger behind it.
+    """
+    message = bare(message)
+    for text in dict.fromkeys((message, _BEFORE.sub("", message))):
+        for literal, messages in _by_literal().items():
+            if literal not in text:
+                continue
+            for entry in messages:
+                for variant in entry.variants:
+                    found = _compiled(variant.regex).match(text)
+                    if found is not None:
+                        parts = (part for each in variant.each for part in _compiled(each.regex).finditer(text))
+                        return entry.id, tuple(pair for part in (found, *parts) for pair in _stated(part))
+    return None
+
+
+def _stated(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+    return ((name, value) for name, value in found.groupdict().items() if value is not None)
+
+
+def known(message: str) -> bool:
+    """Whether a message fits an entry of the catalogue."""
+    return fits(message) is not None
+
+
+def speaks(text: str) -> bool:
+    """Whether a text holds what only lines about replication hold."""
+    return any(literal in text for literal in _by_literal())
+
+
+@functools.cache
+def _by_literal() -> dict[str, tuple[Message, ...]]:
+    found: dict[str, list[Message]] = {}
+    for message in MESSAGES:
+        for literal in message.literals:
+            found.setdefault(literal, []).append(message)
+    return {literal: tuple(messages) for literal, messages in found.items()}
+
+
+@functools.cache
+def _compiled(regex: str) -> re.Pattern[str]:
+    return re.compile(regex)

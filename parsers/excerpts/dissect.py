@@ -1,0 +1,225 @@
+"""A pasted text line by line: what each line is, without its dressing, made whole where it was wrapped.
+
+A log as a program wrote it is no excerpt: something that only people do has to stand around its lines (``signs``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from parsers.excerpts import wraps
+from parsers.excerpts.dressings import Dressing, Undressed, off, undressed
+from parsers.excerpts.escapes import unescaped
+from parsers.excerpts.headings import heading
+from parsers.excerpts.kinds import Kind, broken_of, fence_of, goes_on, left_out, message_of, spoken, whole
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a text.
+
+    Attributes:
+        text: undressed.
+        kind: what it is.
+        writer: who wrote it, or "".
+        stretch: number of the stretch between fences and prose that it stands in; 0 for fences, prose and blank lines.
+    """
+
+    text: str
+    kind: Kind
+    writer: str = ""
+    stretch: int = 0
+
+    @property
+    def begins(self) -> bool:
+        """Whether it begins an event."""
+        return self.kind in (Kind.EVENT, Kind.MESSAGE)
+
+
+@dataclass(slots=True)
+class Excerpt:
+    """A text line by line.
+
+    Attributes:
+        lines: all of them; where escapes were undone there may be more than the text had.
+        signs: what tells that it is an excerpt; empty where nothing does.
+        ambiguous: numbers of lines that may be whole in two ways, and are left out.
+    """
+
+    lines: list[Line]
+    signs: set[str] = field(default_factory=set)
+    ambiguous: list[int] = field(default_factory=list)
+
+
+def dissected(text: str) -> Excerpt:
+    """A text line by line."""
+    text, escapes = unescaped(text)
+    reader = _Reader([line.rstrip("\r") for line in text.removesuffix("\n").split("\n")])
+    found = reader.read()
+    if any(line.begins for line in found.lines):
+        found.signs.update(escapes)
+    else:
+        found.signs.clear()
+    return found
+
+
+class _Reader:
+    """Reads a text line by line; ``dressed`` is what stood around each line."""
+
+    def __init__(self, physical: Sequence[str]) -> None:
+        self.physical = physical
+        self.signs: set[str] = set()
+        self.ambiguous: list[int] = []
+        self.around: tuple[Dressing, ...] = ()
+        self.indent = ""
+        self.names: set[str] = set()
+        self.dressed: list[tuple[Dressing, ...]] = []
+        self.lines: list[Line] = []
+
+    def read(self) -> Excerpt:
+        """The whole text."""
+        events = [undressed(line) for line in self.physical]
+        self.names = {name for found in events if found is not None for name in found.names}
+        for line, found in zip(self.physical, events, strict=True):
+            self.dressed.append(())
+            self.lines.append(self._line(line, found))
+        self._join()
+        _tell_prose(self.lines)
+        _give_stretches(self.lines)
+        self._sign()
+        return Excerpt(self.lines, self.signs, self.ambiguous)
+
+    def _line(self, line: str, found: Undressed | None) -> Line:
+        if not line.strip():
+            return Line("", Kind.BLANK)
+        if fence_of(line) is not None:
+            return Line(line, Kind.FENCE)
+        if found is not None:
+            if found.event.sign and found.event.sign != "no level":
+                self.signs.add(found.event.sign)
+            return self._begun(line, found, Kind.EVENT)
+        text, writer = off(line, self.around, self.indent, self.names)
+        if fence_of(text) is not None:
+            return Line(text, Kind.FENCE)
+        if left_out(text):
+            return Line(text.strip(), Kind.LEFT_OUT, writer)
+        for begins, kind in ((message_of, Kind.MESSAGE), (broken_of, Kind.BROKEN)):
+            found = undressed(line, begins)
+            if found is not None:
+                return self._begun(line, found, kind)
+        return Line(text, Kind.GOES_ON, writer)
+
+    def _begun(self, line: str, found: Undressed, kind: Kind) -> Line:
+        """A line that begins an event; what stands around it may stand around those behind it too."""
+        self.around = self.dressed[-1] = found.dressings
+        self.indent = line[: len(line) - len(line.lstrip(" \t"))]
+        return Line(found.line, kind, found.writer)
+
+    # -- wrapped lines ------------------------------------------------------------------------------------------------
+
+    def _join(self) -> None:
+        """Make lines whole that were wrapped; the lines of their further pieces become blank."""
+        may_be = (Kind.EVENT, Kind.MESSAGE, Kind.BROKEN)
+        broken = {at: rest for at, line in enumerate(self.lines) if line.kind in may_be and (rest := self._behind(at))}
+        wrapped = [(at, self._whole(at, rest, None)) for at, rest in broken.items()]
+        pieces = [len(self.physical[at + n]) for at, one in wrapped if one is not None for n in range(one.pieces)]
+        width = wraps.width_of(pieces)
+        for at, rest in broken.items():
+            found = self._whole(at, rest, width) if self.lines[at].kind in may_be else None
+            if found is None and wraps.cut_number(self.lines[at].text, rest[0]):
+                found = wraps.Joined("", 1)
+            if found is None:
+                continue
+            self.signs.add("wrapped")
+            self.lines[at].text, self.lines[at].kind = found.text, Kind.EVENT
+            if not found.text:
+                self.ambiguous.append(at + 1)
+                self.lines[at].kind = Kind.BLANK
+            for piece in self.lines[at + 1 : at + 1 + found.pieces]:
+                piece.text, piece.kind = "", Kind.BLANK
+        for line in self.lines:
+            if line.kind is Kind.BROKEN:
+                line.kind = Kind.GOES_ON
+
+    def _behind(self, at: int) -> list[str]:
+        """Lines behind the first line of an event that may be pieces of it."""
+        found: list[str] = []
+        for line in self.lines[at + 1 : at + 1 + wraps.MOST_PIECES]:
+            if line.kind not in (Kind.GOES_ON, Kind.MESSAGE):
+                break
+            found.append(line.text)
+        return found
+
+    def _whole(self, at: int, rest: Sequence[str], width: wraps.Width | None) -> wraps.Joined | None:
+        lengths = [len(line) for line in self.physical[at : at + len(rest) + 1]]
+        return wraps.joined(self.lines[at].text, rest, lengths, width)
+
+    # -- signs --------------------------------------------------------------------------------------------------------
+
+    def _sign(self) -> None:
+        """Collect what tells that the text is an excerpt."""
+        events = [at for at, line in enumerate(self.lines) if line.begins]
+        dressed = [self.dressed[at] for at in events]
+        self.signs.update(dressing.name for around in dressed for dressing in around if dressing.sign)
+        if events and all(any(dressing.name == "indented" for dressing in around) for around in dressed):
+            self.signs.add("indented")
+        if all(self.lines[at].kind is Kind.MESSAGE for at in events):
+            self.signs.add("message alone")
+        first = next((line for line in self.lines if line.kind is not Kind.BLANK), None)
+        if first is not None and first.kind is Kind.FENCE:
+            self.signs.add("fence")
+        for line in self.lines:
+            if line.kind is Kind.FENCE and (fence := fence_of(line.text)) is not None and fence.sign:
+                self.signs.add("fence")
+            elif line.kind is Kind.LEFT_OUT:
+                self.signs.add("left out")
+            elif line.kind is Kind.PROSE and spoken(line.text):
+                self.signs.add("prose")
+
+
+def _tell_prose(lines: Sequence[Line]) -> None:
+    """Tell prose from what goes on from an event: before all events there is nothing else, in a fence hardly any.
+
+    A known message without a time is an event in a fence or among others like it, not behind a line that has a time.
+    """
+    fenced = begun = alone = unended = False
+    timed = any(line.kind is Kind.EVENT for line in lines)
+    loggers = any(line.begins and whole(line.text) for line in lines)
+    for line in lines:
+        if line.kind is Kind.FENCE:
+            fenced, begun = _fenced(line.text, fenced), False
+        elif line.begins:
+            if line.kind is Kind.MESSAGE and timed and begun and not alone:
+                line.kind = Kind.GOES_ON
+            begun, alone = True, line.kind is Kind.MESSAGE
+            unended = loggers and not whole(line.text)
+        elif line.kind is Kind.GOES_ON:
+            if not begun or spoken(line.text) or not (fenced or unended or goes_on(line.text)):
+                line.kind, begun = Kind.PROSE, fenced
+            unended = unended and not whole(line.text)
+
+
+def _fenced(text: str, fenced: bool) -> bool:
+    """Whether the lines behind a fence are inside of a block."""
+    fence = fence_of(text)
+    if fence is None or fence.toggles:
+        return not fenced
+    found = fence.pattern.match(text)
+    return found is not None and not found["end"]
+
+
+def _give_stretches(lines: Sequence[Line]) -> None:
+    """Number the stretches of lines between fences and prose, and give each the writer that its heading names."""
+    number, named, told, broken, last = 0, "", False, True, ""
+    for line in lines:
+        if line.kind is Kind.PROSE:
+            named, told, broken = heading(line.text), False, True
+        elif line.kind is Kind.FENCE:
+            named, told, broken = "" if told else named, False, True
+        elif line.kind is not Kind.BLANK:
+            number += broken
+            broken, told = False, True
+            line.stretch = number
+            line.writer = line.writer or (last if line.kind is Kind.GOES_ON else "") or named
+            last = line.writer

@@ -1,0 +1,270 @@
+"""What people put around a line when they paste it: quotes, bullets, numbers, bold, code, the name of a broker.
+
+A dressing is taken off only where an event comes to light (``undressed``), so a line that merely looks dressed is left
+alone. What collectors put before lines (``parsers.wrappings``) comes off in the same way, as it may stand in a quote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from parsers.excerpts.kinds import Event, event_of
+from parsers.shared_output import PREFIXES as WRITERS
+from parsers.wrappings import PREFIXES as COLLECTORS
+
+DEEPEST: Final = 6
+"""Dressings around one line."""
+
+
+class Bare(NamedTuple):
+    """A line without one dressing.
+
+    Attributes:
+        text: what was inside.
+        writer: who wrote it, where the dressing says so; else "".
+    """
+
+    text: str
+    writer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dressing:
+    """One way of dressing a line.
+
+    Attributes:
+        name: how it is called.
+        take_off: what is inside, or None where the line is not dressed so.
+        example: a dressed line.
+        near_miss: a line that looks alike and is left alone, or is read without taking this off.
+        sign: that it stands around an event tells that the text is an excerpt, not a log as a program wrote it.
+    """
+
+    name: str
+    take_off: Callable[[str], Bare | None]
+    example: str
+    near_miss: str
+    sign: bool = True
+
+
+def _around(pattern: str) -> Callable[[str], Bare | None]:
+    """Takes off what stands around the group ``inner``; a group ``writer`` is who wrote the line."""
+    compiled = re.compile(pattern)
+
+    def take_off(text: str) -> Bare | None:
+        found = compiled.match(text)
+        if found is None:
+            return None
+        return Bare(found["inner"], (found.groupdict().get("writer") or "").strip())
+
+    return take_off
+
+
+def _within(pattern: str) -> Callable[[str], Bare | None]:
+    """Takes out all that fits."""
+    compiled = re.compile(pattern, re.IGNORECASE)
+
+    def take_off(text: str) -> Bare | None:
+        inner, count = compiled.subn("", text)
+        return Bare(inner) if count else None
+
+    return take_off
+
+
+_BOLD: Final = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_EMPHASIS: Final = re.compile(
+    r"^(?:(\*\*\*|\*\*|__|~~)(?P<strong>[^*_~].*[^*_~])\1|([*_])(?P<inner>[^\s*_].*[^\s*_])\3)[ \t]*$"
+)
+
+
+def _emphasis(text: str) -> Bare | None:
+    found = _EMPHASIS.match(text)
+    if found is not None:
+        return Bare(found["strong"] or found["inner"])
+    inner, count = _BOLD.subn(r"\1", text)
+    return Bare(inner) if count else None
+
+
+_EVENT: Final = "[2024-03-01 10:22:41,107] INFO Truncating log orders-0 to offset 50. (kafka.log.Log)"
+_HOST: Final = r"(?:[A-Za-z0-9_-]+\.)*[A-Za-z_-]*(?:broker|kafka|node|server|controller|host|pod|machine|replica|kfk)"
+_NAME: Final = rf"(?:{_HOST}[ _#-]?(?:id)?[ =:_#-]?[0-9][A-Za-z0-9_.-]*|[a-z]{{1,3}}[0-9]{{1,3}})"
+_FILE: Final = r"[\w.@~/\\-]*(?:\.log(?:\.[0-9-]+)?|\.out)"
+
+_QUOTES: Final[tuple[Dressing, ...]] = (
+    Dressing("quoted", _around(r"^[ \t]{0,3}>[ \t]?(?P<inner>.*)$"), f"> {_EVENT}", "1 > 0"),
+    Dressing(
+        "markup",
+        _within(
+            r"</?(?:p|div|span|pre|code|tt|samp|b|i|u|em|strong|li|ul|ol|td|tr|font|a|blockquote|mark|kbd|small)"
+            r"(?:\s[^<>]*)?>|\{(?:noformat|code|quote|color|panel|monospaced?)(?::[^}]*)?\}|^`{3,}\w*[ \t]*|`{3,}$"
+        ),
+        f"<code>{_EVENT}</code>",
+        f"{_EVENT[:-15]} <none> (kafka.log.Log)",
+    ),
+    Dressing("bold", _emphasis, f"**{_EVENT}**", "** of it all"),
+    Dressing("code", _around(r"^(`+)(?P<inner>[^`].*[^`])\1[ \t]*$"), f"`{_EVENT}`", "`x` and `y`"),
+    Dressing("monospaced", _around(r"^\{\{(?P<inner>.+)\}\}[ \t]*$"), f"{{{{{_EVENT}}}}}", "{{x}} of it"),
+    Dressing("in marks", _around(r"^([\"'“‘«])(?P<inner>.+)[\"'”’»],?$"), f'"{_EVENT}"', '"yes", he said'),
+)
+
+_LISTED: Final[tuple[Dressing, ...]] = (
+    Dressing("bullet", _around(r"^[ \t]*[-*+•·‣◦–—>][ \t](?P<inner>.*\S.*)$"), f"- {_EVENT}", "- a point"),
+    Dressing(
+        "numbered",
+        _around(
+            r"^[ \t]*(?:[Ll](?:ine)?[ .]?)?[\[(#]?[0-9]{1,7}(?:[.):\]][ \t]?|[ \t]*[|│][ \t]?|[ \t]{1,2})"
+            r"(?P<inner>.*\S.*)$"
+        ),
+        f"  231  {_EVENT}",
+        "2024-03-01 10:22:41,107 INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
+    ),
+    Dressing("table", _around(r"^[|│][ \t]*(?P<inner>\S.*?)[ \t]*[|│]$"), f"| {_EVENT} |", "| a | b |"),
+)
+
+_NAMED: Final[tuple[Dressing, ...]] = (
+    Dressing(
+        "named",
+        _around(
+            rf"(?i)^[\[(<{{]?(?P<writer>{_NAME})[\])>}}]?(?:[ \t]*(?::|\||->?|=>|>)[ \t]?|[ \t]{{1,2}})"
+            r"(?P<inner>.*\S.*)$"
+        ),
+        f"kafka-2: {_EVENT}",
+        "kafka-2: is down",
+    ),
+    Dressing(
+        "file",
+        _around(rf"^(?P<writer>{_FILE})(?::[0-9]+(?=:[^0-9]))?[:-][ \t]*(?P<inner>\S.*)$"),
+        f"broker-1/logs/server.log:230:{_EVENT}",
+        "server.log: see below",
+    ),
+)
+
+NAMES: Final = frozenset(dressing.name for dressing in _NAMED)
+"""Dressings that collectors put there too."""
+
+_INDENTED: Final = Dressing(
+    "indented",
+    _around(r"^[ \t\u00a0\u3000]+(?P<inner>\S.*)$"),
+    f"    {_EVENT}",
+    "    at kafka.log.Log.append(Log.scala:1)",
+    sign=False,
+)
+
+
+def _collector(number: int) -> Dressing:
+    """What a collector puts before a line; it names the writer where a shared output is told apart by it."""
+    prefix = COLLECTORS[number]
+    pattern = re.compile(_as_python(prefix.pattern))
+    end = re.compile(_as_python(prefix.end)) if prefix.end else None
+
+    def take_off(text: str) -> Bare | None:
+        found = pattern.match(text)
+        if found is None or found.groupdict().get("more"):  # what it cut in pieces it puts together by itself
+            return None
+        inner = text[found.end() :]
+        return Bare(end.sub("", inner) if end is not None else inner, _writer(text[: found.end()], prefix.name))
+
+    return Dressing(prefix.name, take_off, "", "", sign=False)
+
+
+_NAMELESS: Final = ("numbered", "second time", "kubetail")
+
+
+def _writer(before: str, name: str) -> str:
+    """Who wrote a line, by what a collector put before it. Words are no name: one of them has a number."""
+    for pattern in _WRITERS if name not in _NAMELESS else ():
+        found = pattern.match(before)
+        if found is not None and re.search("[0-9]", found[1]):
+            return found[1]
+    return ""
+
+
+def _as_python(pattern: str) -> str:
+    """A pattern with Rust's way of writing a character by its number."""
+    return re.sub(r"\\x\{([0-9A-F]+)\}", lambda found: re.escape(chr(int(found[1], 16))), pattern)
+
+
+_COLLECTED: Final = tuple(
+    _collector(number)
+    for number in range(len(COLLECTORS))
+    if COLLECTORS[number].name not in ("journal-export", "events", "numbered")
+)
+
+_WRITERS: Final = tuple(re.compile(_as_python(prefix)) for prefix in WRITERS)
+
+DRESSINGS: Final[tuple[Dressing, ...]] = (*_QUOTES, *_COLLECTED, *_LISTED, *_NAMED, _INDENTED)
+"""In the order in which they are tried: the first that leads to an event counts."""
+
+
+class Undressed(NamedTuple):
+    """A line as a log has it.
+
+    Attributes:
+        event: the event that begins there.
+        line: the text of the line.
+        dressings: what was taken off, outermost first.
+        writer: who wrote it, or "".
+        names: names that were taken off with the dressings that are names, as they stood there.
+    """
+
+    event: Event
+    line: str
+    dressings: tuple[Dressing, ...] = ()
+    writer: str = ""
+    names: tuple[str, ...] = ()
+
+
+def undressed(text: str, begins: Callable[[str], Event | None] = event_of, depth: int = 0) -> Undressed | None:
+    """The event that a line begins, without what is around it; None where it begins none.
+
+    Args:
+        text: the line.
+        begins: tells the event that an undressed line begins.
+        depth: how many dressings were taken off.
+    """
+    for line in dict.fromkeys((text, text.rstrip())):
+        event = begins(line)
+        if event is not None:
+            return Undressed(event, line)
+    if depth == DEEPEST or not text:
+        return None
+    for dressing in DRESSINGS:
+        bare = dressing.take_off(text)
+        if bare is None or len(bare.text) >= len(text):
+            continue
+        found = undressed(bare.text, begins, depth + 1)
+        if found is not None:
+            names = (_before(text, bare), *found.names) if dressing.name in _STEADY else found.names
+            return Undressed(found.event, found.line, (dressing, *found.dressings), bare.writer or found.writer, names)
+    return None
+
+
+_STEADY: Final = NAMES | {"kubectl", "kubetail", "compose", "stern", "supervisor"}
+"""Dressings that are names: words look like these too, so only those come off that stand before an event as well."""
+
+
+def _before(text: str, bare: Bare) -> str:
+    return text.removesuffix(bare.text)
+
+
+def off(text: str, dressings: tuple[Dressing, ...], indent: str, names: Container[str]) -> tuple[str, str]:
+    """A line that begins no event without what is around the event before it, and who wrote it, or "".
+
+    Args:
+        text: the line.
+        dressings: around the event before it.
+        indent: what that event is indented by: what stands further to the right keeps the rest.
+        names: that stand before events of the text.
+    """
+    writer = ""
+    for dressing in dressings:
+        if dressing is _INDENTED:
+            text = text.removeprefix(indent) if indent and text.startswith(indent) else text.lstrip(" \t")
+            continue
+        bare = dressing.take_off(text)
+        if bare is not None and (dressing.name not in _STEADY or _before(text, bare) in names):
+            text, writer = bare.text, bare.writer or writer
+    return text, writer

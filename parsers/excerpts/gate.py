@@ -1,0 +1,126 @@
+"""Whether a text may be an excerpt, told by a glance at its bytes: whole logs must not pay for what people paste.
+
+What is here is a sieve. ``dissect`` decides.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from datetime import datetime, timedelta
+from typing import Final
+
+from parsers.dates import DATES
+from parsers.excerpts.catalogue import speaks
+from parsers.wrappings import PREFIXES
+
+_LEVEL: Final = rb"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\]?"
+_ORNAMENT: Final = rb"[ \t>#|*_~=+.\[(<{-]*"
+_DAY: Final = rb"\[?[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ]"
+
+_SIGNS: Final[tuple[bytes, ...]] = (
+    rb"[ \t]*(?:```|~~~|>|&gt;|\{noformat|\{code|\{quote|\{panel|\{\{|\*\*|__|`|\[code|\[quote)",
+    rb"[ \t]*<(?:pre|code|p|div|br|td|li|ul|ol|blockquote|tt|span|details|b|strong|em)\b",
+    rb"[ \t]*(?:[-*+|_\"']|[0-9]{1,7}[.):\]]|\xe2\x80[\xa2\x93\x94\xa3])[ \t]*[\[A-Z0-9]",
+    # a time, or a level, behind something else
+    rb"[^\n]{1,90}?" + _DAY,
+    rb"[^\n]{0,60}?\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\b",
+    rb"[^\n]{0,60}?(?<![A-Za-z.])" + _LEVEL + rb"[ :|-]+(?!\[?[0-9]{2,4}[-/.: ])",
+    # lines that are left out
+    _ORNAMENT + rb"(?:\.\.|\xe2\x80\xa6|\xe2\x8b\xae)[^\n]{0,80}[.\])>}*_~=-]*\s*$",
+    _ORNAMENT + rb"(?i:snip|cut|omitted|left out|truncated|skipped|removed|elided|trimmed)\b[^\n]{0,60}$",
+    _ORNAMENT + rb"(?i:[0-9]+|many|several|some|a few|more|other|similar|etc|and so on)\b[^\n]{0,60}$",
+    rb"[ \t]*(?:--|[.:])[ \t]*$",
+    # times that were edited
+    rb"[^\n]{0,60}?(?<!\w)(?:[0-9]{4}|[xX*#?YyMmDd]{2,4})[-/.](?:[0-9]{2}[-/.])?[xX*#?YyMmDd]{1,2}(?!\w)",
+    rb"[\[<(]+(?i:time|date|ts\b|redacted|removed|omitted|\.\.)",
+    # messages alone
+    rb"\[(?:Partition|[A-Za-z]*Log|[A-Za-z]*Fetcher[A-Za-z]*|ReplicaManager|LeaderEpochCache|Broker)[ =]",
+    rb"\[(?:[A-Za-z]*Controller|KafkaServer|RaftManager)[ =]",
+    # words of people
+    rb"[A-Z\"'(]?[A-Za-z][^\[\]\n]*\b(?:[Ww]e|[Oo]ur|[Mm]y|I[ ']|[Hh]i|[Hh]ello|[Tt]hanks)\b",
+    rb"[A-Z\"'(]?[A-Za-z][^\[\]\n]*\b(?:[Aa]nyone|[Aa]nybody|[Ss]omebody|[Ss]omeone)\b",
+)
+"""How a line begins that a person dressed."""
+
+
+def _as_bytes(pattern: str) -> bytes:
+    """A pattern of Rust's for texts as one of Python's for bytes, without the names of its groups."""
+    named = re.sub(r"\(\?P<\w+>", "(?:", pattern.removeprefix("^"))
+    return re.sub(r"\\x\{([0-9A-F]+)\}", lambda found: re.escape(chr(int(found[1], 16))), named).encode()
+
+
+_COLLECTED: Final = rb"|".join(
+    _as_bytes(one.pattern) for one in PREFIXES if one.name not in ("numbered", "events", "journal-export")
+)
+_DATE: Final = rb"|".join(dict.fromkeys(date.pattern.encode() for date in DATES))
+_WRITTEN: Final = rb"(?:" + _COLLECTED + rb"){0,2}(?:\{[\s\"]|(?:" + _LEVEL + rb" +)?\[?(?:" + _DATE + rb"))"
+"""How programs begin a line: with its time, which collectors may stand before."""
+
+_LINES: Final = re.compile(
+    rb"(?m)\n(?!\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|\t(?:at |[\w.]+ = |\.\.\. |\t)|\n|\r)(?!"
+    + _WRITTEN
+    + rb")(?:"
+    + rb"|".join(_SIGNS)
+    + rb")"
+)
+"""Most lines of whole logs begin with their time, or with a tab: for these one look is enough."""
+
+_ANYWHERE: Final[tuple[tuple[bytes, re.Pattern[bytes]], ...]] = (
+    (b"&", re.compile(rb"&(?:amp;)?(?:gt|lt|quot|amp|apos|nbsp|#[0-9]{1,5}|#x[0-9a-fA-F]{1,4});")),
+    (b"\\n", re.compile(rb"\\n[^\n\"{}]{0,80}?\[?[0-9]{4}-[0-9]{2}-")),
+    (b"\\u00", re.compile(rb"\\u00(?:3[ceCE]|2[267])")),
+    (b"<", re.compile(rb"(?i:<br ?/?>)")),
+    (b"]", re.compile(rb"\][ \t]*(?:~|-+>?|to|\.\.+)[ \t]*\[[0-9]{2,4}[-:/]")),
+    (b"\xc2\xa0", re.compile(b"\xc2\xa0")),
+    (b"\xe2\x80", re.compile(rb"\xe2\x80[\x8b-\x8d\x98-\x9e\xaf]")),
+    # a line that does not end as an event does, and one behind it that neither begins one nor goes on as in logs
+    (
+        b"\n",
+        re.compile(
+            rb"\n(?<=[^)\]\n:]\n)(?![\[\n\r\t{}<]|[ ]*(?:at|\.\.\.) |[ ]+[\w.]+ = | \(|[0-9]{4}[-/]|Caused"
+            rb"|[\w$.]+(?:Exception|Error))"
+        ),
+    ),
+)  # fmt: skip
+"""What stands in texts that were written for another format, and lines that are wrapped; what they hold comes first."""
+
+_TIME: Final = re.compile(rb"(?m)[0-9]{2}:[0-9]{2}:[0-9]{2}|^[^\w\n]{0,2}(?:[0-9]{10}|\{)|[0-9]{8}T[0-9]{6}")
+
+
+_STAMP: Final = re.compile(rb"(?m)^\[([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3})\] ")
+_FALL: Final = timedelta(seconds=1)  # threads of one broker print lines out of order by less
+_OFTEN: Final = 4
+_FALLS: Final = 2  # one is where two logs were joined
+
+
+def out_of_order(data: bytes) -> bool:
+    """Whether so many times fall back that nobody wrote these lines one after the other."""
+    times = _STAMP.findall(data)
+    falls = steps = 0
+    for before, after in itertools.pairwise(times):
+        steps += before != after
+        falls += before[:19] > after[:19] and _moment(before) - _moment(after) > _FALL
+    return falls >= _FALLS and _OFTEN * falls >= steps
+
+
+def _moment(stamp: bytes) -> datetime:
+    try:
+        return datetime.fromisoformat(stamp.decode("ascii").replace(",", "."))
+    except ValueError:
+        return datetime(1970, 1, 1)  # noqa: DTZ001 - as printed: no zone
+
+
+def may_be_excerpt(data: bytes) -> bool:
+    """Whether to look closer at a text."""
+    objects = data.lstrip()[:1] in (b"{", b"[", b'"')
+    document = objects and b"\\n" in data and b"\n{" not in data
+    if not objects and b'\\"' in data:
+        return True
+    if (document or _TIME.search(data) is None) and speaks(data.decode("utf-8", "replace")):
+        return True
+    if _LINES.search(b"\n" + data) is not None:
+        return True
+    if any(held in data and pattern.search(data) is not None for held, pattern in _ANYWHERE):
+        return True
+    return out_of_order(data)

@@ -1,0 +1,250 @@
+"""What a line of an excerpt is: an event with or without a time, a fence, a mark for lines that are left out, prose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from parsers.excerpts.catalogue import LOGGER, fits, known
+from parsers.excerpts.times import DATE, DATED, EDITED, LEVEL, TIMED
+
+
+class Kind(Enum):
+    """What a line is."""
+
+    EVENT = "event"
+    MESSAGE = "message"  # a message that the catalogue knows, without time and level
+    BROKEN = "broken"  # looks like the beginning of an event that goes on in the next line
+    GOES_ON = "goes on"  # from the event before: a stack trace, a setting
+    FENCE = "fence"  # begins or ends a block of lines
+    LEFT_OUT = "left out"  # says that lines are left out here
+    PROSE = "prose"
+    BLANK = "blank"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The first line of an event.
+
+    Attributes:
+        text: as the readers of logs take it: with its time in a known layout, or from the level on.
+        timed: it has a whole time.
+        sign: the name of the edited time or "no time", where that alone tells that the line was edited; else "".
+    """
+
+    text: str
+    timed: bool
+    sign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A line that is no line of a log, but says something of the lines around it.
+
+    Attributes:
+        name: how it is called.
+        pattern: of the whole line.
+        example: such a line.
+        near_miss: one that looks alike and is none.
+        toggles: a line like it begins a block, and the next one ends it; else the pattern has a group ``end`` that
+            takes part where it ends a block.
+        sign: that a text has such a line tells that it is an excerpt.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    example: str
+    near_miss: str
+    toggles: bool = False
+    sign: bool = True
+
+
+_QUOTED: Final = r"^[ \t]*(?:> ?|&gt; ?)*[ \t]*(?:[-*+] |[0-9]+[.)] )?[ \t]*"
+
+FENCES: Final[tuple[Mark, ...]] = (
+    Mark(
+        "markdown",
+        re.compile(rf"{_QUOTED}(?:`{{3,}}|~{{3,}})[ \t]*[\w.+#-]*(?:[ \t{{:][^`]*)?$"),
+        "```log",
+        "```[2024-03-01 10:22:41,107] INFO x (a.B)```",
+        toggles=True,
+    ),
+    Mark(
+        "jira noformat",
+        re.compile(rf"{_QUOTED}\{{(?:noformat|quote|panel)(?::[^}}]*)?\}}[ \t]*$", re.IGNORECASE),
+        "{noformat:title=server.log}",
+        "{noformat}[2024-03-01 10:22:41,107] INFO x (a.B)",
+        toggles=True,
+    ),
+    Mark(
+        "jira code",
+        re.compile(rf"{_QUOTED}\{{code(?::[^}}]*)?\}}[ \t]*$", re.IGNORECASE),
+        "{code:java|title=server.log}",
+        "{code} of the message",
+        toggles=True,
+    ),
+    Mark(
+        "html",
+        re.compile(
+            rf"{_QUOTED}(?:<(?P<end>/)?(?:pre|code|tt|samp|div|p|span|details|blockquote|td|tr|table|tbody|ul|ol|li|body"
+            r"|html)(?:[ \t][^<>]*)?>[ \t]*|<summary>.*</summary>[ \t]*|<br ?/?>[ \t]*)+$",
+            re.IGNORECASE,
+        ),
+        '<pre><code class="language-log">',
+        "<code>[2024-03-01 10:22:41,107] INFO x (a.B)</code>",
+        sign=False,
+    ),
+    Mark(
+        "wiki",
+        re.compile(r"^\[(?P<end>/)?(?:code|quote|noparse|pre)(?:=[^\]]*)?\]$", re.IGNORECASE),
+        "[code=text]",
+        "[codec]",
+    ),
+)
+
+_MANY: Final = r"(?:a |the |some |several |many |few |more |other |similar |same |unrelated |irrelevant |[0-9,]+ )*"
+_GONE: Final = (
+    r"(?:snip(?:ped)?|omitted|left out|truncated|skipped|removed|elided|cut|trimmed|deleted|shortened|abbreviated|"
+    r"redacted)"
+)
+_WHAT: Final = r"(?:log )?(?:lines?|logs?|entries|output|rows|messages|records|events)"
+
+LEFT_OUT: Final[tuple[Mark, ...]] = (
+    Mark(
+        "dots",
+        re.compile(r"^[\s>#|*-]*(?:\.(?: ?\.)+|…+|⋮|(?:: ?){2,}|\.|:)[\s.…:|*]*$"),
+        "...",
+        "... 12 more",
+    ),
+    Mark(
+        "dots in brackets",
+        re.compile(r"^[\s>]*[\[(<{][\s.]*(?:\.{2,}|…)[\s.]*[\])>}][\s.,]*$"),
+        "[...]",
+        "[...] INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
+    ),
+    Mark(
+        "words",
+        re.compile(
+            rf"^[\s>#*_~=+.…\[(<{{-]*(?:{_MANY}(?:{_WHAT} )?(?:were |are |is |was |have been )?{_GONE}"
+            rf"|{_GONE} {_MANY}{_WHAT}|{_MANY}(?:more|similar|other|further) {_WHAT}|and so on|etc)"
+            r"(?: here| above| below| for brevity| for clarity| by me)*[\s>#*_~=+.…\])}:!-]*$",
+            re.IGNORECASE,
+        ),
+        "(snip)",
+        "... 12 common frames omitted",
+    ),
+    Mark(
+        "words between dots",
+        re.compile(r"^[\s>]*[\[(<{]?\s*(?:\.{2,}|…)\s*[^\[\]\n]{1,60}?\s*(?:\.{2,}|…)\s*[\])>}]?$"),
+        "... many lines like these ...",
+        "... 12 common frames omitted",
+    ),
+    Mark("separator of grep", re.compile(r"^[\s>]*--[\s]*$"), "--", "---"),
+)  # fmt: skip
+
+_GOES_ON: Final = re.compile(
+    r"^(?:\s+\S|\)|\}|\]|at [\w$.<>/@]+\(|Caused by|Suppressed:|\.\.\. [0-9]+ (?:more|common frames)"
+    r"|[\w$.]+(?:Exception|Error|Throwable)\b|[a-z][\w.]* = |(?:.* )?\([A-Za-z_][\w$]*\.[\w$.]+\)$|#\s)"
+)
+"""Lines that logs put behind the first of an event: stack traces, settings, the end of a message with its logger."""
+
+_SPOKEN: Final = re.compile(
+    r"(?:^|[\s(\"'])(?:I|I'm|I've|I'd|[Ww]e|[Ww]e're|[Ww]e've|[Oo]ur|[Oo]urs|[Mm]y|[Hh]i|[Hh]ello|[Tt]hanks"
+    r"|[Tt]hank you|[Aa]nyone|[Aa]nybody|[Ss]omebody|[Ss]omeone)(?=[\s,.!?:'\")]|$)"
+)
+_PROGRAM: Final = re.compile(r"^(?:log4j|SLF4J|OpenJDK|Java|WARNING|Warning|Error|Exception)\b")
+"""What prints sentences to a broker's output and is no person."""
+
+_LEVEL_FIRST: Final = re.compile(rf"^(?:\[[^\]=0-9][^\]=]*\] +)?(?P<event>{LEVEL}(?: *[:|-])? +(?P<message>\S.*))$")
+_LEVEL_AT_LEAST: Final = re.compile(rf"^(?:\[[^\]=0-9][^\]=]*\] +)?{LEVEL}(?:[ :|-]|$)")
+_PREFIXED: Final = re.compile(r"^(?:\[[A-Z][A-Za-z]+[ =\]]|Partition \[|Broker [0-9])")
+"""How most messages of brokers begin (LogContext, logIdent)."""
+
+
+def event_of(text: str) -> Event | None:
+    """A line as the first of an event; None where it is none."""
+    if TIMED.match(text):
+        return Event(text, timed=True)
+    for edited in EDITED:
+        taken = edited.taken_off(text)
+        if taken is None:
+            continue
+        time, rest = taken
+        found = _from_level(rest) or _alone(rest)
+        if found is not None:
+            return Event(found if time is None else f"[{time}] {found}", time is not None, edited.name)
+    dated = DATED.match(text)
+    if dated is not None and (found := _alone(dated["rest"])) is not None:
+        return Event(f"{text[: dated.start('rest')]}{found}", timed=True, sign="no level")
+    found = _from_level(text)
+    return None if found is None else Event(found, timed=False, sign="no time")
+
+
+def broken_of(text: str) -> Event | None:
+    """A line with a level, as the beginning of an event without a whole time: the rest may stand in the next line."""
+    for edited in EDITED:
+        taken = edited.taken_off(text)
+        if taken is not None and _LEVEL_AT_LEAST.match(taken[1]):
+            return Event(text, timed=False, sign=edited.name)
+    return Event(text, timed=False, sign="no time") if _LEVEL_AT_LEAST.match(text) else None
+
+
+def _from_level(text: str) -> str | None:
+    """An event from its level on. It need not be a message that is known: how it begins or ends may tell."""
+    found = _LEVEL_FIRST.match(text)
+    if found is None:
+        return None
+    message = found["message"]
+    told = LOGGER.search(message) or _PREFIXED.match(message) or known(message)
+    return found["event"] if told else None
+
+
+def _alone(text: str) -> str | None:
+    """A known message as an event; which level it had does not matter."""
+    return f"INFO {text}" if known(text) else None
+
+
+def message_of(text: str) -> Event | None:
+    """A line that is a known message by itself, as an event without a time."""
+    found = _alone(text)
+    return None if found is None else Event(found, timed=False, sign="message alone")
+
+
+def fence_of(text: str) -> Mark | None:
+    """The kind of fence that a line is."""
+    return next((mark for mark in FENCES if mark.pattern.match(text)), None)
+
+
+def left_out(text: str) -> bool:
+    """Whether a line says that lines are left out."""
+    text = text.strip()
+    return any(mark.pattern.match(text) for mark in LEFT_OUT) and not _GOES_ON.match(text)
+
+
+def goes_on(text: str) -> bool:
+    """Whether a line that begins no event is one that logs put behind such a line."""
+    return _GOES_ON.match(text) is not None
+
+
+def spoken(text: str) -> bool:
+    """Whether a line is surely a person's, not a program's."""
+    return _SPOKEN.search(text) is not None and not goes_on(text) and not _PROGRAM.match(text)
+
+
+def whole(text: str) -> bool:
+    """Whether an event's line ends with its logger."""
+    return LOGGER.search(text) is not None
+
+
+_MESSAGE: Final = re.compile(
+    rf"^(?:{LEVEL} +)?(?:\[?{DATE}\]?)?:?[ |]*(?:(?:\[[^\]=]*\] +)?{LEVEL}[ :|-]*)?(?:[^|]*\| *){{0,2}}(?P<message>.*)$"
+)
+
+
+def said(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    """Which message of the catalogue an event is, and the values that it states; None where it is none."""
+    event = event_of(text)
+    found = _MESSAGE.match(event.text) if event is not None else None
+    return None if found is None else fits(found["message"])

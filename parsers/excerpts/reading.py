@@ -1,0 +1,184 @@
+"""Reads one piece of an excerpt: events in the layouts of logs, with and without times, and where lines are missing.
+
+A piece says of itself, by rows of ``Kind.LINES_MISSING``, where lines are left out: what it does not say there is not
+known. Lines that were put in another order (a search shows the newest first) are read by their times.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
+
+from parsers import extract, text_log, wrappings
+from parsers.errors import NotThisFormat
+from parsers.excerpts.dissect import Line, dissected
+from parsers.excerpts.kinds import Event, event_of, message_of
+from parsers.excerpts.kinds import Kind as LineKind
+from parsers.file_reading import FileReading, joined, note
+from parsers.formats.request_log import RequestLog
+from parsers.frames import Frame
+from parsers.layouts import Layout, Layouts, Portion
+from parsers.lines import Block
+from parsers.schema import NOTICES, OBSERVATIONS, Kind, empty
+from parsers.sources import Source
+
+HOLE: Final = "excerpt"
+"""Message id of rows that say that lines are missing."""
+
+MARKED: Final = "in an excerpt"
+"""Ends the name of the layout of a piece."""
+
+BETWEEN: Final = "between two parts of the excerpt"
+"""Detail of a row for lines that are missing between two stretches of one writer; else it is the mark itself."""
+
+_TIMELESS: Final = Frame(
+    name="no time",
+    head=r"^\[\?\] [A-Z]",
+    sign=r"^\[\?\] [A-Z]",
+    time=pl.lit(None, dtype=pl.Datetime("us")),
+    rest=pl.col("text").str.slice(4),
+)
+"""Events as ``kinds`` gives those without a time, behind a mark in its place."""
+
+_LONGEST_MARK: Final = 60
+_FALL: Final = 1_000_000  # microseconds: threads of one broker print lines out of order by less
+_OFTEN: Final = 4
+
+
+def piece(source: Source) -> FileReading:
+    """What a piece of an excerpt says.
+
+    Raises:
+        NotThisFormat: no line of it begins an event.
+        OSError: it cannot be read.
+    """
+    with source.open() as stream:
+        lines = dissected(stream.read().decode("utf-8", "replace")).lines
+    timed, untimed = _events(lines)
+    parts = []
+    if timed:
+        parts.append(_with_times(timed))
+    if untimed:
+        parts.append(_without_times(untimed))
+    if not parts:
+        raise NotThisFormat("no line begins as a broker's log does")
+    part = joined(parts)
+    part.lines = len(lines)
+    part.prose = sum(line.kind in (LineKind.PROSE, LineKind.FENCE) for line in lines)
+    part.frame = f"{part.frame} {MARKED}"
+    if part.observations.height:
+        part.observations = pl.concat([part.observations, _holes(lines)]).sort("line", maintain_order=True)
+        _by_time(part)
+    return part
+
+
+def _events(lines: Sequence[Line]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """Numbers and texts of the lines of events with a time, and of those without; what goes on is with its event."""
+    timed: list[tuple[int, str]] = []
+    untimed: list[tuple[int, str]] = []
+    now = timed
+    for number, line in enumerate(lines, 1):
+        event = _event(line)
+        if event is not None:
+            now = timed if event.timed else untimed
+            now.append((number, event.text if event.timed else f"[?] {event.text}"))
+        elif line.kind is LineKind.GOES_ON and now:
+            now.append((number, line.text))
+    return timed, untimed
+
+
+def _event(line: Line) -> Event | None:
+    if line.kind is LineKind.EVENT:
+        return event_of(line.text)
+    return message_of(line.text) if line.kind is LineKind.MESSAGE else None
+
+
+def _block(rows: Sequence[tuple[int, str]]) -> Block:
+    numbers = pl.Series("line", [number for number, _ in rows], dtype=pl.Int64)
+    return Block(pl.Series("text", [text for _, text in rows], dtype=pl.String), 1, empty(NOTICES), numbers)
+
+
+def _with_times(rows: Sequence[tuple[int, str]]) -> FileReading:
+    block = _block(rows)
+    around, frame = wrappings.choose(block.lines)
+    if frame is None:
+        raise NotThisFormat("no line begins as a broker's log does")
+    requests = RequestLog()
+    part = text_log.read_block(block, Layouts(around, frame), requests)
+    if requests.relevant:
+        part.observations = pl.concat([part.observations, requests.finish()])
+        part.relevant += requests.relevant
+        part.understood += requests.understood
+    if frame.remark:
+        part.notices = pl.concat([note(frame.remark), part.notices])
+    return part
+
+
+def _without_times(rows: Sequence[tuple[int, str]]) -> FileReading:
+    block = _block(rows)
+    found = extract.extract(block, _TIMELESS)
+    part = text_log.read_portion(Portion(Layout((), _TIMELESS), block, found))
+    part.first_time = part.last_time = None
+    return part
+
+
+def _holes(lines: Sequence[Line]) -> pl.DataFrame:
+    """A row for each place where lines are left out, at the line that says so."""
+    rows: list[tuple[int, str]] = []
+    begun, open_, between = False, True, 0
+    ends = max((number for number, line in enumerate(lines, 1) if line.begins), default=0)
+    for number, line in enumerate(lines, 1):
+        if line.kind is LineKind.LEFT_OUT:
+            if open_:
+                rows.append((number, line.text.strip()[:_LONGEST_MARK]))
+            open_, between = False, 0
+        elif line.kind in (LineKind.FENCE, LineKind.PROSE):
+            between = between or (number if begun and open_ and number < ends else 0)
+        elif line.begins:
+            if between:
+                rows.append((between, BETWEEN))
+            begun, open_, between = True, True, 0
+    return pl.DataFrame(
+        {"line": [number for number, _ in rows], "detail": [text for _, text in rows]},
+        schema={"line": pl.Int64, "detail": pl.String},
+    ).select(
+        [
+            pl.lit(Kind.LINES_MISSING.value).cast(dtype).alias(name)
+            if name == "kind"
+            else pl.lit(HOLE).alias(name)
+            if name == "message"
+            else pl.col(name)
+            if name in ("line", "detail")
+            else pl.lit(None, dtype=dtype).alias(name)
+            for name, dtype in OBSERVATIONS.items()
+        ]
+    )
+
+
+def _by_time(part: FileReading) -> None:
+    """Put rows in the order of their times, where the lines stand in another."""
+    time = part.observations.get_column("time").cast(pl.Int64)
+    if not out_of_order(time.drop_nulls().to_list()):
+        return
+    part.observations = (
+        part.observations.with_columns(pl.col("time").forward_fill().backward_fill().alias("_place"))
+        .sort("_place", maintain_order=True)
+        .drop("_place")
+    )
+    ends = [moment for moment in (part.first_time, part.last_time, time.min(), time.max()) if isinstance(moment, int)]
+    part.first_time, part.last_time = min(ends), max(ends)
+    part.notices = pl.concat([part.notices, note("its lines stand in another order than their times: read by these")])
+
+
+def out_of_order(times: Sequence[int]) -> bool:
+    """Whether so many times fall back that nobody wrote them one after the other.
+
+    Args:
+        times: microseconds.
+    """
+    steps = [after - before for before, after in itertools.pairwise(times)]
+    falls = sum(step < -_FALL for step in steps)
+    return falls > 0 and _OFTEN * falls >= sum(step != 0 for step in steps)

@@ -1,0 +1,126 @@
+"""Lines that a mail, a terminal or a narrow window broke: joined where that makes a message that is known.
+
+A mail breaks at blanks, so a blank belongs there. A terminal breaks wherever its width ends, also within a number; then
+the pieces but the last of each line have one length. Where both ways of joining give a message and the values differ,
+the line is left out: a number without its last digits is another number.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from parsers.excerpts.kinds import said, whole
+
+MOST_PIECES: Final = 60
+SHORTEST: Final = 36
+"""Characters of a piece that another follows: nobody's lines are narrower."""
+LONGEST: Final = 260
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A line made whole.
+
+    Attributes:
+        text: the whole line; "" where its pieces fit in two ways that say different things.
+        pieces: how many further lines belong to it.
+    """
+
+    text: str
+    pieces: int
+
+
+def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width | None) -> Joined | None:
+    """The first line of an event with those that go on from it; None where it is whole, or nothing known comes of it.
+
+    Args:
+        first: the line, undressed.
+        rest: lines behind it that begin no event by themselves, undressed.
+        lengths: of these lines as they stand in the text, ``first`` included.
+        width: at which a terminal broke the lines of the text, where they look like it.
+    """
+    if whole(first) or lengths[0] < SHORTEST:
+        return None
+    for count in range(1, min(len(rest), MOST_PIECES) + 1):
+        pieces = [first, *rest[:count]]
+        if max(lengths[: count + 1]) > LONGEST or not pieces[-1].strip():
+            return None
+        ways = [way for way in _ways(pieces, lengths, width) if whole(way)]
+        told = {way: found for way in ways if (found := said(way)) is not None}
+        if not ways:
+            continue
+        if not told:
+            return None
+        most = max(len(values) for _, values in told.values())
+        told = {way: found for way, found in told.items() if len(found[1]) == most}
+        sure = width is not None and width.sure and any(way in told for way in ways[:2])
+        if not sure and len({_closed(found) for found in told.values()}) > 1:
+            return Joined("", count)
+        likeliest = next(iter(told)) if sure else min(told, key=lambda way: len(_NO_BLANK.findall(way)))
+        return Joined(likeliest, count)
+    return None
+
+
+def _closed(found: tuple[str, tuple[tuple[str, str], ...]]) -> tuple[str, ...]:
+    """What a message says, without blanks that stand in no number."""
+    message, values = found
+    return message, *(re.sub(r"(?<![0-9]) +| +(?![0-9])", "", f"{name} {value}") for name, value in values)
+
+
+def _ways(pieces: Sequence[str], lengths: Sequence[int], width: Width | None) -> list[str]:
+    """The pieces as one line, in each way that they may have been broken; the likeliest first."""
+    at_blanks = " ".join(piece.strip() for piece in pieces)
+    if width is None:
+        return list(dict.fromkeys((at_blanks, "".join(pieces), *_mixed(pieces))))
+    anywhere = "".join(pieces)
+    # A blank at the end of the width gets lost where a line is copied.
+    lost = (
+        " " if length < width.characters and not piece.endswith(" ") else ""
+        for piece, length in zip(pieces[:-1], lengths, strict=False)
+    )
+    regained = "".join(piece + blank for piece, blank in zip(pieces, [*lost, ""], strict=True))
+    return list(dict.fromkeys((anywhere, regained, at_blanks, *_mixed(pieces))))
+
+
+def _mixed(pieces: Sequence[str]) -> Iterator[str]:
+    """A few pieces as one line, with or without a blank at each of their ends: dressings may have taken one along."""
+    if 2 < len(pieces) <= _MOST_MIXED:
+        for blanks in itertools.product(("", " "), repeat=len(pieces) - 1):
+            yield "".join(f"{piece.strip()}{blank}" for piece, blank in zip(pieces, (*blanks, ""), strict=True))
+
+
+_MOST_MIXED: Final = 6
+_NO_BLANK: Final = re.compile(r"[{\[(=] | [}\]),;]")
+"""Where Kafka prints no blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """The width at which a terminal seems to have broken lines.
+
+    Attributes:
+        characters: how many there are in a whole piece.
+        sure: so many pieces have it that this is no chance.
+    """
+
+    characters: int
+    sure: bool
+
+
+def width_of(lengths: Sequence[int]) -> Width | None:
+    """The width that the lengths of pieces tell that others follow; None where they differ."""
+    if len(lengths) < 2 or min(lengths) < max(lengths) - 1:
+        return None
+    return Width(max(lengths), sure=len(lengths) >= _SURE)
+
+
+_SURE: Final = 3
+
+
+def cut_number(first: str, following: str) -> bool:
+    """Whether a line that is not whole may end within a number that the next line goes on with."""
+    return not whole(first) and len(first) >= SHORTEST and first[-1:].isdigit() and following[:1].isdigit()
