@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -51,47 +52,25 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
     (``host/etc``, ``host/var``), another log in the same folder, the name of folder, pod or file.
     """
     words = _words(files)
-    meta: dict[str, tuple[int | None, str | None]] = {}
-    config: dict[str, set[int]] = {}
-    spoken: dict[str, set[int]] = {}
-    pods: dict[str, set[int]] = {}
-    hosts: dict[str, set[int]] = {}
     folders = [[str(folder) for folder in PurePosixPath(source.path).parents] for source, _ in files]
-    for (source, reading), word, (folder, *_) in zip(files, words, folders, strict=True):
-        if reading.format == "meta-properties":
-            meta[folder] = (_id(reading.properties), reading.properties.get("cluster.id"))
-        elif reading.format == "server-properties":
-            number = _id(reading.properties)
-            if number is not None:
-                config.setdefault(folder, set()).add(number)
-                pods.setdefault(_stem(source), set()).add(number)
-                for host, inside in _hosts(source):
-                    if inside in _INSTALLED:
-                        hosts.setdefault(host, set()).add(number)
-        elif word.broker is not None and not _of_several(source):
-            spoken.setdefault(folder, set()).add(word.broker)
-            pods.setdefault(_stem(source), set()).add(word.broker)
-    misleading = _misleading(files, words)
+    meta = {
+        above[0]: (_id(reading.properties), reading.properties.get("cluster.id"))
+        for (_, reading), above in zip(files, folders, strict=True)
+        if reading.format == "meta-properties"
+    }
+    around = _Around.of(files, words, folders)
     brokers: list[int | None] = []
     clusters: list[str | None] = []
     for (source, reading), word, above in zip(files, words, folders, strict=True):
         broker, cluster = next((meta[folder] for folder in above if folder in meta), (None, None))
         if reading.format == "server-properties":
             broker = _id(reading.properties)
-        if cluster is None:
-            cluster = word.cluster
         if broker is None:
             broker = word.broker
         if broker is None:
-            if _container(source) in misleading:
-                above = [folder for folder in above if "!" not in folder]
-                broker = next(_guesses(source, above, config, {}, hosts, {}, named=False), None)
-            elif _of_several(source):
-                broker = next(_guesses(source, above, config, {}, hosts, {}), None)
-            else:
-                broker = next(_guesses(source, above, config, pods, hosts, spoken), None)
+            broker = around.broker(source, above)
         brokers.append(None if word.shared else broker)
-        clusters.append(cluster)
+        clusters.append(word.cluster if cluster is None else cluster)
     return brokers, _spread(files, brokers, clusters)
 
 
@@ -123,31 +102,80 @@ def _spread(
     return result
 
 
-def _guesses(
-    source: Source,
-    above: Sequence[str],
-    config: dict[str, set[int]],
-    pods: dict[str, set[int]],
-    hosts: dict[str, set[int]],
-    spoken: dict[str, set[int]],
-    *,
-    named: bool = True,
-) -> Iterator[int]:
-    """Whose a file is by what lies around it, and at last by its name unless that misleads; the likeliest first."""
-    installed = [host for host, inside in _hosts(source) if inside in _INSTALLED]
-    for told in (
-        _nearest(above, config),
-        _nearest([_stem(source)], pods),
-        _nearest(installed, hosts),
-        _nearest(above[:1], spoken),
-        _nearest(above, spoken),
-        int(found[1]) if (found := _LOG_DIR.search(source.path)) else None,
-        by_folder(above),
-        next((int(m[1].rpartition("-")[2]) for f in above if (m := _POD.match(PurePosixPath(f).name))), None),
-        _named(source) if named else None,
-    ):
-        if told is not None:
-            yield told
+@dataclass(slots=True)
+class _Around:
+    """What tells whose a file is that does not say so itself.
+
+    Attributes:
+        config, spoken: brokers named by settings and by logs, by folder.
+        pods: brokers named by files of a pod, by the path that these share.
+        hosts: brokers named by settings of a host, by folder.
+        misleading: texts of several writers whose names have other numbers than their brokers.
+    """
+
+    config: dict[str, set[int]] = field(default_factory=dict)
+    spoken: dict[str, set[int]] = field(default_factory=dict)
+    pods: dict[str, set[int]] = field(default_factory=dict)
+    hosts: dict[str, set[int]] = field(default_factory=dict)
+    misleading: set[str] = field(default_factory=set)
+
+    @staticmethod
+    def of(
+        files: Sequence[tuple[Source, FileReading]], words: Sequence[_Word], folders: Sequence[Sequence[str]]
+    ) -> _Around:
+        """What all files tell of those around them."""
+        around = _Around(misleading=_misleading(files, words))
+        for (source, reading), word, (folder, *_) in zip(files, words, folders, strict=True):
+            if reading.format == "server-properties":
+                around._configured(source, folder, _id(reading.properties))
+            elif reading.format != "meta-properties" and word.broker is not None and not _of_several(source):
+                around.spoken.setdefault(folder, set()).add(word.broker)
+                around.pods.setdefault(_stem(source), set()).add(word.broker)
+        return around
+
+    def _configured(self, source: Source, folder: str, number: int | None) -> None:
+        if number is None:
+            return
+        self.config.setdefault(folder, set()).add(number)
+        self.pods.setdefault(_stem(source), set()).add(number)
+        for host, inside in _hosts(source):
+            if inside in _INSTALLED:
+                self.hosts.setdefault(host, set()).add(number)
+
+    def broker(self, source: Source, above: Sequence[str]) -> int | None:
+        """The broker that a file is most likely of; None where nothing tells.
+
+        What another part of the same text says tells nothing of a part, and its name nothing where names mislead.
+        """
+        named = _container(source) not in self.misleading
+        if not named:
+            above = [folder for folder in above if "!" not in folder]
+        beside: dict[str, set[int]] = {} if _of_several(source) else self.spoken
+        pods: dict[str, set[int]] = {} if _of_several(source) else self.pods
+        installed = [host for host, inside in _hosts(source) if inside in _INSTALLED]
+        guesses: tuple[Callable[[], int | None], ...] = (
+            lambda: _nearest(above, self.config),
+            lambda: _nearest([_stem(source)], pods),
+            lambda: _nearest(installed, self.hosts),
+            lambda: _nearest(above[:1], beside),
+            lambda: _nearest(above, beside),
+            lambda: _of_log_directory(source),
+            lambda: by_folder(above),
+            lambda: _of_pod(above),
+            lambda: _named(source) if named else None,
+        )
+        return next((told for guess in guesses if (told := guess()) is not None), None)
+
+
+def _of_log_directory(source: Source) -> int | None:
+    found = _LOG_DIR.search(source.path)
+    return int(found[1]) if found is not None else None
+
+
+def _of_pod(above: Sequence[str]) -> int | None:
+    """The broker whose pod the nearest of the folders above a file is called after."""
+    pods = (_POD.match(PurePosixPath(folder).name) for folder in above)
+    return next((int(found[1].rpartition("-")[2]) for found in pods if found is not None), None)
 
 
 def by_folder(above: Sequence[str]) -> int | None:
@@ -186,16 +214,18 @@ def _container(source: Source) -> str | None:
     return source.path.rpartition("!/")[0] or None if _of_several(source) else None
 
 
-def _misleading(files: Sequence[tuple[Source, FileReading]], words: Sequence[_Word]) -> set[str | None]:
+def _misleading(files: Sequence[tuple[Source, FileReading]], words: Sequence[_Word]) -> set[str]:
     """Texts whose writers are called by numbers that are not their brokers': a part says another id of itself."""
-    found: set[str | None] = set()
+    found: set[str] = set()
     for (source, _), word in zip(files, words, strict=True):
-        if word.broker is not None and _of_several(source):
-            above = [str(folder) for folder in PurePosixPath(source.path).parents if "!" in str(folder)]
-            called = by_folder(above) if by_folder(above) is not None else _named(source)
-            if called not in (None, word.broker):
-                found.add(_container(source))
-    return found - {None}
+        text = _container(source)
+        if word.broker is None or text is None:
+            continue
+        above = [str(folder) for folder in PurePosixPath(source.path).parents if "!" in str(folder)]
+        called = by_folder(above) if by_folder(above) is not None else _named(source)
+        if called not in (None, word.broker):
+            found.add(text)
+    return found
 
 
 def _hosts(source: Source) -> Iterator[tuple[str, str]]:

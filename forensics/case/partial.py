@@ -40,20 +40,25 @@ def leave_excerpts_of_logs(
         files: sources with what was read; of what is left out, format, rows and notices change.
         owner, cluster: of each file.
     """
-    logs: dict[tuple[str | None, int], list[int]] = {}
-    pieces: dict[tuple[str | None, int], list[int]] = {}
-    for number, ((source, found), broker) in enumerate(zip(files, owner, strict=True)):
+    logs: dict[tuple[str | None, int], list[FileReading]] = {}
+    pieces: dict[tuple[str | None, int], list[FileReading]] = {}
+    for (source, found), broker, name in zip(files, owner, cluster, strict=True):
         if found.format == LOG and broker is not None:
-            (pieces if is_piece(source) else logs).setdefault((cluster[number], broker), []).append(number)
-    for key, numbers in pieces.items():
-        spans = [span for n in logs.get(key, []) if (span := _span(files[n][1])) is not None]
-        timed = bool(spans) or any(_span(files[n][1]) is not None for n in numbers)
-        for number in numbers:
-            span = _span(files[number][1])
-            if span is None and timed:
-                _leave(files[number][1], _UNORDERED)
-            elif span is not None and spans and _meets(span, spans):
-                _leave(files[number][1], _AT_HAND)
+            (pieces if is_piece(source) else logs).setdefault((name, broker), []).append(found)
+    for key, excerpts in pieces.items():
+        _leave_of_broker(excerpts, logs.get(key, []))
+
+
+def _leave_of_broker(excerpts: Sequence[FileReading], logs: Sequence[FileReading]) -> None:
+    """Leave out what excerpts of one broker's logs must not add to these logs, or to each other."""
+    spans = [span for found in logs if (span := _span(found)) is not None]
+    timed = bool(spans) or any(_span(found) is not None for found in excerpts)
+    for found in excerpts:
+        span = _span(found)
+        if span is None and timed:
+            _leave(found, _UNORDERED)
+        elif span is not None and spans and _meets(span, spans):
+            _leave(found, _AT_HAND)
 
 
 def say_whose_is_unknown(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> None:

@@ -353,16 +353,18 @@ class _Page:
                 rows.setdefault(row["broker"], {})[row["kind"]] = row
         holders = {broker for partition in self.result.partitions for broker in _holders(partition)}
         known = sorted({broker for broker in rows if broker is not None} | holders)
-        unknown = {broker.id for broker in self.result.case.everyone if broker.release is None}
         for broker in (*known, *([None] if None in rows else [])):
             kinds = rows.get(broker, {})
             has = self.logs(kinds) + self.files(kinds)
             lacks = _lacking(kinds) if broker in holders and "trace" not in kinds else []
-            text = "; ".join(has) if has else "nothing"
-            text += "; release unknown" if broker in unknown and has else ""
+            text = "; ".join(has + self.release(broker)) if has else "nothing"
             text += f"; MISSING: {', '.join(lacks)}" if lacks else ""
             self.put(f"broker {broker}  " if broker is not None else "of no known broker  ", text, indent=4)
         self.lines.append("")
+
+    def release(self, broker: int | None) -> list[str]:
+        """That a broker's release is not known: then no behaviour of a release is assumed of it."""
+        return ["release unknown" for one in self.result.case.everyone if one.id == broker and one.release is None][:1]
 
     def logs(self, kinds: dict[str, dict[str, object]]) -> list[str]:
         """Text logs with the time they span."""

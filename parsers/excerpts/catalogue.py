@@ -7,12 +7,13 @@ asked many times: here the same patterns serve as Python's.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from parsers.messages import MESSAGES
-from parsers.messages.catalogue import Message
+from parsers.messages.catalogue import Message, Variant
 
 LOGGER: Final = re.compile(r" \([A-Za-z_][A-Za-z0-9_.$]*(?::[0-9]+)?\)(?: \[[^\]]+\])?$")
 """The logger at the end of a line, as the stock layout prints it."""
@@ -39,16 +40,22 @@ def fits(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     """
     message = bare(message)
     for text in dict.fromkeys((message, _BEFORE.sub("", message))):
-        for literal, messages in _by_literal().items():
-            if literal not in text:
-                continue
-            for entry in messages:
-                for variant in entry.variants:
-                    found = _compiled(variant.regex).match(text)
-                    if found is not None:
-                        parts = (part for each in variant.each for part in _compiled(each.regex).finditer(text))
-                        return entry.id, tuple(pair for part in (found, *parts) for pair in _stated(part))
+        for entry in _candidates(text):
+            for variant in entry.variants:
+                found = _compiled(variant.regex).match(text)
+                if found is not None:
+                    return entry.id, _values(found, text, variant)
     return None
+
+
+def _candidates(text: str) -> Iterator[Message]:
+    """Entries of which a text holds what all their wordings hold."""
+    return itertools.chain.from_iterable(entries for literal, entries in _by_literal().items() if literal in text)
+
+
+def _values(found: re.Match[str], text: str, variant: Variant) -> tuple[tuple[str, str], ...]:
+    parts = (part for each in variant.each for part in _compiled(each.regex).finditer(text))
+    return tuple(pair for part in (found, *parts) for pair in _stated(part))
 
 
 def _stated(found: re.Match[str]) -> Iterator[tuple[str, str]]:

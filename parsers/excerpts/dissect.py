@@ -14,6 +14,9 @@ from parsers.excerpts.escapes import unescaped
 from parsers.excerpts.headings import heading
 from parsers.excerpts.kinds import Kind, broken_of, fence_of, goes_on, left_out, message_of, spoken, whole
 
+_FIRST = (Kind.EVENT, Kind.MESSAGE, Kind.BROKEN)
+"""What may be the first piece of a line that was wrapped."""
+
 
 @dataclass(slots=True)
 class Line:
@@ -80,7 +83,8 @@ class _Reader:
     def read(self) -> Excerpt:
         """The whole text."""
         events = [undressed(line) for line in self.physical]
-        self.names = {name for found in events if found is not None for name in found.names}
+        begun = [found or undressed(line, broken_of) for line, found in zip(self.physical, events, strict=True)]
+        self.names = {name for found in begun if found is not None for name in found.names}
         for line, found in zip(self.physical, events, strict=True):
             self.dressed.append(())
             self.lines.append(self._line(line, found))
@@ -120,27 +124,29 @@ class _Reader:
 
     def _join(self) -> None:
         """Make lines whole that were wrapped; the lines of their further pieces become blank."""
-        may_be = (Kind.EVENT, Kind.MESSAGE, Kind.BROKEN)
-        broken = {at: rest for at, line in enumerate(self.lines) if line.kind in may_be and (rest := self._behind(at))}
-        wrapped = [(at, self._whole(at, rest, None)) for at, rest in broken.items()]
-        pieces = [len(self.physical[at + n]) for at, one in wrapped if one is not None for n in range(one.pieces)]
-        width = wraps.width_of(pieces)
+        broken = {at: rest for at, line in enumerate(self.lines) if line.kind in _FIRST and (rest := self._behind(at))}
+        width = wraps.width_of([length for at, rest in broken.items() for length in self._lengths(at, rest)])
         for at, rest in broken.items():
-            found = self._whole(at, rest, width) if self.lines[at].kind in may_be else None
-            if found is None and wraps.cut_number(self.lines[at].text, rest[0]):
-                found = wraps.Joined("", 1)
-            if found is None:
-                continue
-            self.signs.add("wrapped")
-            self.lines[at].text, self.lines[at].kind = found.text, Kind.EVENT
-            if not found.text:
-                self.ambiguous.append(at + 1)
-                self.lines[at].kind = Kind.BLANK
-            for piece in self.lines[at + 1 : at + 1 + found.pieces]:
-                piece.text, piece.kind = "", Kind.BLANK
+            found = self._whole(at, rest, width)
+            if found is not None:
+                self._put(at, found)
         for line in self.lines:
-            if line.kind is Kind.BROKEN:
-                line.kind = Kind.GOES_ON
+            line.kind = Kind.GOES_ON if line.kind is Kind.BROKEN else line.kind
+
+    def _lengths(self, at: int, rest: Sequence[str]) -> list[int]:
+        """Lengths of the pieces of one line, as they stand in the text, but of the last."""
+        found = self._whole(at, rest, None)
+        return [] if found is None else [len(self.physical[at + piece]) for piece in range(found.pieces)]
+
+    def _put(self, at: int, found: wraps.Joined) -> None:
+        """Put a whole line in the place of its pieces."""
+        self.signs.add("wrapped")
+        self.lines[at].text, self.lines[at].kind = found.text, Kind.EVENT
+        if not found.text:
+            self.ambiguous.append(at + 1)
+            self.lines[at].kind = Kind.BLANK
+        for piece in self.lines[at + 1 : at + 1 + found.pieces]:
+            piece.text, piece.kind = "", Kind.BLANK
 
     def _behind(self, at: int) -> list[str]:
         """Lines behind the first line of an event that may be pieces of it."""
@@ -152,30 +158,38 @@ class _Reader:
         return found
 
     def _whole(self, at: int, rest: Sequence[str], width: wraps.Width | None) -> wraps.Joined | None:
+        if self.lines[at].kind not in _FIRST:
+            return None  # it became a piece of a line before
         lengths = [len(line) for line in self.physical[at : at + len(rest) + 1]]
-        return wraps.joined(self.lines[at].text, rest, lengths, width)
+        found = wraps.joined(self.lines[at].text, rest, lengths, width)
+        if found is None and wraps.cut_number(self.lines[at].text, rest[0]):
+            return wraps.Joined("", 1)
+        return found
 
     # -- signs --------------------------------------------------------------------------------------------------------
 
     def _sign(self) -> None:
         """Collect what tells that the text is an excerpt."""
         events = [at for at, line in enumerate(self.lines) if line.begins]
-        dressed = [self.dressed[at] for at in events]
-        self.signs.update(dressing.name for around in dressed for dressing in around if dressing.sign)
-        if events and all(any(dressing.name == "indented" for dressing in around) for around in dressed):
+        dressed = [{dressing.name for dressing in self.dressed[at]} for at in events]
+        self.signs.update(dressing.name for at in events for dressing in self.dressed[at] if dressing.sign)
+        if events and all("indented" in names for names in dressed):
             self.signs.add("indented")
         if all(self.lines[at].kind is Kind.MESSAGE for at in events):
             self.signs.add("message alone")
-        first = next((line for line in self.lines if line.kind is not Kind.BLANK), None)
-        if first is not None and first.kind is Kind.FENCE:
-            self.signs.add("fence")
-        for line in self.lines:
-            if line.kind is Kind.FENCE and (fence := fence_of(line.text)) is not None and fence.sign:
-                self.signs.add("fence")
-            elif line.kind is Kind.LEFT_OUT:
-                self.signs.add("left out")
-            elif line.kind is Kind.PROSE and spoken(line.text):
-                self.signs.add("prose")
+        told = [line for line in self.lines if line.kind is not Kind.BLANK]
+        self.signs.update(_sign_of(line, first=at == 0) for at, line in enumerate(told))
+        self.signs.discard("")
+
+
+def _sign_of(line: Line, *, first: bool) -> str:
+    """What a line that is none of a log tells, or ""; the first of a text tells more."""
+    if line.kind is Kind.FENCE:
+        fence = fence_of(line.text)
+        return "fence" if first or (fence is not None and fence.sign) else ""
+    if line.kind is Kind.PROSE:
+        return "prose" if spoken(line.text) else ""
+    return "left out" if line.kind is Kind.LEFT_OUT else ""
 
 
 def _tell_prose(lines: Sequence[Line]) -> None:
@@ -187,17 +201,21 @@ def _tell_prose(lines: Sequence[Line]) -> None:
     timed = any(line.kind is Kind.EVENT for line in lines)
     loggers = any(line.begins and whole(line.text) for line in lines)
     for line in lines:
+        if line.kind is Kind.MESSAGE and timed and begun and not alone:
+            line.kind = Kind.GOES_ON
         if line.kind is Kind.FENCE:
             fenced, begun = _fenced(line.text, fenced), False
         elif line.begins:
-            if line.kind is Kind.MESSAGE and timed and begun and not alone:
-                line.kind = Kind.GOES_ON
-            begun, alone = True, line.kind is Kind.MESSAGE
-            unended = loggers and not whole(line.text)
-        elif line.kind is Kind.GOES_ON:
-            if not begun or spoken(line.text) or not (fenced or unended or goes_on(line.text)):
-                line.kind, begun = Kind.PROSE, fenced
+            begun, alone, unended = True, line.kind is Kind.MESSAGE, loggers and not whole(line.text)
+        elif line.kind is Kind.GOES_ON and begun and _may_go_on(line.text, inside=fenced or unended):
             unended = unended and not whole(line.text)
+        elif line.kind is Kind.GOES_ON:
+            line.kind, begun, unended = Kind.PROSE, fenced, False
+
+
+def _may_go_on(text: str, *, inside: bool) -> bool:
+    """Whether a line may go on from an event; inside of a block, or of a line, all that nobody speaks."""
+    return not spoken(text) and (inside or goes_on(text))
 
 
 def _fenced(text: str, fenced: bool) -> bool:

@@ -229,17 +229,20 @@ def undressed(text: str, begins: Callable[[str], Event | None] = event_of, depth
         event = begins(line)
         if event is not None:
             return Undressed(event, line)
-    if depth == DEEPEST or not text:
+    if depth == DEEPEST:
         return None
-    for dressing in DRESSINGS:
-        bare = dressing.take_off(text)
-        if bare is None or len(bare.text) >= len(text):
-            continue
-        found = undressed(bare.text, begins, depth + 1)
-        if found is not None:
-            names = (_before(text, bare), *found.names) if dressing.name in _STEADY else found.names
-            return Undressed(found.event, found.line, (dressing, *found.dressings), bare.writer or found.writer, names)
-    return None
+    found = (_inside(text, dressing, begins, depth) for dressing in DRESSINGS)
+    return next((one for one in found if one is not None), None)
+
+
+def _inside(text: str, dressing: Dressing, begins: Callable[[str], Event | None], depth: int) -> Undressed | None:
+    """The event inside of a dressing."""
+    bare = dressing.take_off(text)
+    found = undressed(bare.text, begins, depth + 1) if bare is not None and len(bare.text) < len(text) else None
+    if bare is None or found is None:
+        return None
+    names = (_before(text, bare), *found.names) if dressing.name in _STEADY else found.names
+    return Undressed(found.event, found.line, (dressing, *found.dressings), bare.writer or found.writer, names)
 
 
 _STEADY: Final = NAMES | {"kubectl", "kubetail", "compose", "stern", "supervisor"}

@@ -114,13 +114,23 @@ def _moment(stamp: bytes) -> datetime:
 def may_be_excerpt(data: bytes) -> bool:
     """Whether to look closer at a text."""
     objects = data.lstrip()[:1] in (b"{", b"[", b'"')
-    document = objects and b"\\n" in data and b"\n{" not in data
+    if _TIME.search(data) is None:
+        return _speaks(data)
+    if objects and b"\\n" in data and b"\n{" not in data and _speaks(data):
+        return True  # one document
     if not objects and b'\\"' in data:
-        return True
-    if (document or _TIME.search(data) is None) and speaks(data.decode("utf-8", "replace")):
         return True
     if _LINES.search(b"\n" + data) is not None:
         return True
     if any(held in data and pattern.search(data) is not None for held, pattern in _ANYWHERE):
         return True
     return out_of_order(data)
+
+
+def _speaks(data: bytes) -> bool:
+    """Whether a text holds what only lines about replication hold, wherever it was wrapped."""
+    text = data.decode("utf-8", "replace")
+    return any(speaks(_END.sub(blank, text)) for blank in (" ", ""))
+
+
+_END: Final = re.compile(r"\s*\n[>\s]*")

@@ -22,7 +22,7 @@ from parsers.formats.request_log import RequestLog
 from parsers.frames import Frame
 from parsers.layouts import Layout, Layouts, Portion
 from parsers.lines import Block
-from parsers.schema import NOTICES, OBSERVATIONS, Kind, empty
+from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 from parsers.sources import Source
 
 HOLE: Final = "excerpt"
@@ -127,35 +127,38 @@ def _without_times(rows: Sequence[tuple[int, str]]) -> FileReading:
 
 def _holes(lines: Sequence[Line]) -> pl.DataFrame:
     """A row for each place where lines are left out, at the line that says so."""
-    rows: list[tuple[int, str]] = []
-    begun, open_, between = False, True, 0
-    ends = max((number for number, line in enumerate(lines, 1) if line.begins), default=0)
-    for number, line in enumerate(lines, 1):
-        if line.kind is LineKind.LEFT_OUT:
-            if open_:
-                rows.append((number, line.text.strip()[:_LONGEST_MARK]))
-            open_, between = False, 0
-        elif line.kind in (LineKind.FENCE, LineKind.PROSE):
-            between = between or (number if begun and open_ and number < ends else 0)
-        elif line.begins:
-            if between:
-                rows.append((between, BETWEEN))
-            begun, open_, between = True, True, 0
-    return pl.DataFrame(
-        {"line": [number for number, _ in rows], "detail": [text for _, text in rows]},
-        schema={"line": pl.Int64, "detail": pl.String},
-    ).select(
-        [
-            pl.lit(Kind.LINES_MISSING.value).cast(dtype).alias(name)
-            if name == "kind"
-            else pl.lit(HOLE).alias(name)
-            if name == "message"
-            else pl.col(name)
-            if name in ("line", "detail")
-            else pl.lit(None, dtype=dtype).alias(name)
-            for name, dtype in OBSERVATIONS.items()
-        ]
+    rows = [*_marks(lines), *_gaps(lines)]
+    found = pl.DataFrame(rows, schema={"line": pl.Int64, "detail": pl.String}, orient="row").with_columns(
+        pl.lit(Kind.LINES_MISSING.value, dtype=OBSERVATIONS["kind"]).alias("kind"), pl.lit(HOLE).alias("message")
     )
+    return conform(found.sort("line"), OBSERVATIONS)
+
+
+def _marks(lines: Sequence[Line]) -> list[tuple[int, str]]:
+    """Numbers and texts of marks for lines that are left out; of several in a row the first."""
+    told = [(number, line) for number, line in enumerate(lines, 1) if line.kind is not LineKind.BLANK]
+    before = [None, *(line.kind for _, line in told)]
+    return [
+        (number, line.text.strip()[:_LONGEST_MARK])
+        for (number, line), last in zip(told, before, strict=False)
+        if line.kind is LineKind.LEFT_OUT and last is not LineKind.LEFT_OUT
+    ]
+
+
+def _gaps(lines: Sequence[Line]) -> list[tuple[int, str]]:
+    """Numbers of the first fences, or lines of prose, between two stretches of lines without such a mark."""
+    apart = (LineKind.FENCE, LineKind.PROSE)
+    gaps: list[tuple[int, str]] = []
+    last: LineKind | None = None
+    since = 0
+    for number, line in enumerate(lines, 1):
+        if line.begins and since:
+            gaps.append((since, BETWEEN))
+        if line.begins or line.kind is LineKind.LEFT_OUT:
+            last, since = line.kind, 0
+        elif line.kind in apart and last is not None and last is not LineKind.LEFT_OUT:
+            since = since or number
+    return gaps
 
 
 def _by_time(part: FileReading) -> None:

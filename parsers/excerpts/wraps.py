@@ -16,7 +16,7 @@ from typing import Final
 from parsers.excerpts.kinds import said, whole
 
 MOST_PIECES: Final = 60
-SHORTEST: Final = 36
+SHORTEST: Final = 20
 """Characters of a piece that another follows: nobody's lines are narrower."""
 LONGEST: Final = 260
 
@@ -50,19 +50,30 @@ def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width
         if max(lengths[: count + 1]) > LONGEST or not pieces[-1].strip():
             return None
         ways = [way for way in _ways(pieces, lengths, width) if whole(way)]
-        told = {way: found for way in ways if (found := said(way)) is not None}
-        if not ways:
-            continue
-        if not told:
-            return None
-        most = max(len(values) for _, values in told.values())
-        told = {way: found for way, found in told.items() if len(found[1]) == most}
-        sure = width is not None and width.sure and any(way in told for way in ways[:2])
-        if not sure and len({_closed(found) for found in told.values()}) > 1:
-            return Joined("", count)
-        likeliest = next(iter(told)) if sure else min(told, key=lambda way: len(_NO_BLANK.findall(way)))
-        return Joined(likeliest, count)
+        if ways:
+            sure = width is not None and width.sure
+            text = _likeliest(ways, sure=sure)
+            return None if text is None else Joined(text, count)
     return None
+
+
+def _likeliest(ways: Sequence[str], *, sure: bool) -> str | None:
+    """The way that is a known message; "" where several are and say different things, None where none is.
+
+    Args:
+        ways: the likeliest first.
+        sure: a terminal broke the lines, so the first two, which say that, come before all others.
+    """
+    told = {way: found for way in ways if (found := said(way)) is not None}
+    if not told:
+        return None
+    most = max(len(values) for _, values in told.values())
+    told = {way: found for way, found in told.items() if len(found[1]) == most}
+    if sure and any(way in told for way in ways[:2]):
+        return next(iter(told))
+    if len({_closed(found) for found in told.values()}) > 1:
+        return ""
+    return min(told, key=lambda way: len(_NO_BLANK.findall(way)))
 
 
 def _closed(found: tuple[str, tuple[tuple[str, str], ...]]) -> tuple[str, ...]:

@@ -230,6 +230,8 @@ def stacked(chosen: Sequence[str]) -> list[Paste]:
     for name in chosen:
         paste = PASTES[name]
         found[paste.layer if paste.layer in (0, 1, 2, 5) else name] = paste
+    if 5 in found and "file" in chosen:
+        found.pop(1, None)  # to tell the files of what grep printed, its lines have to be there
     return sorted(found.values(), key=lambda paste: paste.layer)
 
 
@@ -455,8 +457,8 @@ def test_settings_go_on_with_their_writer() -> None:
 # -- wrapped lines ----------------------------------------------------------------------------------------------------
 
 LONG = (
-    "[2024-03-01 10:22:41,107] INFO [Log partition=orders-0, dir=/srv/kafka/broker-1/data/disk] Truncating to offset {} "
-    "(kafka.log.Log)"
+    "[2024-03-01 10:22:41,107] INFO [Log partition=orders-0, dir=/srv/kafka/broker-1/data/disk] Truncating to offset "
+    "{} (kafka.log.Log)"
 )
 
 
