@@ -342,9 +342,10 @@ def _heard_in_part(
 
 
 def _told_in_excerpts(files: Sequence[tuple[Source, FileReading]], observations: pl.DataFrame) -> set[int]:
-    """Brokers of which an excerpt tells: somebody chose these lines, and what else they printed is not all there."""
+    """Brokers of which an excerpt tells, or a trace of one: what else they printed is not all there."""
     excerpts = [number for number, (source, _) in enumerate(files) if is_piece(source)]
-    told = observations.filter(pl.col("source").is_in(excerpts)) if excerpts else observations.clear()
+    missing = pl.col("kind") == Kind.LINES_MISSING.value
+    told = observations.filter(pl.col("source").is_in(excerpts) | missing)
     return set(told.get_column("broker").drop_nulls().to_list())
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _AT_HAND = "an excerpt of the time of its broker's own logs, which are at hand: left out, not to count lines twice"
 _NOBODYS = (
-    "nothing tells which broker printed these lines: they are left out; put them into a folder called after it, as in "
-    "broker-1/"
+    'nothing tells which broker printed these lines: they are left out; put "Broker 1:" above them, or put the file '
+    "into a folder called after its broker, as in broker-1/"
 )
 _UNORDERED = (
     "its lines have no time, and other lines of its broker are at hand: nothing orders them, so they are left out"

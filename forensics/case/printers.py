@@ -34,9 +34,10 @@ def with_printer(rows: pl.DataFrame) -> pl.DataFrame:
         rows: observations in the order of their lines.
     """
     config = pl.col("kind") == Kind.BROKER_CONFIG.value
+    key = pl.when(config).then(pl.col("detail").str.extract("^([^=]*)"))  # a dump is sorted (AbstractConfig.logAll)
     rows = rows.with_columns(
         printer().alias("_printer"),
-        pl.when(config).then((~config | (pl.col("time") != pl.col("time").shift(1))).cum_sum()).alias("_dump"),
+        pl.when(config).then((~config | (key <= key.shift(1)).fill_null(True)).cum_sum()).alias("_dump"),
         _directory(pl.col("log_dir")).alias("_dir"),
         pl.int_range(pl.len()).alias("_row"),
     )
@@ -109,12 +110,22 @@ def attributed(rows: pl.DataFrame) -> pl.DataFrame:
 
 def told_apart(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rows of a log of several brokers, ``attributed``, and a notice where some are left out."""
-    rows = attributed(rows)
-    mute = rows.filter(pl.col("kind") != Kind.LINES_MISSING.value).get_column("witness").null_count()
+    printers = rows.select(printer().alias("printer")).get_column("printer").drop_nulls().unique().sort()
+    rows = _of_everyone(attributed(rows), printers)
+    mute = rows.get_column("witness").null_count()
     if not mute:
         return rows, note()
     why = f"lines of several brokers are mixed here: {mute} that do not name theirs are left out"
     return rows, note(f"{why}; give each broker's log by itself")
+
+
+def _of_everyone(rows: pl.DataFrame, printers: pl.Series) -> pl.DataFrame:
+    """The rows, those that say that lines are missing once for each broker whose lines they may be."""
+    missing = pl.col("kind") == Kind.LINES_MISSING.value
+    if not rows.select(missing.any()).item():
+        return rows
+    whose = pl.when(missing).then(pl.lit(printers).implode()).otherwise(pl.concat_list("witness"))
+    return rows.with_columns(whose.alias("witness")).explode("witness", empty_as_null=True, keep_nulls=True)
 
 
 def _one_by_one(rows: pl.DataFrame) -> pl.Series:

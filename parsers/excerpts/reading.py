@@ -31,8 +31,10 @@ HOLE: Final = "excerpt"
 MARKED: Final = "in an excerpt"
 """Ends the name of the layout of a piece."""
 
+BEGINS: Final = "the excerpt begins"
+ENDS: Final = "the excerpt ends"
 BETWEEN: Final = "between two parts of the excerpt"
-"""Detail of a row for lines that are missing between two stretches of one writer; else it is the mark itself."""
+"""Details of rows for lines that are missing before, behind and between stretches; else it is the mark itself."""
 
 _TIMELESS: Final = Frame(
     name="no time",
@@ -70,7 +72,7 @@ def piece(source: Source) -> FileReading:
     part.prose = sum(line.kind in (LineKind.PROSE, LineKind.FENCE) for line in lines)
     part.frame = f"{part.frame} {MARKED}"
     if part.observations.height:
-        part.observations = pl.concat([part.observations, _holes(lines)]).sort("line", maintain_order=True)
+        part.observations = _with_holes(part.observations, _holes(lines))
         _by_time(part)
     return part
 
@@ -127,11 +129,19 @@ def _without_times(rows: Sequence[tuple[int, str]]) -> FileReading:
 
 def _holes(lines: Sequence[Line]) -> pl.DataFrame:
     """A row for each place where lines are left out, at the line that says so."""
-    rows = [*_marks(lines), *_gaps(lines)]
+    events = [number for number, line in enumerate(lines, 1) if line.begins]
+    ends = [(events[0], BEGINS), (events[-1], ENDS)]
+    rows = sorted([ends[0], *_marks(lines), *_gaps(lines), ends[1]], key=lambda row: row[0])
     found = pl.DataFrame(rows, schema={"line": pl.Int64, "detail": pl.String}, orient="row").with_columns(
         pl.lit(Kind.LINES_MISSING.value, dtype=OBSERVATIONS["kind"]).alias("kind"), pl.lit(HOLE).alias("message")
     )
-    return conform(found.sort("line"), OBSERVATIONS)
+    return conform(found, OBSERVATIONS)
+
+
+def _with_holes(rows: pl.DataFrame, holes: pl.DataFrame) -> pl.DataFrame:
+    """The rows with those of missing lines: before the line that begins the excerpt, else behind their line."""
+    begins, others = holes.filter(pl.col("detail") == BEGINS), holes.filter(pl.col("detail") != BEGINS)
+    return pl.concat([begins, rows, others]).sort("line", maintain_order=True)
 
 
 def _marks(lines: Sequence[Line]) -> list[tuple[int, str]]:

@@ -22,7 +22,7 @@ from parsers.excerpts.dressings import DRESSINGS, undressed
 from parsers.excerpts.escapes import ESCAPES, unescaped
 from parsers.excerpts.gate import may_be_excerpt
 from parsers.excerpts.headings import HEADINGS, heading
-from parsers.excerpts.reading import BETWEEN, HOLE
+from parsers.excerpts.reading import BEGINS, BETWEEN, ENDS, HOLE
 from parsers.excerpts.times import EDITED
 from parsers.extract import relevant
 from parsers.file_reading import FileReading
@@ -372,10 +372,26 @@ def test_no_text_crashes_it(content: str) -> None:
 
 
 def holes(content: str) -> list[tuple[int, str]]:
-    rows = pl.concat([reading.observations for reading in readings(content).values()])
-    rows = rows.filter(pl.col("kind") == Kind.LINES_MISSING.value)
-    assert set(rows["message"]) <= {HOLE}
-    return sorted(rows.select("line", "detail").rows())
+    """Where lines are missing, but for the beginning and the end of each piece, where they always are."""
+    found = []
+    for reading in readings(content).values():
+        rows = reading.observations.filter(pl.col("kind") == Kind.LINES_MISSING.value)
+        assert set(rows["message"]) <= {HOLE}
+        details = rows["detail"].to_list()
+        assert (details.count(BEGINS), details.count(ENDS)) == ((1, 1) if reading.observations.height else (0, 0))
+        found += [row for row in rows.select("line", "detail").rows() if row[1] not in (BEGINS, ENDS)]
+    return sorted(found)
+
+
+def test_lines_are_missing_before_the_first_and_behind_the_last_line() -> None:
+    (reading,) = readings(text(["prose that we wrote", "```", ONE, TWO, "```"])).values()
+    kinds_and_lines = reading.observations.select("kind", "line", "detail").rows()
+    assert kinds_and_lines == [
+        ("lines_missing", 3, BEGINS),
+        ("truncate", 3, None),
+        ("truncate", 4, None),
+        ("lines_missing", 4, ENDS),
+    ]
 
 
 ONE, TWO, THREE = (LINE.format(number, f"Truncating log orders-{number} to offset 50.") for number in (1, 2, 3))
