@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ import polars as pl
 
 from forensics.case import partial
 from forensics.case.brokers import Broker, brokers
+from forensics.case.lives import DIVIDED, LIVES, by_cluster, clustered, divided, lives, of_cluster
 from forensics.case.metadata import agree
 from forensics.case.order import cluster_numbers, in_order, is_fixed, latest, ranks, to_utc, utc, with_runs, witnessed
 from forensics.case.owners import owners
@@ -74,7 +75,7 @@ SOURCES: dict[str, pl.DataType] = {
     "frame": pl.String(),
     "zone": pl.String(),  # of its times: as the file itself says, else as given, told by a collector or assumed
 }
-"""One row a file taken in."""
+"""One row a file taken in; of a log that tells of several clusters, ``cluster`` is the last."""
 
 
 @dataclass
@@ -89,6 +90,8 @@ class Case:
         notices: ``NOTICES`` plus ``source``.
         brokers: by id; of evidence of several clusters, only within one of its ``parts``.
         everyone: every broker of every cluster.
+        lives: schema ``LIVES``: logs that tell of several clusters, and from when on of which.
+        divided: the same by lines: ``source``, ``line`` from which on it is of ``cluster``.
         reading: how times were read.
         whole: the case that this is one cluster's part of, or None.
     """
@@ -101,6 +104,8 @@ class Case:
     reading: Reading
     files: list[Source] = field(default_factory=list)
     everyone: tuple[Broker, ...] = ()
+    lives: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=LIVES))
+    divided: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=DIVIDED))
     whole: Case | None = None
 
     @functools.cached_property
@@ -157,7 +162,7 @@ class Case:
 
         Rows and sources keep their numbers. A case of one cluster, or of none that is named, is its own only part.
         """
-        names = sorted(self.sources.get_column("cluster").drop_nulls().unique().to_list())
+        names = sorted(by_cluster(self.sources, self.lives).get_column("cluster").drop_nulls().unique().to_list())
         if len(names) < 2:
             return (self,)
         return tuple(part for name in (*names, None) if (part := self._part(name)) is not None)
@@ -170,7 +175,8 @@ class Case:
         raise KeyError(cluster)
 
     def _part(self, name: str | None) -> Case | None:
-        sources = self.sources.filter(pl.col("cluster").eq_missing(pl.lit(name, dtype=pl.String)))
+        everything = by_cluster(self.sources, self.lives)
+        sources = everything.filter(pl.col("cluster").eq_missing(pl.lit(name, dtype=pl.String)))
         if sources.is_empty():
             return None
         mine = pl.col("source").is_in(sources.get_column("id").to_list())
@@ -178,9 +184,9 @@ class Case:
         return replace(
             self,
             sources=sources,
-            observations=self.observations.filter(mine),
+            observations=of_cluster(self.observations.filter(mine), self.divided, name),
             batches=self.batches.filter(mine),
-            notices=self.notices.filter(mine),
+            notices=of_cluster(self.notices.filter(mine), self.divided, name),
             brokers={broker.id: broker for broker in found},
             everyone=found,
             whole=self,
@@ -196,35 +202,50 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
     """
     reading = reading or Reading()
     had = [found.notices.height for _, found in files]
-    owner, cluster = situated(files, reading)
-    observations = _observations(files, owner, cluster, reading, had)
-    everyone = brokers_of(files, owner, cluster, observations)
+    owner, cluster, told = situated(files, reading, lambda found: found.zone or reading.assumed)
+    rows = _observations(files, owner, cluster, told, reading, had)
+    everyone = brokers_of(files, owner, cluster, told, rows)
+    by_line = divided(rows, told, cluster_numbers(names_of(cluster, told)))
     return Case(
         sources=listed(files, owner, cluster, reading),
-        observations=observations,
+        observations=rows.drop("_cluster"),
         batches=_batches(files, owner),
         notices=_notices(files),
         brokers={broker.id: broker for broker in everyone},
         reading=reading,
         files=[source for source, _ in files],
         everyone=everyone,
+        lives=told,
+        divided=by_line,
     )
 
 
 def situated(
-    files: Sequence[tuple[Source, FileReading]], reading: Reading
-) -> tuple[list[int | None], list[str | None]]:
-    """Broker and cluster of each file; what files say again of each other is left out of their rows, with a notice.
+    files: Sequence[tuple[Source, FileReading]], reading: Reading, zone_of: Callable[[FileReading], str]
+) -> tuple[list[int | None], list[str | None], pl.DataFrame]:
+    """Broker and cluster of each file, and which logs tell of several clusters, as ``lives`` gives it; what files say
+    again of each other is left out of their rows, with a notice.
 
     Logs are given the zone that is told for them.
+
+    Args:
+        files: sources with what was read.
+        reading: how printed times are read.
+        zone_of: the zone of the times in a file's rows, once its own is settled.
     """
     owner, cluster = owners(files)
     settle(files, owner, cluster, reading.zone)
+    told = lives(files, owner, cluster, zone_of, reading.assumed)
     agree(files, owner, cluster)
     leave_dumps_of_segments(files, owner)
     partial.leave_excerpts_of_logs(files, owner, cluster)
     partial.say_whose_is_unknown(files, owner)
-    return owner, cluster
+    return owner, cluster, told
+
+
+def names_of(cluster: Sequence[str | None], told: pl.DataFrame) -> list[str | None]:
+    """The cluster of each file, and those that logs tell of besides."""
+    return [*cluster, *told.get_column("cluster").unique(maintain_order=True).to_list()]
 
 
 def listed(
@@ -271,6 +292,7 @@ def brokers_of(
     files: Sequence[tuple[Source, FileReading]],
     owner: Sequence[int | None],
     cluster: Sequence[str | None],
+    told: pl.DataFrame,
     observations: pl.DataFrame,
 ) -> tuple[Broker, ...]:
     """Every broker of every cluster.
@@ -278,35 +300,46 @@ def brokers_of(
     Args:
         files: sources with what was read; rows are not looked at.
         owner, cluster: of each file.
-        observations: in order, with ``source`` and ``broker``; those without a topic and those of traces are enough.
+        told: logs that tell of several clusters, schema ``LIVES``.
+        observations: in order, with ``source``, ``broker`` and ``_cluster``, the number of their cluster; those without
+            a topic and those of traces are enough.
     """
     everyone: list[Broker] = []
-    names = sorted({name for name in cluster if name is not None})
-    for name in names if len(names) < 2 else (*names, None):
-        everyone += _brokers(files, owner, cluster, name, observations, alone=len(names) < 2)
-    if not names:
-        everyone += _brokers(files, owner, cluster, None, observations, alone=True)
+    all_names = names_of(cluster, told)
+    names = sorted({name for name in all_names if name is not None})
+    if len(names) < 2:
+        return tuple(_brokers(files, owner, range(len(files)), next(iter(names), None), observations))
+    numbers = cluster_numbers(all_names)
+    for name in (*names, None):
+        also = set(told.filter(pl.col("cluster") == name).get_column("source").to_list()) if name is not None else set()
+        mine = [number for number, other in enumerate(cluster) if other == name or number in also]
+        of_name = pl.col("_cluster").is_null() | (pl.col("_cluster") == numbers.get(name, -1))
+        rows = observations.filter(pl.col("source").is_in(mine) & of_name)
+        everyone += _brokers(files, owner, mine, name, rows)
     return tuple(everyone)
 
 
 def _brokers(
     files: Sequence[tuple[Source, FileReading]],
     owner: Sequence[int | None],
-    cluster: Sequence[str | None],
+    mine: Sequence[int],
     name: str | None,
-    observations: pl.DataFrame,
-    *,
-    alone: bool,
+    rows: pl.DataFrame,
 ) -> list[Broker]:
-    """The brokers of one cluster, by id; of the only one in the case, those that no file names too."""
-    mine = [number for number, other in enumerate(cluster) if alone or other == name]
+    """The brokers of one cluster, by id.
+
+    Args:
+        files, owner: of the whole case.
+        mine: which of the files are of the cluster.
+        name: the cluster.
+        rows: observations of the cluster.
+    """
     settings: dict[int, dict[str, str]] = {}
     for number in mine:
         broker, found = owner[number], files[number][1]
         if found.format == "server-properties" and broker is not None:
             settings.setdefault(broker, {}).update(found.properties)
     clusters = {broker: name for number in mine if (broker := owner[number]) is not None}
-    rows = observations if alone else observations.filter(pl.col("source").is_in(mine))
     for broker in _told_in_shared(files, owner, rows):
         clusters.setdefault(broker, name)
     made = brokers(rows, settings, clusters)
@@ -407,11 +440,12 @@ def _observations(
     files: Sequence[tuple[Source, FileReading]],
     owner: Sequence[int | None],
     cluster: Sequence[str | None],
+    told: pl.DataFrame,
     reading: Reading,
     had: Sequence[int],
 ) -> pl.DataFrame:
-    """All rows; ``had`` is how many notices each file had by itself."""
-    place = cluster_numbers(cluster)
+    """All rows, with ``_cluster``, the number of their cluster; ``had`` is how many notices each file had by itself."""
+    place = cluster_numbers(names_of(cluster, told))
     facts = pl.DataFrame(
         {
             "source": range(len(files)),
@@ -438,6 +472,7 @@ def _observations(
             "broker": pl.Int32(),
             "run": pl.Int32(),
             "starts_run": pl.Boolean(),
+            "_cluster": pl.UInt16(),
         }
         schema["time"] = pl.Datetime("us", "UTC")
         return empty(schema).with_row_index("row")
@@ -445,9 +480,10 @@ def _observations(
     parts.clear()
     for _, found in files:
         found.observations = found.observations.clear()  # one copy of a large case is enough
-    rows = _in_window(witnessed(rows, reading.skew), reading, files)
+    rows = clustered(witnessed(rows, reading.skew), told, place)
+    rows = _in_window(rows, reading, files)
     rows = in_order(rows).with_row_index("row")
-    return with_runs(rows).drop("_owner", "_rank", "_when", "_cluster", "_trace")
+    return with_runs(rows).drop("_owner", "_rank", "_when", "_trace")
 
 
 _LASTING = [

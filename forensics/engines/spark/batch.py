@@ -587,6 +587,7 @@ def _commit(run: Batch, job: Job, listing: Listing, context: Context, hashes: Se
             "topics": list(run.options.topics),
             "timelines": run.options.timelines,
             "brokers": brokers,
+            "lives": context.lives.cast({"from": pl.Int64}).rows(),
             "asked": asked(job, run.options),
             "made": output.files_in(generation),
             "note": dict(run.options.note()),

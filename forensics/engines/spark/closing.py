@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from forensics.case.lives import by_cluster
 from forensics.engines.spark import frames
 from forensics.engines.spark.context import Context
 from forensics.engines.spark.files import folder_of, grouped, put
@@ -68,8 +69,9 @@ class Closing:
         for is_former, files in ((False, states), (True, former if kept.height else ())):
             weighed = [(str(file), file.stat().st_size // _BYTES) for file in sorted(files)]
             tasks += [[json.dumps([is_former, paths])] for paths in grouped(weighed)]
-        clusters = context.sources.get_column("cluster").drop_nulls().n_unique()
-        ends = packed(_ends(context.sources, processes, clusters))
+        sources = by_cluster(context.sources, context.lives)
+        clusters = sources.get_column("cluster").drop_nulls().n_unique()
+        ends = packed(_ends(sources, processes, clusters))
         now = context.sources.select("path", pl.col("id").cast(pl.Int64).alias("now"))
         then = former_sources.select("path", pl.col("id").cast(pl.Int64).alias("then"))
         numbers = then.join(now, on="path").select("then", "now")

@@ -15,7 +15,8 @@ import polars as pl
 
 from forensics.case import Reading
 from forensics.case.brokers import Broker
-from forensics.case.case import brokers_of, in_window, left_out, listed, situated
+from forensics.case.case import brokers_of, in_window, left_out, listed, names_of, situated
+from forensics.case.lives import clustered
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from forensics.case.order import (
     METADATA_TOPIC,
@@ -179,6 +180,7 @@ class Context:
         lines: rows without a topic, in order, with ``_cluster``, ``broker`` and ``starts_run``.
         brokers: every broker of every cluster.
         clusters: number of each cluster.
+        lives: logs that tell of several clusters, schema ``LIVES``.
         notices: what putting together had to say, with ``source`` and ``seq``.
         left: observations outside of the window that was asked for.
     """
@@ -191,6 +193,7 @@ class Context:
     lines: pl.DataFrame
     brokers: tuple[Broker, ...]
     clusters: dict[str | None, int]
+    lives: pl.DataFrame
     notices: pl.DataFrame
     left: int
 
@@ -202,8 +205,9 @@ class Draft:
     Attributes:
         files: sources with readings that have no rows.
         owner, cluster: of each.
-        reading, sources, attributes, kept, names, lines, notices: as of the context.
-        spoken: once for each file, broker and message: ``source``, ``broker``, ``message``, ``line``.
+        reading, sources, attributes, kept, names, lines, clusters, lives, notices: as of the context.
+        spoken: once for each file, broker and message: ``source``, ``_cluster`` (null: that of the file), ``broker``,
+            ``message``, ``line``.
     """
 
     files: list[tuple[Source, FileReading]]
@@ -215,6 +219,8 @@ class Draft:
     kept: pl.DataFrame
     names: pl.DataFrame
     lines: pl.DataFrame
+    clusters: dict[str | None, int]
+    lives: pl.DataFrame
     notices: pl.DataFrame
     spoken: pl.DataFrame
 
@@ -251,8 +257,8 @@ def draft(
             stub = _stub(facts[unit])
         files.append((sources[number], stub))
     before = [found.notices.height for _, found in files]
-    owner, cluster = situated(files, reading)
-    clusters, places = cluster_numbers(cluster), ranks(files, owner, cluster)
+    owner, cluster, lives = situated(files, reading, lambda found: _zone(found, reading))
+    clusters, places = cluster_numbers(names_of(cluster, lives)), ranks(files, owner, cluster)
     attributes: list[dict[str, Any]] = []
     kept: list[pl.DataFrame] = []
     names: list[pl.DataFrame] = []
@@ -267,7 +273,6 @@ def draft(
             continue
         one = facts[unit]
         of_metadata = found.format in METADATA_FORMATS
-        told = found.zone if found.zone is not None and reading.zone is None else UTC  # else in UTC as it was read
         for split, (lines_before, when) in enumerate(one.splits):
             attributes.append(
                 {
@@ -278,7 +283,7 @@ def draft(
                     "_cluster": clusters[cluster[number]],
                     "_rank": places[number],
                     "_trace": found.format == "trace",
-                    "_zone": told,
+                    "_zone": _zone(found, reading),
                     "_lines": lines_before,
                     "_when_before": when,
                     "_rows": found.format not in (read.UNREADABLE, COPY),
@@ -307,6 +312,7 @@ def draft(
     )
     found_names = found_names.sort("topic_id", "topic").unique("topic_id", keep="first", maintain_order=True)
     all_lines = placed(pl.concat(lines) if lines else empty(CONTEXT_ROWS), table, reading, whole=True)
+    all_lines = clustered(all_lines, lives, clusters)
     if (keep := in_window(reading)) is not None:
         all_lines = all_lines.filter(keep)
     return Draft(
@@ -319,10 +325,12 @@ def draft(
         pl.concat(kept) if kept else pl.DataFrame(schema={"unit": pl.Int64, "byte": pl.Int64}),
         found_names,
         in_order(all_lines),
+        clusters,
+        lives,
         pl.concat(notices) if notices else empty(EXTRA),
         pl.DataFrame(
             [
-                (number, owner[number] if broker is None else broker, message, 1)
+                (number, None, owner[number] if broker is None else broker, message, 1)
                 for number, unit in enumerate(units)
                 if unit != NO_UNIT and files[number][1].format != read.UNREADABLE
                 for broker, message in sorted(facts[unit].spoken, key=repr)
@@ -360,8 +368,19 @@ CONTEXT_ROWS: Final[dict[str, pl.DataType]] = {
     "split": pl.Int32(),
     "unit": pl.Int64(),
 }
-SPOKEN: Final = {"source": pl.UInt32(), "broker": pl.Int32(), "message": pl.String(), "line": pl.Int64()}
+SPOKEN: Final[dict[str, pl.DataType]] = {
+    "source": pl.UInt32(),
+    "_cluster": pl.Int32(),
+    "broker": pl.Int32(),
+    "message": pl.String(),
+    "line": pl.Int64(),
+}
 EXTRA: Final[dict[str, pl.DataType]] = {"seq": pl.Int64(), **NOTICES, "source": pl.UInt32()}
+
+
+def _zone(found: FileReading, reading: Reading) -> str:
+    """The zone of the times in a file's rows: where the user gave one, they were put in UTC as they were read."""
+    return found.zone if found.zone is not None and reading.zone is None else UTC
 
 
 def _stub(facts: Facts) -> FileReading:
@@ -436,10 +455,12 @@ def settled(made: Draft, surveyed: pl.DataFrame) -> Context:
     """
     busy = surveyed.filter(pl.col("gap").is_not_null())
     spoken = made.spoken
-    if in_window(made.reading) is not None:  # what was said at other times was not said
+    if in_window(made.reading) is not None or made.lives.height:  # what was said at other times was not said
         spoken = surveyed.filter(pl.col("gap").is_null() & pl.col("left").is_null())
-        spoken = spoken.select(pl.col("source").cast(pl.UInt32), "broker", "message", pl.lit(1, pl.Int64).alias("line"))
-        spoken = spoken.unique().sort("source", "broker", "message")
+        spoken = spoken.select(
+            pl.col("source").cast(pl.UInt32), "_cluster", "broker", "message", pl.lit(1, pl.Int64).alias("line")
+        )
+        spoken = spoken.unique().sort("source", "_cluster", "broker", "message")
     sources, notices = _without_what_is_left_out(made, surveyed)
     mine = ["_cluster", "broker"]
     starts = made.starts.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(mine).alias("gap"))
@@ -458,7 +479,7 @@ def settled(made: Draft, surveyed: pl.DataFrame) -> Context:
         maintain_order="left",
     ).with_columns(pl.col("starts_run").fill_null(False))
     told = pl.concat([lines, spoken], how="diagonal").with_columns(pl.col("starts_run").fill_null(False))
-    brokers = brokers_of(made.files, made.owner, made.cluster, told)
+    brokers = brokers_of(made.files, made.owner, made.cluster, made.lives, told)
     return Context(
         made.reading,
         sources,
@@ -467,7 +488,8 @@ def settled(made: Draft, surveyed: pl.DataFrame) -> Context:
         made.names,
         lines,
         brokers,
-        cluster_numbers(made.cluster),
+        made.clusters,
+        made.lives,
         notices,
         int(surveyed.get_column("left").sum()),
     )

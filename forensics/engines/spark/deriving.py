@@ -10,6 +10,7 @@ import polars as pl
 
 from forensics.case import Reading
 from forensics.case.case import in_window
+from forensics.case.lives import clustered
 from forensics.case.order import METADATA_TOPIC
 from forensics.engines.spark.context import SURVEY, Context, Draft, busy, gaps, placed
 from forensics.engines.spark.rows import ddl, narrowed, packed, plain, restored, unpacked
@@ -67,11 +68,20 @@ class Derive:
     kept: bytes
     names: bytes
     starts: bytes
+    lives: bytes
+    clusters: dict[str | None, int]
 
     @staticmethod
     def of(made: Draft | Context, starts: pl.DataFrame) -> Derive:
         """From what the driver knows."""
-        return Derive(made.reading, packed(made.attributes), packed(made.kept), packed(made.names), packed(starts))
+        tables = (made.attributes, made.kept, made.names, starts, made.lives)
+        attributes, kept, names, begins, lives = map(packed, tables)
+        return Derive(made.reading, attributes, kept, names, begins, lives, made.clusters)
+
+    @property
+    def several(self) -> bool:
+        """Whether any log tells of several clusters."""
+        return unpacked(self.lives).height > 0
 
     def table(self, name: str, incoming: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         """Rows of a table, from raw ones."""
@@ -90,8 +100,9 @@ class Derive:
             if keep is not None:
                 more.append(mine.filter(~keep).group_by("source").agg(pl.len().alias("left")))
                 mine = mine.filter(keep)
+            if keep is not None or self.several:
                 lines = mine.filter(pl.col("line").is_not_null())
-                more.append(lines.select("source", "broker", "message").unique())
+                more.append(lines.select("source", "_cluster", "broker", "message").unique())
             more.append(busy(mine, starts))
             found = pl.concat([found, *[narrowed(part, SURVEY) for part in more]])
             # One row for each thing that is known, however many rows said it.
@@ -134,6 +145,8 @@ class Derive:
     def _placed(self, rows: pl.DataFrame, attributes: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
         rows = restored(rows, OBSERVATIONS)
         found = placed(rows, attributes, self.reading)
+        if self.several:
+            found = clustered(found, unpacked(self.lives), self.clusters)
         if found.get_column("_bytes").any():
             counts = found.filter("_bytes").join(kept, on=["unit", "byte"], how="semi", nulls_equal=True)
             found = pl.concat([found.filter(~pl.col("_bytes")), counts])

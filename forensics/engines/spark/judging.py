@@ -16,6 +16,7 @@ from forensics import tables
 from forensics.case import Case, Reading
 from forensics.case.brokers import Broker
 from forensics.case.case import SOURCES
+from forensics.case.lives import by_cluster
 from forensics.case.order import METADATA_TOPIC
 from forensics.case.quotes import batch_texts
 from forensics.engines import codec, local
@@ -142,7 +143,7 @@ class Judge:
     @staticmethod
     def of(context: Context, topics: tuple[str, ...] = (), *, timelines: bool = False) -> Judge:
         """From what the driver knows."""
-        sources = context.sources
+        sources = by_cluster(context.sources, context.lives)
         of_many = pl.col("topic").is_null() | (pl.col("topic") == METADATA_TOPIC)
         wide = sources.filter(of_many & ~pl.col("format").is_in(_NEVER_CITED))
         clusters = sources.get_column("cluster").drop_nulls().n_unique()

@@ -14,6 +14,7 @@ import polars as pl
 from forensics import __version__
 from forensics.case import Case, Reading
 from forensics.case.case import SOURCES
+from forensics.case.lives import DIVIDED, LIVES, changes
 from forensics.engines import codec, local
 from forensics.engines.spark import answers
 from forensics.engines.spark.deriving import TABLES
@@ -121,7 +122,7 @@ class Stored:
             .agg(pl.col("time").min().alias("first"), pl.col("time").max().alias("last"))
         )
         named = pl.col("topic_id").is_not_null() & pl.col("topic").is_not_null()
-        return answers.summary(
+        case = answers.summary(
             sources,
             [codec.decode_broker(text) for text in self.manifest["brokers"]],
             self.reading,
@@ -131,6 +132,7 @@ class Stored:
             names=rows.filter(named).select("topic_id", "topic").unique().collect(),
             notices=self.scan("notices").collect(),
         )
+        return self._divided(case)
 
     def names(self) -> list[str]:
         """Partitions that were judged."""
@@ -150,7 +152,7 @@ class Stored:
             wanted = (pl.col("topic") == topic) & (pl.col("partition").cast(pl.String) == partition)
             wanted |= pl.col("topic").is_null()
         brokers = [codec.decode_broker(text) for text in self.manifest["brokers"]]
-        return Case(
+        case = Case(
             self.sources(),
             observations_of(
                 self.scan("observations")
@@ -164,6 +166,18 @@ class Stored:
             self.files(),
             tuple(brokers),
         )
+        return self._divided(case)
+
+    def _divided(self, case: Case) -> Case:
+        """The case with what is known of logs that tell of several clusters."""
+        rows = self.manifest.get("lives", [])
+        if not rows:
+            return case
+        told = pl.DataFrame(rows, schema=["source", "from", "cluster"], orient="row").cast(pl.Schema(LIVES))
+        lines = self.scan("observations").filter(pl.col("source").is_in(told.get_column("source").unique().to_list()))
+        found = lines.select("source", "line", "cluster").drop_nulls("line").sort("source", "line", maintain_order=True)
+        divided = changes(found.collect(), "cluster").cast(pl.Schema(DIVIDED))
+        return replace(case, lives=told, divided=divided)
 
     def _ends(self) -> pl.Expr:
         """Whether a row has the first or the last time that a process of a broker stated."""

@@ -1,0 +1,408 @@
+"""Which cluster the lines of a log are of, moment by moment: a broker's log may tell of several clusters in turn.
+
+A folder of logs outlives a cluster: a data directory is wiped, ZooKeeper begins anew, and the same files go on. So a
+file is not of one cluster; a process is, from its start to the next. Only ``server.log`` prints the cluster id (KIP-78,
+KafkaServer.startup, 0.10.1 to 3.9), once at each start; the other logs of the folder are of the process that ran then.
+
+Two more lines tell lives of a cluster apart. The controller epoch never falls within a cluster: ZooKeeper keeps it
+(``/controller_epoch``, KafkaZkClient), with KRaft it is the epoch of the metadata log. And a process that says that it
+shut down is over: what follows is of another one, even if the lines of its start are not at hand.
+
+All of this is found from rows without a topic, which are few.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from forensics.case.order import utc
+from parsers.file_reading import UTC, FileReading, note
+from parsers.schema import Kind
+from parsers.sources import Source
+from parsers.text_log import NAME as LOG
+
+LIVES: Final[dict[str, pl.DataType]] = {
+    "source": pl.UInt32(),
+    "from": pl.Datetime("us", UTC),
+    "cluster": pl.String(),
+}
+"""From when on the lines of a source are of a cluster; only of sources of several, each from its first line on."""
+
+DIVIDED: Final[dict[str, pl.DataType]] = {"source": pl.UInt32(), "line": pl.Int64(), "cluster": pl.String()}
+"""From which line on a log that tells of several clusters tells of which."""
+
+UNKNOWN: Final = "unknown-"
+"""How the name of a cluster begins whose id no line prints, though lines show that it is none of the others."""
+
+_EARLY: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - as all times here, in UTC without saying so
+_STEP: Final = timedelta(microseconds=1)
+_AT_ONCE: Final = timedelta(minutes=1)  # a process prints its cluster id so soon after its first line, at most
+_NOT_PRINTED: Final = (
+    "no line prints the id of the cluster that this log tells of from {}: other processes beside it were of several "
+    "clusters, so these lines are not compared with any other cluster's"
+)
+
+
+class Life(NamedTuple):
+    """A stretch of time in which a folder's logs are of one cluster.
+
+    Attributes:
+        begin: when it begins, UTC without a zone.
+        cluster: the id that is printed; None where none is.
+    """
+
+    begin: datetime
+    cluster: str | None
+
+
+class _Marks(NamedTuple):
+    """What the rows of a folder's logs say of processes, each in the order of time.
+
+    Attributes:
+        printed: when a process printed which cluster id.
+        starts: when a process began.
+        ends: when a process said that it had shut down.
+        active: when a broker became controller, and with which controller epoch.
+        seen: times at which anything is known to have been printed.
+    """
+
+    printed: list[tuple[datetime, str]]
+    starts: list[datetime]
+    ends: list[datetime]
+    active: list[tuple[datetime, int]]
+    seen: list[datetime]
+
+
+_KINDS: Final = (Kind.BROKER_CLUSTER, Kind.PROCESS_START, Kind.SHUTDOWN_COMPLETE, Kind.CONTROLLER_ACTIVE)
+
+
+def lives(
+    files: Sequence[tuple[Source, FileReading]],
+    owner: Sequence[int | None],
+    cluster: list[str | None],
+    zone_of: Callable[[FileReading], str],
+    assumed: str,
+) -> pl.DataFrame:
+    """Give each log the cluster of the processes that wrote it.
+
+    Args:
+        files: sources with what was read; a notice is added where no line prints the cluster.
+        owner: broker of each file.
+        cluster: cluster of each file as far as it is known; of logs it is changed to the last that they tell of.
+        zone_of: the zone of the times in a file's rows.
+        assumed: zone of first and last times where a file names none.
+
+    Returns:
+        Schema ``LIVES``, in order.
+    """
+    logs = [number for number, (_, found) in enumerate(files) if found.format == LOG]
+    told = {number: ids for number in logs if (ids := _ids(files[number][1]))}
+    if len({one for ids in told.values() for one in ids} | {one for one in cluster if one is not None}) < 2:
+        return pl.DataFrame(schema=LIVES)
+    spans = {number: span for number in logs if (span := _span(files[number][1], assumed)) is not None}
+    known = _timelines(files, owner, told, spans, zone_of)
+    rows: list[tuple[int, datetime, str]] = []
+    for number in logs:
+        group = _group(files, owner, number, known)
+        if group is None:
+            continue
+        timeline = known[group]
+        mine = _within(timeline, spans.get(number))
+        cluster[number] = mine[-1].cluster
+        if len(mine) > 1:
+            rows += [(number, one.begin, one.cluster) for one in mine if one.cluster is not None]
+        _say(files[number][1], mine)
+    return pl.DataFrame(rows, schema={**LIVES, "from": pl.Datetime("us")}, orient="row").with_columns(
+        pl.col("from").dt.replace_time_zone(UTC)
+    )
+
+
+def by_cluster(sources: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """The sources with one row for each cluster that they tell of.
+
+    Args:
+        sources: schema ``SOURCES``.
+        told: schema ``LIVES``.
+
+    Returns:
+        The same columns; of a source of several clusters, first and last time are those within each.
+    """
+    if told.is_empty():
+        return sources
+    ends = told.group_by("source", "cluster", maintain_order=True).agg(
+        pl.col("from").min().alias("_from"), pl.col("from").max().alias("_last")
+    )
+    later = told.with_columns((pl.col("from").shift(-1).over("source") - _STEP).alias("_until"))
+    ends = ends.join(
+        later.select("source", "cluster", pl.col("from").alias("_last"), "_until"), on=["source", "cluster", "_last"]
+    ).rename({"source": "id", "cluster": "_cluster"})
+    first, last = pl.col("first_time"), pl.col("last_time")
+    return (
+        sources.join(ends, on="id", how="left", maintain_order="left_right")
+        .with_columns(
+            pl.coalesce("_cluster", "cluster").alias("cluster"),
+            pl.when(first.is_not_null()).then(pl.max_horizontal(first, "_from")).alias("first_time"),
+            pl.when(last.is_not_null()).then(pl.min_horizontal(last, "_until")).alias("last_time"),
+        )
+        .select(sources.columns)
+    )
+
+
+def clustered(rows: pl.DataFrame, told: pl.DataFrame, numbers: Mapping[str | None, int]) -> pl.DataFrame:
+    """Observations with ``_cluster``, and ``cluster`` where they have it, as of the time of each.
+
+    Args:
+        rows: observations with ``source``, ``_when`` and ``_cluster``, the number of their file's cluster.
+        told: schema ``LIVES``.
+        numbers: of each cluster.
+    """
+    several = rows.get_column("source").is_in(told.get_column("source").unique().cast(rows.schema["source"]).implode())
+    if not several.any():
+        return rows
+    number = pl.col("cluster").replace_strict(dict(numbers), default=None, return_dtype=rows.schema["_cluster"])
+    begins = told.select(
+        pl.col("source").cast(rows.schema["source"]),
+        pl.col("from").alias("_begin"),
+        number.alias("_number"),
+        pl.col("cluster").alias("_name"),
+    )
+    place = rows.select("source", pl.col("_when").alias("_begin")).with_row_index("_at").filter(several)
+    first = begins.unique("source", keep="first", maintain_order=True).get_column("_begin").min()
+    place = place.with_columns(pl.col("_begin").fill_null(first)).sort("_begin", maintain_order=True)
+    found = place.join_asof(begins.sort("_begin"), on="_begin", by="source", check_sortedness=False)
+    found = found.select("_at", "_number", "_name")
+    rows = rows.with_row_index("_at").join(found, on="_at", how="left", maintain_order="left").drop("_at")
+    names = [pl.coalesce("_name", "cluster").alias("cluster")] if "cluster" in rows.columns else []
+    return rows.with_columns(pl.coalesce("_number", "_cluster").alias("_cluster"), *names).drop("_number", "_name")
+
+
+def divided(rows: pl.DataFrame, told: pl.DataFrame, numbers: Mapping[str | None, int]) -> pl.DataFrame:
+    """The lives of logs by line, schema ``DIVIDED``.
+
+    Args:
+        rows: observations with ``source``, ``line`` and ``_cluster``.
+        told: schema ``LIVES``.
+        numbers: of each cluster.
+    """
+    if told.is_empty():
+        return pl.DataFrame(schema=DIVIDED)
+    found = rows.filter(pl.col("source").is_in(told.get_column("source").unique().implode()))
+    found = found.select("source", "line", "_cluster").drop_nulls("line").sort("source", "line", maintain_order=True)
+    names = {number: name for name, number in numbers.items()}
+    name = pl.col("_cluster").replace_strict(names, return_dtype=pl.String).alias("cluster")
+    return changes(found, "_cluster").select("source", "line", name)
+
+
+def changes(rows: pl.DataFrame, cluster: str) -> pl.DataFrame:
+    """Of the rows of sources in order, those at which a column that tells their cluster changes."""
+    return rows.filter(pl.col(cluster).ne_missing(pl.col(cluster).shift(1).over("source")))
+
+
+def of_cluster(rows: pl.DataFrame, divided: pl.DataFrame, name: str | None) -> pl.DataFrame:
+    """The rows of one cluster's sources without the lines in which these tell of another.
+
+    Args:
+        rows: with ``source`` and ``line``.
+        divided: schema ``DIVIDED``.
+        name: the cluster.
+    """
+    several = rows.get_column("source").is_in(divided.get_column("source").unique().implode())
+    if not several.any():
+        return rows
+    place = rows.select("source", pl.col("line").fill_null(0)).with_row_index("_at").filter(several)
+    found = place.sort("line").join_asof(divided.sort("line"), on="line", by="source", check_sortedness=False)
+    first = divided.unique("source", keep="first", maintain_order=True).rename({"cluster": "_first"})
+    found = found.join(first.select("source", "_first"), on="source", how="left")
+    other = found.filter(pl.coalesce("cluster", "_first").ne_missing(pl.lit(name, dtype=pl.String)))
+    return rows.filter(~pl.int_range(pl.len(), dtype=pl.UInt32).is_in(other.get_column("_at").implode()))
+
+
+def _ids(found: FileReading) -> set[str]:
+    rows = found.observations.filter(pl.col("kind") == Kind.BROKER_CLUSTER.value)
+    return set(rows.get_column("detail").drop_nulls().to_list())
+
+
+def _span(found: FileReading, assumed: str) -> tuple[datetime, datetime] | None:
+    ends = [found.first_time, found.last_time]
+    if None in ends:
+        return None
+    printed = pl.Series("time", ends, dtype=pl.Datetime("us")).to_frame()
+    first, last = printed.select(utc(pl.col("time"), found.zone or assumed).dt.replace_time_zone(None)).to_series()
+    return None if first is None or last is None else (first, last)
+
+
+_Group = tuple[str, int | None, bool]
+"""A folder; where the clusters of its brokers differ at one time, the broker, and that it is told by broker."""
+
+
+def _group(
+    files: Sequence[tuple[Source, FileReading]],
+    owner: Sequence[int | None],
+    number: int,
+    known: Mapping[_Group, list[Life]],
+) -> _Group | None:
+    """Which of the timelines is that of a log."""
+    folder = str(PurePosixPath(files[number][0].path).parent)
+    for group in ((folder, None, False), (folder, owner[number], True)):
+        if group in known:
+            return group
+    return None
+
+
+def _timelines(
+    files: Sequence[tuple[Source, FileReading]],
+    owner: Sequence[int | None],
+    told: Mapping[int, set[str]],
+    spans: Mapping[int, tuple[datetime, datetime]],
+    zone_of: Callable[[FileReading], str],
+) -> dict[_Group, list[Life]]:
+    """The lives of each folder whose logs print the ids of several clusters."""
+    members: dict[str, list[int]] = {}
+    for number in spans:
+        members.setdefault(str(PurePosixPath(files[number][0].path).parent), []).append(number)
+    found: dict[_Group, list[Life]] = {}
+    unknown = 0
+    for folder, numbers in members.items():
+        if len({one for number in numbers for one in told.get(number, ())}) < 2:
+            continue
+        groups: dict[_Group, list[int]] = {(folder, None, False): numbers}
+        marks = _marks(files, numbers, spans, zone_of)
+        if _returns([one for _, one in marks.printed]) and len({owner[number] for number in numbers}) > 1:
+            groups = {}
+            for number in numbers:
+                groups.setdefault((folder, owner[number], True), []).append(number)
+        for group, mine in groups.items():
+            timeline = _told(_marks(files, mine, spans, zone_of))
+            if timeline:
+                found[group] = []
+                for one in timeline:
+                    unknown += one.cluster is None
+                    found[group].append(one if one.cluster else Life(one.begin, f"{UNKNOWN}{unknown}"))
+    return found
+
+
+def _returns(ids: Iterable[str]) -> bool:
+    """Whether an id comes again after another: two brokers print to one folder, or one went back."""
+    inner: list[str] = []
+    for one in ids:
+        if not inner or inner[-1] != one:
+            inner.append(one)
+    return len(set(inner)) < len(inner)
+
+
+def _marks(
+    files: Sequence[tuple[Source, FileReading]],
+    numbers: Sequence[int],
+    spans: Mapping[int, tuple[datetime, datetime]],
+    zone_of: Callable[[FileReading], str],
+) -> _Marks:
+    made = _Marks([], [], [], [], [moment for number in numbers for moment in spans[number]])
+    kinds = [kind.value for kind in _KINDS]
+    for number in numbers:
+        found = files[number][1]
+        rows = found.observations.filter(pl.col("kind").is_in(kinds), pl.col("time").is_not_null())
+        time = utc(pl.col("time"), zone_of(found)).dt.replace_time_zone(None)
+        for kind, detail, moment in rows.select("kind", "detail", time).iter_rows():
+            if moment is None:
+                continue
+            made.seen.append(moment)
+            if kind == Kind.BROKER_CLUSTER and detail is not None:
+                made.printed.append((moment, detail))
+            elif kind == Kind.PROCESS_START:
+                made.starts.append(moment)
+            elif kind == Kind.SHUTDOWN_COMPLETE:
+                made.ends.append(moment)
+            elif kind == Kind.CONTROLLER_ACTIVE and detail is not None and detail.isdigit():
+                made.active.append((moment, int(detail)))
+    for one in made:
+        one.sort()
+    return made
+
+
+def _told(marks: _Marks) -> list[Life]:
+    """The lives of one folder in order; the first one is that of all that was printed before, too."""
+    if not marks.printed:
+        return []
+    falls = _falls(marks)
+    made: list[Life] = []
+    for begin, until in zip([_EARLY, *falls], [*falls, None], strict=True):
+        printed = [one for one in marks.printed if one[0] >= begin and (until is None or one[0] < until)]
+        made += _between(marks, printed, begin)
+    return made
+
+
+def _between(marks: _Marks, printed: Sequence[tuple[datetime, str]], begin: datetime) -> list[Life]:
+    """The lives between two moments at which the controller epoch fell."""
+    if not printed:
+        return [Life(begin, None)]
+    made = [Life(begin, printed[0][1])]
+    for (before, earlier), (moment, later) in pairwise(printed):
+        if earlier == later:
+            continue
+        start = _start(marks, moment, before)
+        over = [end for end in marks.ends if before < end < start]
+        silent = [one for one in marks.seen if over and over[-1] < one < start]
+        if silent:  # something was printed by a process of which neither start nor id is at hand
+            made.append(Life(over[-1] + _STEP, None))
+        made.append(Life(start, later))
+    return made
+
+
+def _start(marks: _Marks, moment: datetime, before: datetime) -> datetime:
+    """When the process began that printed its cluster id at a moment."""
+    at = bisect_right(marks.starts, moment)
+    start = marks.starts[at - 1] if at else moment
+    return start if start > before and moment - start <= _AT_ONCE else moment
+
+
+def _falls(marks: _Marks) -> list[datetime]:
+    """When processes began whose controller epoch is lower than one before."""
+    found: list[datetime] = []
+    greatest, before = -1, _EARLY
+    for moment, epoch in marks.active:
+        if epoch < greatest or (epoch == greatest and moment - before > _AT_ONCE):
+            found.append(_boundary(marks, before, moment))
+            greatest = -1
+        greatest, before = max(greatest, epoch), moment
+    return found
+
+
+def _boundary(marks: _Marks, before: datetime, moment: datetime) -> datetime:
+    """Where a process began that was controller at a moment, after another that was controller before."""
+    over = [end for end in marks.ends if before < end < moment]
+    starts = [start for start in marks.starts if (over[-1] if over else before) < start <= moment]
+    if starts:
+        return starts[0] if over else starts[-1]
+    if over:
+        return over[-1] + _STEP
+    seen = [one for one in marks.seen if before < one < moment]
+    gaps = [(after - one, after) for one, after in zip([before, *seen], [*seen, moment], strict=True)]
+    return max(gaps)[1]
+
+
+def _within(timeline: Sequence[Life], span: tuple[datetime, datetime] | None) -> list[Life]:
+    """The lives that a file tells of."""
+    if span is None:
+        return [timeline[-1]]
+    begins = [one.begin for one in timeline]
+    first, last = (max(bisect_right(begins, moment) - 1, 0) for moment in span)
+    made: list[Life] = []
+    for one in timeline[first : max(last, first) + 1]:
+        if not made or made[-1].cluster != one.cluster:
+            made.append(one)
+    return made
+
+
+def _say(found: FileReading, mine: Sequence[Life]) -> None:
+    """Add a notice where no line prints the cluster that a log tells of."""
+    for one in mine:
+        if one.cluster is not None and one.cluster.startswith(UNKNOWN):
+            since = "its first line" if one is mine[0] else f"{one.begin:%Y-%m-%d %H:%M:%S} UTC"
+            found.notices = pl.concat([found.notices, note(_NOT_PRINTED.format(f"{since} on"))])
