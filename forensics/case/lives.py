@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
@@ -55,11 +55,15 @@ class Life(NamedTuple):
 
     Attributes:
         begin: when it begins, UTC without a zone.
-        cluster: the id that is printed; None where none is.
+        cluster: the id that is printed, or a name that begins with ``UNKNOWN`` where none is.
     """
 
     begin: datetime
-    cluster: str | None
+    cluster: str
+
+
+_Stretch = tuple[datetime, str | None]
+"""When a life begins, and the id that is printed of it."""
 
 
 class _Marks(NamedTuple):
@@ -104,24 +108,26 @@ def lives(
     """
     logs = [number for number, (_, found) in enumerate(files) if found.format == LOG]
     told = {number: ids for number in logs if (ids := _ids(files[number][1]))}
-    if len({one for ids in told.values() for one in ids} | {one for one in cluster if one is not None}) < 2:
+    everyone = set().union(*told.values()) | set(cluster)
+    if len(everyone - {None}) < 2:
         return pl.DataFrame(schema=LIVES)
     spans = {number: span for number in logs if (span := _span(files[number][1], assumed)) is not None}
     known = _timelines(files, owner, told, spans, zone_of)
-    rows: list[tuple[int, datetime, str]] = []
-    for number in logs:
-        group = _group(files, owner, number, known)
-        if group is None:
-            continue
-        timeline = known[group]
-        mine = _within(timeline, spans.get(number))
-        cluster[number] = mine[-1].cluster
-        if len(mine) > 1:
-            rows += [(number, one.begin, one.cluster) for one in mine if one.cluster is not None]
-        _say(files[number][1], mine)
-    return pl.DataFrame(rows, schema={**LIVES, "from": pl.Datetime("us")}, orient="row").with_columns(
-        pl.col("from").dt.replace_time_zone(UTC)
-    )
+    parts = [pl.DataFrame(schema=LIVES)]
+    for number, span in spans.items():
+        if (timeline := _timeline(files[number][0], owner[number], known)) is not None:
+            mine = _within(timeline, span)
+            cluster[number] = mine[-1].cluster
+            parts.append(_rows(number, mine))
+            _say(files[number][1], mine)
+    return pl.concat(parts)
+
+
+def _rows(number: int, mine: Sequence[Life]) -> pl.DataFrame:
+    """Rows of ``LIVES`` for a source; none where it is of one cluster."""
+    rows = [(number, begin, name) for begin, name in mine] if len(mine) > 1 else []
+    found = pl.DataFrame(rows, schema={**LIVES, "from": pl.Datetime("us")}, orient="row")
+    return found.with_columns(pl.col("from").dt.replace_time_zone(UTC))
 
 
 def by_cluster(sources: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
@@ -242,18 +248,10 @@ _Group = tuple[str, int | None, bool]
 """A folder; where the clusters of its brokers differ at one time, the broker, and that it is told by broker."""
 
 
-def _group(
-    files: Sequence[tuple[Source, FileReading]],
-    owner: Sequence[int | None],
-    number: int,
-    known: Mapping[_Group, list[Life]],
-) -> _Group | None:
-    """Which of the timelines is that of a log."""
-    folder = str(PurePosixPath(files[number][0].path).parent)
-    for group in ((folder, None, False), (folder, owner[number], True)):
-        if group in known:
-            return group
-    return None
+def _timeline(source: Source, broker: int | None, known: Mapping[_Group, list[Life]]) -> list[Life] | None:
+    """The lives of a log's folder, or of its broker in it."""
+    folder = str(PurePosixPath(source.path).parent)
+    return known.get((folder, None, False), known.get((folder, broker, True)))
 
 
 def _timelines(
@@ -264,28 +262,38 @@ def _timelines(
     zone_of: Callable[[FileReading], str],
 ) -> dict[_Group, list[Life]]:
     """The lives of each folder whose logs print the ids of several clusters."""
+    found: dict[_Group, list[Life]] = {}
+    unknown = count(1)
+    for folder, numbers in _of_several(files, told, spans).items():
+        printed = [one for _, one in _marks(files, numbers, spans, zone_of).printed]
+        for group, mine in _groups(folder, numbers, owner, by_broker=_returns(printed)).items():
+            timeline = _told(_marks(files, mine, spans, zone_of))
+            if timeline:
+                found[group] = [Life(at, name or f"{UNKNOWN}{next(unknown)}") for at, name in timeline]
+    return found
+
+
+def _of_several(
+    files: Sequence[tuple[Source, FileReading]], told: Mapping[int, set[str]], spans: Iterable[int]
+) -> dict[str, list[int]]:
+    """The logs of each folder in which several ids are printed."""
     members: dict[str, list[int]] = {}
     for number in spans:
         members.setdefault(str(PurePosixPath(files[number][0].path).parent), []).append(number)
-    found: dict[_Group, list[Life]] = {}
-    unknown = 0
-    for folder, numbers in members.items():
-        if len({one for number in numbers for one in told.get(number, ())}) < 2:
-            continue
-        groups: dict[_Group, list[int]] = {(folder, None, False): numbers}
-        marks = _marks(files, numbers, spans, zone_of)
-        if _returns([one for _, one in marks.printed]) and len({owner[number] for number in numbers}) > 1:
-            groups = {}
-            for number in numbers:
-                groups.setdefault((folder, owner[number], True), []).append(number)
-        for group, mine in groups.items():
-            timeline = _told(_marks(files, mine, spans, zone_of))
-            if timeline:
-                found[group] = []
-                for one in timeline:
-                    unknown += one.cluster is None
-                    found[group].append(one if one.cluster else Life(one.begin, f"{UNKNOWN}{unknown}"))
-    return found
+    printed = {folder: {one for n in numbers for one in told.get(n, ())} for folder, numbers in members.items()}
+    return {folder: numbers for folder, numbers in members.items() if len(printed[folder]) > 1}
+
+
+def _groups(
+    folder: str, numbers: Sequence[int], owner: Sequence[int | None], *, by_broker: bool
+) -> dict[_Group, list[int]]:
+    """The logs of a folder, all together or those of each broker by themselves."""
+    if not by_broker or len({owner[number] for number in numbers}) < 2:
+        return {(folder, None, False): list(numbers)}
+    groups: dict[_Group, list[int]] = {}
+    for number in numbers:
+        groups.setdefault((folder, owner[number], True), []).append(number)
+    return groups
 
 
 def _returns(ids: Iterable[str]) -> bool:
@@ -309,40 +317,42 @@ def _marks(
         found = files[number][1]
         rows = found.observations.filter(pl.col("kind").is_in(kinds), pl.col("time").is_not_null())
         time = utc(pl.col("time"), zone_of(found)).dt.replace_time_zone(None)
-        for kind, detail, moment in rows.select("kind", "detail", time).iter_rows():
-            if moment is None:
-                continue
+        for kind, detail, moment in rows.select("kind", "detail", time).drop_nulls("time").iter_rows():
             made.seen.append(moment)
-            if kind == Kind.BROKER_CLUSTER and detail is not None:
-                made.printed.append((moment, detail))
-            elif kind == Kind.PROCESS_START:
-                made.starts.append(moment)
-            elif kind == Kind.SHUTDOWN_COMPLETE:
-                made.ends.append(moment)
-            elif kind == Kind.CONTROLLER_ACTIVE and detail is not None and detail.isdigit():
-                made.active.append((moment, int(detail)))
+            _mark(made, kind, detail, moment)
     for one in made:
         one.sort()
     return made
 
 
-def _told(marks: _Marks) -> list[Life]:
+def _mark(made: _Marks, kind: str, detail: str | None, moment: datetime) -> None:
+    if kind == Kind.PROCESS_START:
+        made.starts.append(moment)
+    elif kind == Kind.SHUTDOWN_COMPLETE:
+        made.ends.append(moment)
+    elif kind == Kind.BROKER_CLUSTER and detail is not None:
+        made.printed.append((moment, detail))
+    elif kind == Kind.CONTROLLER_ACTIVE and detail is not None and detail.isdigit():
+        made.active.append((moment, int(detail)))
+
+
+def _told(marks: _Marks) -> list[_Stretch]:
     """The lives of one folder in order; the first one is that of all that was printed before, too."""
     if not marks.printed:
         return []
     falls = _falls(marks)
-    made: list[Life] = []
+    made: list[_Stretch] = []
     for begin, until in zip([_EARLY, *falls], [*falls, None], strict=True):
         printed = [one for one in marks.printed if one[0] >= begin and (until is None or one[0] < until)]
         made += _between(marks, printed, begin)
     return made
 
 
-def _between(marks: _Marks, printed: Sequence[tuple[datetime, str]], begin: datetime) -> list[Life]:
+def _between(marks: _Marks, printed: Sequence[tuple[datetime, str]], begin: datetime) -> list[_Stretch]:
     """The lives between two moments at which the controller epoch fell."""
     if not printed:
-        return [Life(begin, None)]
-    made = [Life(begin, printed[0][1])]
+        return [(begin, None)]
+    made: list[_Stretch] = [(begin, printed[0][1])]
     for (before, earlier), (moment, later) in pairwise(printed):
         if earlier == later:
             continue
@@ -350,8 +360,8 @@ def _between(marks: _Marks, printed: Sequence[tuple[datetime, str]], begin: date
         over = [end for end in marks.ends if before < end < start]
         silent = [one for one in marks.seen if over and over[-1] < one < start]
         if silent:  # something was printed by a process of which neither start nor id is at hand
-            made.append(Life(over[-1] + _STEP, None))
-        made.append(Life(start, later))
+            made.append((over[-1] + _STEP, None))
+        made.append((start, later))
     return made
 
 
@@ -387,10 +397,8 @@ def _boundary(marks: _Marks, before: datetime, moment: datetime) -> datetime:
     return max(gaps)[1]
 
 
-def _within(timeline: Sequence[Life], span: tuple[datetime, datetime] | None) -> list[Life]:
+def _within(timeline: Sequence[Life], span: tuple[datetime, datetime]) -> list[Life]:
     """The lives that a file tells of."""
-    if span is None:
-        return [timeline[-1]]
     begins = [one.begin for one in timeline]
     first, last = (max(bisect_right(begins, moment) - 1, 0) for moment in span)
     made: list[Life] = []
@@ -403,6 +411,6 @@ def _within(timeline: Sequence[Life], span: tuple[datetime, datetime] | None) ->
 def _say(found: FileReading, mine: Sequence[Life]) -> None:
     """Add a notice where no line prints the cluster that a log tells of."""
     for one in mine:
-        if one.cluster is not None and one.cluster.startswith(UNKNOWN):
+        if one.cluster.startswith(UNKNOWN):
             since = "its first line" if one is mine[0] else f"{one.begin:%Y-%m-%d %H:%M:%S} UTC"
             found.notices = pl.concat([found.notices, note(_NOT_PRINTED.format(f"{since} on"))])
