@@ -25,6 +25,7 @@ _WHOLE: Final = {
     "gc-log": IRRELEVANT,
     "unreadable": DAMAGED,
     "copy": IRRELEVANT,
+    "pointer": IRRELEVANT,
 }
 """Files that are of one class from end to end; a copy is counted where it was read first."""
 _READ_AT_ONCE: Final = 1 << 20

@@ -27,6 +27,7 @@ from parsers.schema import NOTICES, empty
 from parsers.sources import Source
 from parsers.streams import problem_of
 from parsers.take_data import named
+from parsers.take_pointer import POINTER, is_pointer, pointer
 from parsers.walk import in_reading_order
 
 __all__ = [
@@ -53,7 +54,7 @@ _NO_LOGS = frozenset((*CHECKPOINT_FILES, "leader-epoch-checkpoint", "partition.m
 UNKNOWN = "unknown"
 IRRELEVANT = "irrelevant"
 GC_LOG = "gc-log"
-OTHER_KINDS = (IRRELEVANT, GC_LOG)
+OTHER_KINDS = (POINTER, IRRELEVANT, GC_LOG)
 """Formats that are known, and say nothing of replication."""
 UNREADABLE = "unreadable"
 ARCHIVE = "archive"
@@ -236,6 +237,7 @@ def _stranger(source: Source, head: bytes) -> pl.DataFrame:
 
 
 TAKERS: tuple[Taker, ...] = (
+    Taker(POINTER, "stands for a file that Git LFS or git-annex keeps elsewhere", is_pointer, pointer),
     Taker(
         "excerpt",
         "lines of logs as people paste them",

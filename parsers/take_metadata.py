@@ -20,6 +20,7 @@ from parsers.formats.metadata_log import (
 )
 from parsers.sources import Source
 from parsers.take_data import content, segment, segment_bytes
+from parsers.take_pointer import is_pointer, pointer
 
 TOPIC = "__cluster_metadata"
 
@@ -93,6 +94,8 @@ def _segment(
         The reading, the state that the segments so far give, and the snapshot's state carried on.
     """
     try:
+        if is_pointer(source, head := source.head()):
+            return pointer(source, head), None, state
         with segment_bytes(source) as data:
             plain = read_metadata_log(data, base_offset=base, state=before or MetadataState(next_offset=base))
             based = read_metadata_log(data, base_offset=base, state=state) if state is not None else None
