@@ -28,6 +28,7 @@ from forensics.replay.events import COLUMNS, PROGRESS, Event
 from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, History
 from forensics.replay.moves import carried, homes, without_copies
+from forensics.replay.omissions.left_out import left_out, unattributed
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.removals import removals
@@ -105,7 +106,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     own_events = _events(pl.concat([_telling(own), _lagging(rows)]))
     processes = _processes(case)
     cluster_events = _events(cluster)
-    ids = _topic_ids(rows)
+    ids, nobodys = _topic_ids(rows), left_out(case)
     removed, starts, stood = removals(rows), log_starts(rows), homes(rows)
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)}
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
@@ -153,7 +154,8 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         named.min_insync_replicas = _min_insync_replicas(named, [case.brokers.get(broker) for broker in members])
         replicas = with_skipped(named, replicas, case)
         forks_of = forked.get((topic, partition), []) if live else []
-        history = reconstruct(named, events, told, replicas, forks_of, facts)
+        missing = unattributed(nobodys.get((topic, partition)), {*events, *replicas})
+        history = reconstruct(named, events, told, replicas, forks_of, facts, missing)
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
         history.regressions = [
             carried(one, stood.get((topic, partition, incarnation, one.replica), [])) for one in history.regressions

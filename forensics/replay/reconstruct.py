@@ -7,7 +7,7 @@ lower epochs alone. Clocks of different brokers are never compared.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.replay import epochs as leadership
@@ -73,6 +73,7 @@ def reconstruct(
     disks: Mapping[int, Disk],
     forks: Sequence[Fork],
     facts: Mapping[int, BrokerFacts],
+    left_out: Iterable[MissingLines] = (),
 ) -> History:
     """Replay one partition.
 
@@ -87,8 +88,9 @@ def reconstruct(
         disks: each broker's files.
         forks: differences between segments, by pairs of brokers.
         facts: protocol of each broker.
+        left_out: lines that are known to be missing before anything is replayed.
     """
-    contradictions: list[MissingLines] = []
+    contradictions = list(left_out)
     while True:
         history = partition.afresh()
         history.forks, history.disks = list(forks), disks

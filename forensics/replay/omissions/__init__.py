@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forensics.replay import crosscheck
 from forensics.replay.coverage import Omission
-from forensics.replay.omissions import files, own_lines, passed_over, role_epochs, unknown_writers
+from forensics.replay.omissions import files, left_out, own_lines, passed_over, role_epochs, unknown_writers
 
 OMISSIONS: tuple[Omission, ...] = (
     *own_lines.OMISSIONS,
@@ -13,5 +13,6 @@ OMISSIONS: tuple[Omission, ...] = (
     *passed_over.OMISSIONS,
     *unknown_writers.OMISSIONS,
     *files.OMISSIONS,
+    *left_out.OMISSIONS,
 )
 """Every omission, in the order in which coverage is lowered."""

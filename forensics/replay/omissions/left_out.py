@@ -1,0 +1,68 @@
+"""Lines about a partition that are left out: several brokers printed to one file, and these name none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.replay.coverage import MissingLines, Omission, Span
+from forensics.replay.directory import Ref
+
+LINES_LEFT_OUT = Omission(
+    "lines-left-out",
+    Span.WITHIN,
+    "several brokers printed to one log, and {count} lines there about this partition do not say which of them did",
+    "most lines of the log layer name no broker (LogContext of Log, LogManager; log4j.properties)",
+)
+
+_NOTE = "does not say which broker printed it"
+
+OMISSIONS = (LINES_LEFT_OUT,)
+"""What a log of several brokers shows of lines that cannot be told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Statements about a partition that no broker is known to have made.
+
+    Attributes:
+        count: how many there are.
+        first: the first of them.
+        brokers: those that have named themselves in the same logs, speaking of this partition.
+    """
+
+    count: int
+    first: Ref
+    brokers: frozenset[int]
+
+
+def left_out(case: Case) -> dict[tuple[str, int], LeftOut]:
+    """The statements that are left out, by topic and partition."""
+    logs = case.sources.filter(pl.col("format") == "broker-log").get_column("id")
+    about = pl.col("topic").is_not_null() & pl.col("partition").is_not_null()
+    nobodys = case.observations.filter(pl.col("broker").is_null() & about & pl.col("source").is_in(logs.implode()))
+    if nobodys.is_empty():
+        return {}
+    place = ["topic", "partition"]
+    shared = nobodys.select(*place, "source").unique()
+    named = case.observations.filter(pl.col("broker").is_not_null() & about).join(
+        shared, on=[*place, "source"], how="semi"
+    )
+    speaking: dict[tuple[str, int], set[int]] = {}
+    for topic, partition, broker in named.select(*place, "broker").unique().iter_rows():
+        speaking.setdefault((topic, partition), set()).add(broker)
+    counted = nobodys.group_by(place).agg(pl.len(), pl.col("row").min()).sort(place)
+    return {
+        (topic, partition): LeftOut(count, Ref(row=row, note=_NOTE), frozenset(speaking.get((topic, partition), ())))
+        for topic, partition, count, row in counted.iter_rows()
+    }
+
+
+def unattributed(found: LeftOut | None, replicas: Set[int]) -> Iterator[MissingLines]:
+    """Lines that are missing of replicas because some lines may be theirs."""
+    if found is not None:
+        for broker in sorted(found.brokers & replicas):
+            yield LINES_LEFT_OUT.of(broker, {"count": found.count}, ref=found.first)
