@@ -237,7 +237,7 @@ def situated(
     settle(files, owner, cluster, reading.zone)
     told = lives(files, owner, cluster, zone_of, reading.assumed)
     agree(files, owner, cluster)
-    leave_dumps_of_segments(files, owner)
+    leave_dumps_of_segments(files, owner, cluster)
     partial.leave_excerpts_of_logs(files, owner, cluster)
     partial.say_whose_is_unknown(files, owner)
     return owner, cluster, told

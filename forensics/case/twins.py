@@ -65,15 +65,20 @@ def as_copy(of: Source, twin: Twin) -> FileReading:
     return FileReading(COPY, notices=note(f"the same bytes as {of.path}: counted once"))
 
 
-def leave_dumps_of_segments(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> None:
-    """Where a segment is at hand, what kafka-dump-log printed of it adds nothing."""
-    at_hand = {
-        (broker, found.topic, found.partition)
-        for (_, found), broker in zip(files, owner, strict=True)
-        if found.format == "segment"
-    }
-    for (_, found), broker in zip(files, owner, strict=True):
-        if found.format == "dump-log" and (broker, found.topic, found.partition) in at_hand:
+def leave_dumps_of_segments(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], cluster: Sequence[str | None]
+) -> None:
+    """Where a segment is at hand, what kafka-dump-log printed of it adds nothing, whichever folder that is in.
+
+    A dump of another cluster's broker of the same id is no copy.
+    """
+    places = [
+        (name, broker, found.topic, found.partition)
+        for (_, found), broker, name in zip(files, owner, cluster, strict=True)
+    ]
+    at_hand = {place for (_, found), place in zip(files, places, strict=True) if found.format == "segment"}
+    for (_, found), place in zip(files, places, strict=True):
+        if found.format == "dump-log" and place in at_hand:
             found.batches = found.batches.clear()
             found.directory_state = None
             said = note("the data directory of this partition is at hand: the dump of its segments is not used")

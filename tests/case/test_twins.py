@@ -116,7 +116,8 @@ def test_a_copied_directory_that_differs_is_kept_whole(case: Path) -> None:
     assert {path for path in copied(case) if "orders-0" in path} == set()
 
 
-def test_a_dump_stands_in_for_a_segment_only(case: Path) -> None:
+@pytest.mark.parametrize("place", [".", "dumps/of-today"])
+def test_a_dump_stands_in_for_a_segment_only(place: str, case: Path) -> None:
     wanted = findings(case)
     for number in (1, 2, 3):
         (path,) = (case / f"broker-{number}" / "data" / "orders-0").glob("*.log")
@@ -126,7 +127,8 @@ def test_a_dump_stands_in_for_a_segment_only(case: Path) -> None:
             f"payloadsize: 2 magic: 1 compresscodec: NONE crc: {row['crc']}\n"
             for row in found.batches.iter_rows(named=True)
         )
-        dump = case / f"broker-{number}" / "dump.txt"
+        dump = case / f"broker-{number}" / place / "dump.txt"
+        dump.parent.mkdir(parents=True, exist_ok=True)
         dump.write_text(f"Dumping /data/orders-0/{path.name}\nStarting offset: 0\n{text}")
     assert findings(case) == wanted  # both at hand: the dumps are left out
     result = local.scan([str(case)])
@@ -135,6 +137,21 @@ def test_a_dump_stands_in_for_a_segment_only(case: Path) -> None:
     for number in (1, 2, 3):
         shutil.rmtree(case / f"broker-{number}" / "data" / "orders-0")
     assert findings(case) == wanted  # the dumps alone say the same
+
+
+def test_a_dump_of_another_cluster_is_no_copy(case: Path) -> None:
+    """Its broker has the same id, its partition the same name."""
+    other = case / "green"
+    other.mkdir()
+    (other / "meta.properties").write_text("version=0\nbroker.id=1\ncluster.id=green\n")
+    (other / "dump.txt").write_text(
+        "Dumping /data/orders-0/00000000000000000000.log\nStarting offset: 0\noffset: 0 position: 0 CreateTime: 1 "
+        "isvalid: true payloadsize: 2 magic: 1 compresscodec: NONE crc: 7\n"
+    )
+    found = local.take_in([str(case)])
+    (dump,) = found.sources.filter(pl.col("format") == "dump-log").rows(named=True)
+    assert (dump["cluster"], dump["broker"], dump["notices"]) == ("green", 1, 0)
+    assert found.batches.filter(pl.col("source") == dump["id"]).height == 1
 
 
 def test_topics_get_their_names_by_id() -> None:

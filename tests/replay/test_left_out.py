@@ -28,7 +28,10 @@ FETCHES = (
     "INFO [ReplicaFetcherManager on broker 2] Added fetcher to broker 1 for partitions HashMap(pears-0 -> "
     "InitialFetchState(None,BrokerEndPoint(id=1, host=b1:9092),0,0)) (kafka.server.ReplicaFetcherManager)"
 )
-NOBODYS = "INFO [LocalLog partition=pears-0, dir=/srv/kafka] Rolled new log segment at offset 40 in 2 ms. (kafka.log.LocalLog)"
+NOBODYS = (
+    "INFO [LocalLog partition=pears-0, dir=/srv/kafka] Rolled new log segment at offset 40 in 2 ms. "
+    "(kafka.log.LocalLog)"
+)
 
 
 def judged(tmp_path: Path, *lines: str) -> Result:
