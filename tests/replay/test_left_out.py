@@ -9,9 +9,11 @@ import pytest
 from forensics.engines.local import scan, take_in
 from forensics.replay.coverage import Span
 from forensics.replay.omissions.left_out import LINES_LEFT_OUT, left_out
+from forensics.reports import json_report
 from forensics.result import Result
 from forensics.rules.finding import Confidence, Verdict
 from tests.case.test_printers import by_time
+from tests.engines.without_spark import run
 
 ROLES = (
     "TRACE [Broker id={0}] Received LeaderAndIsr request LeaderAndIsrPartitionState(topicName='pears', "
@@ -71,3 +73,13 @@ def test_nothing_about_such_a_partition_is_clean_of_loss(name: str, sample_trace
 
 def test_a_log_of_one_broker_leaves_none_out(sample_traces: Path) -> None:
     assert left_out(take_in([str(sample_traces / "unclean-3.9.1")])) == {}
+
+
+def test_tasks_of_a_batch_leave_out_the_same(sample_traces: Path, tmp_path: Path) -> None:
+    """Also where a partition has so many rows that those which cannot matter are dropped on the way."""
+    files = sorted((sample_traces / "unclean-3.9.1").glob("broker-[1-3]/logs/*.log"))
+    (tmp_path / "case").mkdir()
+    (tmp_path / "case" / "all.log").write_text(by_time(files), encoding="utf-8")
+    path = str(tmp_path / "case")
+    found = run(path, tmp_path / "out", split=1, partitions=3, together=60)
+    assert json_report.render(found) == json_report.render(scan([path]))

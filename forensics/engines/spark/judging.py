@@ -247,8 +247,6 @@ def _stops(context: Context, timelines: bool) -> pl.DataFrame:
 def carried(table: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of a table that are about partitions, as they are brought together; schema ``CARRIED``."""
     wanted = about_partitions()
-    if table == "observations":
-        wanted &= pl.col("broker").is_not_null()
     if table == "batches":
         rows = rows.with_columns(pl.col("base_offset").alias("ordered"))
     else:

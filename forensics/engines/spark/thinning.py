@@ -64,7 +64,8 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("_id").ne_missing(before) | (pl.col("time") < earliest).fill_null(pl.col("time").is_not_null())
     )
     rows = rows.with_columns(tells.alias("_tells"))
-    hearsay = pl.col("_hearsay") & ~pl.col("_tells") & pl.col("_shrinks").is_null() & ~pl.col("_open")
+    nobodys = pl.col("broker").is_null()  # counted, not replayed
+    hearsay = pl.col("_hearsay") & ~pl.col("_tells") & pl.col("_shrinks").is_null() & ~pl.col("_open") & ~nobodys
     rows = rows.filter(~hearsay)
     breaks = ~pl.col("_progress") | pl.col("_tells")
     rows = rows.with_columns(breaks.cast(pl.UInt32).cum_sum().over(place).alias("_stretch"), told_by().alias("_by"))
@@ -85,7 +86,7 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
         _at(known & (pl.col("_at") < pl.col("_falls_at"))).max(),
     )
     jumps = (pl.col("detail") == JUMPED).fill_null(False)
-    keep = [breaks, jumps, *((pl.col("_at") == one.over(span)).fill_null(False) for one in chosen)]
+    keep = [breaks, jumps, nobodys, *((pl.col("_at") == one.over(span)).fill_null(False) for one in chosen)]
     rows = rows.with_columns(pl.any_horizontal(keep).alias("_kept"))
     follows = (pl.col("kind") == Kind.APPEND.value) & ~pl.col("_kept").shift(1).over(span).fill_null(True)
     follows &= pl.col("detail").is_null()
