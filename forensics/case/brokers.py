@@ -45,6 +45,8 @@ class Broker:
         releases: every release that its processes printed: it may have been upgraded meanwhile.
         processes: what each of its processes logged of its version, by run.
         settings: settings that matter, last printed or from ``server.properties``.
+        log_dirs: each ``log.dirs`` that its processes printed and the one before had not: when (microseconds since 1970
+            UTC), and which.
         starts: times at which its processes began, microseconds since 1970 UTC.
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
             whatever the files are called.
@@ -59,6 +61,7 @@ class Broker:
     releases: set[Release] = field(default_factory=set)
     processes: dict[int, Process] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
+    log_dirs: list[tuple[int, str]] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     server_log: bool = False
     state_log: bool = False
@@ -124,6 +127,7 @@ def brokers(
     for number, time in starts.with_columns(pl.col("time").cast(pl.Int64)).iter_rows():
         if number in found and time is not None:
             found[number].starts.append(time)
+    _add_log_dirs(found, observations)
     for number, message in _spoken(observations).iter_rows():
         if number in found:
             _heard(found[number], message)
@@ -145,6 +149,31 @@ def _ran(broker: Broker, run: int | None, key: str, release: Release) -> None:
 
 _OF_VERSION = {"": "release", INTER_BROKER: "inter_broker", MESSAGE_FORMAT: "message_format"}
 """Field of ``Process`` by the setting that states it; "" is the line with the version itself."""
+
+
+def _add_log_dirs(found: dict[int, Broker], observations: pl.DataFrame) -> None:
+    """Note each change of ``log.dirs`` in the brokers."""
+    for number, time, dirs in _log_dirs(observations):
+        broker = found.get(number)
+        if broker is not None and (not broker.log_dirs or broker.log_dirs[-1][1] != dirs):
+            broker.log_dirs.append((time, dirs))
+
+
+def _log_dirs(observations: pl.DataFrame) -> list[tuple[int, int, str]]:
+    """Brokers, times and the directories of their logs, one for each dump of settings, in the order of the lines.
+
+    Where ``log.dirs`` is not set, ``log.dir`` holds (kafka.server.KafkaConfig, logDirs).
+    """
+    dump = ["broker", "time"]
+    rows = observations.filter(
+        (pl.col("kind") == Kind.BROKER_CONFIG.value)
+        & pl.col("line").is_not_null()
+        & pl.all_horizontal(pl.col(dump).is_not_null())
+    )
+    several, one = (pl.col("detail").str.extract(rf"^log\.{name}=(.+)$") for name in ("dirs", "dir"))
+    told = pl.coalesce(pl.when(several != "null").then(several).drop_nulls().last(), one.drop_nulls().last())
+    found = rows.group_by(dump, maintain_order=True).agg(told.alias("dirs")).drop_nulls("dirs")
+    return list(found.with_columns(pl.col("time").cast(pl.Int64)).iter_rows())
 
 
 def _unheard(observations: pl.DataFrame) -> list[tuple[int, int]]:

@@ -414,6 +414,7 @@ class History:
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
     properties: dict[str, str] = field(default_factory=dict)  # of the log, as its maker printed them last
     properties_ref: Ref | None = None
+    log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # of brokers that changed it, when
     min_insync_replicas: int | None = None  # where the topic or the brokers that led it state one
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
@@ -469,6 +470,7 @@ _NAMED = (
     "backwards",
     "removed",
     "properties",
+    "log_dirs",
     "properties_ref",
     "min_insync_replicas",
 )

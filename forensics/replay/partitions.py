@@ -151,6 +151,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         magic = newest_magic(replicas)
         facts = {broker: facts_of(broker, magic) for broker in {*events, *replicas}}
         _made_with(named, events.values())
+        named.log_dirs = _changed_dirs(case, events)
         named.min_insync_replicas = _min_insync_replicas(named, [case.brokers.get(broker) for broker in members])
         replicas = with_skipped(named, replicas, case)
         forks_of = forked.get((topic, partition), []) if live else []
@@ -184,6 +185,12 @@ def _forced(history: History, told: Sequence[Event], case: Case) -> None:
             if epoch is not None:
                 epoch.forced = True
                 epoch.asked.append(Ref(row=asked.row, note="an election from outside the ISR was asked for"))
+
+
+def _changed_dirs(case: Case, spoken: Iterable[int]) -> dict[int, tuple[tuple[int, str], ...]]:
+    """When brokers printed which ``log.dirs``; only of those that changed it."""
+    told = {broker: case.brokers[broker].log_dirs for broker in sorted(spoken)}
+    return {broker: tuple(dirs) for broker, dirs in told.items() if len(dirs) > 1}
 
 
 def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:

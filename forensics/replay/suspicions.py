@@ -15,6 +15,7 @@ from enum import StrEnum
 from forensics.replay.directory import Ref
 from forensics.replay.history import History, Role
 from forensics.replay.lineage import Range
+from forensics.replay.log_dirs import Moved, moved
 from forensics.replay.steps import Sample, Step, StepKind, Tenure
 
 
@@ -39,6 +40,7 @@ class Suspicion:
         first, end: offsets at stake, ``[first, end)``; ``end`` is None where no line says how far the log reached.
         time: microseconds since 1970 UTC, or None.
         refs: the lines, the high watermark first.
+        moved: the change of ``log.dirs`` of the broker in between, or None.
     """
 
     sign: Sign
@@ -50,6 +52,7 @@ class Suspicion:
     end: int | None
     time: int | None
     refs: tuple[Ref, ...]
+    moved: Moved | None = None
 
     @property
     def offsets(self) -> tuple[Range, ...]:
@@ -79,6 +82,7 @@ def _began_below(history: History) -> Iterator[Suspicion]:
             yield Suspicion(
                 Sign.EPOCH_BELOW_HIGH_WATERMARK, broker, before.replica, tenure.epoch, before.epoch,
                 tenure.start_end, sample.value, tenure.time, tuple(dict.fromkeys(refs)),
+                moved(history, broker, before.time, tenure.time),
             )  # fmt: skip
 
 

@@ -78,6 +78,12 @@ _FULL = re.compile(r"(?=.*[A-Za-z])[^.]+(?:\.[^.]+){2,}")
 _ENDPOINTS = re.compile(r"listeners|zookeeper\.connect|bootstrap|quorum\.voters|host")
 
 
+def _log_dirs(case: Case) -> set[str]:
+    """The directories of logs that brokers name, former ones too."""
+    last = {str(broker.settings.get("log.dirs") or "") for broker in case.everyone}
+    return last.union(*({dirs for _, dirs in broker.log_dirs} for broker in case.everyone))
+
+
 class Redactor:
     """Knows the names of one result and their pseudonyms.
 
@@ -98,7 +104,7 @@ class Redactor:
         names = sorted(self._topics, key=lambda name: (-len(name), name))
         self._topic_words = _words(names, r"(?=-[0-9]+(?![A-Za-z0-9_-])|(?![A-Za-z0-9_-]))")
         self._id_words = _words(sorted(self._ids, key=lambda name: (-len(name), name)), r"(?![A-Za-z0-9_-])")
-        known = {*result.inputs, *case.paths, *(str(b.settings.get("log.dirs") or "") for b in case.everyone)}
+        known = {*result.inputs, *case.paths, *_log_dirs(case)}
         known |= {path.rpartition("/")[0] for path in known}
         # The pattern for paths stops at blanks and brackets; what is known to be a path is replaced as a whole.
         odd = sorted((path for path in known if re.search(r"[^\w./~+@%-]", path)), key=lambda path: (-len(path), path))

@@ -40,6 +40,7 @@ from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, ShortenedBy, Shrunk
 from forensics.replay.holding import holders
 from forensics.replay.lineage import differences, subtract
+from forensics.replay.log_dirs import Moved, moved_before
 from forensics.replay.steps import REMOVES, LogBefore, StepKind
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
 from forensics.rules.story import (
@@ -50,6 +51,7 @@ from forensics.rules.story import (
     served_as,
     shrunk_fact,
 )
+from forensics.rules.suspected import look_in
 
 ID = "leo-regression"
 
@@ -237,6 +239,14 @@ def _settled(history: History) -> bool:
     return not history.backwards and not doubts(history) and not losses(history)[0]
 
 
+def _why(shrunk: Shrunk, moved: Moved | None) -> str:
+    """What explains that a log is shorter, in words."""
+    if moved is not None:
+        return f"log.dirs had changed from {moved.before} to {moved.now}"
+    failed = shrunk.cause is ShortenedBy.DIR_FAILURE
+    return "its log directory had failed" if failed else "nothing explains the difference"
+
+
 def _finding(history: History, shrunk: Shrunk) -> Finding:
     inferences: tuple[str, ...] = ()
     if shrunk.confidence is Confidence.INFERRED:
@@ -259,9 +269,7 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
     refetched += ", and whether it had more is not known" if again and not measured else ""
     others = () if again else tuple(broker for broker in whole if broker != shrunk.replica)
     how = _HOW[shrunk.cause]
-    why = (
-        "its log directory had failed" if shrunk.cause is ShortenedBy.DIR_FAILURE else "nothing explains the difference"
-    )
+    moved = moved_before(history, shrunk) if shrunk.cause is ShortenedBy.NEW_LOG else None
     return Finding(
         rule=ID,
         severity=Severity.WARNING if again else Severity.ERROR,
@@ -274,7 +282,7 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         summary=(
             f"broker {shrunk.replica}'s log was {how} with log end offset {shrunk.target}; it had "
             f"reached {shrunk.end}{'' if shrunk.end_exact else ' at least'}, "
-            f"and {why}{refetched}"
+            f"and {_why(shrunk, moved)}{refetched}"
         ),
         facts=(shrunk_fact(shrunk),),
         before={"log_end_offset": shrunk.end},
@@ -286,6 +294,7 @@ def _finding(history: History, shrunk: Shrunk) -> Finding:
         else None,
         next_steps=actions(
             _check(shrunk) if others else _host(shrunk),
+            *((look_in(history, shrunk.replica, moved),) if moved is not None else ()),
         ),
         do_not=(_never(shrunk, others),) if shrunk.cause in _EMPTY and not again else (),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import intersect
+from forensics.replay.log_dirs import Moved
 from forensics.replay.suspicions import Sign, Suspicion, suspicions
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, epoch_text, place
 
@@ -90,6 +91,21 @@ def _findings(history: History, judgement: Judgement, found: Sequence[Suspicion]
     return result
 
 
+def _moved(one: Suspicion) -> tuple[str, ...]:
+    """What the settings that a broker printed explain."""
+    return (explained(one.replica, one.moved),) if one.moved is not None else ()
+
+
+def explained(broker: int, moved: Moved) -> str:
+    """That a broker used other directories than before."""
+    return f"broker {broker} printed log.dirs {moved.now}, and {moved.before} before: its new log may have begun empty"
+
+
+def look_in(history: History, broker: int, moved: Moved) -> str:
+    """Where the records of a broker that changed its directories may still be."""
+    return f"look for {history.name} in {moved.before} of broker {broker}: its records may still be there"
+
+
 def _finding(history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[str]) -> Finding:
     values = {
         "replica": one.replica,
@@ -117,10 +133,12 @@ def _finding(history: History, suspect: Suspect, one: Suspicion, severity: Sever
         facts=tuple(facts),
         before={"high_watermark": one.end} if one.end is not None else {},
         after={"log_end_offset": one.first},
+        inferences=_moved(one),
         uncertain=tuple(f"it may be that {other}" for other in suspect.otherwise),
         cause="unknown",
         next_steps=actions(
             f"copy the directory {history.name} of every replica to another disk before any broker is started again",
+            *((look_in(history, one.replica, one.moved),) if one.moved is not None else ()),
             *(f"collect {item}" for item in missing[:3]),
         ),
         subject=suspect.sign.name,
