@@ -265,8 +265,9 @@ def _timelines(
     found: dict[_Group, list[Life]] = {}
     unknown = count(1)
     for folder, numbers in _of_several(files, told, spans).items():
-        printed = [one for _, one in _marks(files, numbers, spans, zone_of).printed]
-        for group, mine in _groups(folder, numbers, owner, by_broker=_returns(printed)).items():
+        by_broker = _groups(folder, numbers, owner, by_broker=True)
+        printed = {group[1]: _marks(files, mine, spans, zone_of).printed for group, mine in by_broker.items()}
+        for group, mine in _groups(folder, numbers, owner, by_broker=_at_odds(printed)).items():
             timeline = _told(_marks(files, mine, spans, zone_of))
             if timeline:
                 found[group] = [Life(at, name or f"{UNKNOWN}{next(unknown)}") for at, name in timeline]
@@ -288,7 +289,7 @@ def _groups(
     folder: str, numbers: Sequence[int], owner: Sequence[int | None], *, by_broker: bool
 ) -> dict[_Group, list[int]]:
     """The logs of a folder, all together or those of each broker by themselves."""
-    if not by_broker or len({owner[number] for number in numbers}) < 2:
+    if not by_broker:
         return {(folder, None, False): list(numbers)}
     groups: dict[_Group, list[int]] = {}
     for number in numbers:
@@ -296,13 +297,26 @@ def _groups(
     return groups
 
 
-def _returns(ids: Iterable[str]) -> bool:
-    """Whether an id comes again after another: two brokers print to one folder, or one went back."""
-    inner: list[str] = []
-    for one in ids:
-        if not inner or inner[-1] != one:
-            inner.append(one)
-    return len(set(inner)) < len(inner)
+def _at_odds(printed: Mapping[int | None, list[tuple[datetime, str]]]) -> bool:
+    """Whether brokers print to one folder at one time and are of different clusters.
+
+    Args:
+        printed: by the broker of the files, when which id was printed; a log of several brokers tells nothing of it.
+    """
+    named = {broker: ids for broker, ids in printed.items() if broker is not None}
+    stays = [
+        (broker, one, first, last)
+        for broker, ids in named.items()
+        for (first, one), (last, other) in pairwise(ids)
+        if one == other
+    ]
+    return any(
+        first < moment < last and other != one
+        for broker, one, first, last in stays
+        for neighbour, ids in named.items()
+        if neighbour != broker
+        for moment, other in ids
+    )
 
 
 def _marks(

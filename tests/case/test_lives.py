@@ -30,6 +30,11 @@ LEADS = (
     "leader epoch was -1. (kafka.cluster.Partition)"
 )
 
+ROLE = (
+    "INFO [Broker id={0}] Leader {1}-0 starts at leader epoch 0 from offset 0 with high watermark 0 ISR [1,2] "
+    "addingReplicas [] removingReplicas []. Previous leader epoch was -1. (state.change.logger)"
+)
+
 
 def printed(*lines: tuple[str, str]) -> str:
     """A log of lines, each with its time on one day or with a date of its own."""
@@ -207,3 +212,15 @@ def test_lines_without_a_cluster_stay_together(tmp_path: Path) -> None:
     assert case.parts == (case,)
     assert case.divided.is_empty()
     assert isinstance(case.lives, pl.DataFrame)
+
+
+def test_one_that_goes_back_to_a_former_cluster_is_no_second_broker(tmp_path: Path) -> None:
+    """Beside it lie a log of several brokers, and one whose broker is not known: they are of the same processes."""
+    again = printed(
+        ("13:00:00", START), ("13:00:01", ID.format("blue")), ("13:00:02", SETTINGS.format(1, "/srv/a")),
+        ("13:10:00", LEADS.format("pears", "pears", 4, 70, 70)),
+    )  # fmt: skip
+    roles = printed(("08:20:00", ROLE.format(1, "figs")), ("08:20:01", ROLE.format(2, "figs")))
+    roles += printed(("12:20:00", ROLE.format(1, "nuts")), ("12:20:01", ROLE.format(2, "nuts")))
+    case = written(tmp_path, {"server.log": two_lives() + again, "state-change.log": roles})
+    assert told(case) == {"blue": {"pears", "figs"}, "green": {"plums", "nuts"}}
