@@ -13,6 +13,8 @@ import polars as pl
 
 from parsers import lines, text_log
 from parsers.errors import NotThisFormat
+from parsers.excerpts import reading as excerpt
+from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 
@@ -61,7 +63,7 @@ def ledger(source: Source, reading: FileReading) -> Bytes:
     try:
         if reading.format == text_log.NAME:
             with contextlib.suppress(NotThisFormat):
-                return _by_line(text_log.classes(source))
+                return _by_line(excerpt.classes(source) if is_piece(source) else text_log.classes(source))
         size = source.size if source.container or source.problem else _size(source)
     except OSError:
         return Bytes(damaged=source.size)

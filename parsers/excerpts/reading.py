@@ -57,14 +57,9 @@ def piece(source: Source) -> FileReading:
         NotThisFormat: no line of it begins an event.
         OSError: it cannot be read.
     """
-    with source.open() as stream:
-        lines = dissected(stream.read().decode("utf-8", "replace")).lines
+    lines = _lines(source)
     timed, untimed = _events(lines)
-    parts = []
-    if timed:
-        parts.append(_with_times(timed))
-    if untimed:
-        parts.append(_without_times(untimed))
+    parts = [*([_with_times(timed)] if timed else []), *([_without_times(untimed)] if untimed else [])]
     if not parts:
         raise NotThisFormat("no line begins as a broker's log does")
     part = joined(parts)
@@ -72,9 +67,45 @@ def piece(source: Source) -> FileReading:
     part.prose = sum(line.kind in (LineKind.PROSE, LineKind.FENCE) for line in lines)
     part.frame = f"{part.frame} {MARKED}"
     if part.observations.height:
-        part.observations = _with_holes(part.observations, _holes(lines))
+        marks = _rows([*_marks(lines), *_gaps(lines)])
+        part.observations = pl.concat([part.observations, marks]).sort("line", maintain_order=True)
         _by_time(part)
+        events = [number for number, line in enumerate(lines, 1) if line.begins]
+        begins, ends = _rows([(events[0], BEGINS)]), _rows([(events[-1], ENDS)])
+        part.observations = pl.concat([begins, part.observations, ends])
     return part
+
+
+def classes(source: Source) -> pl.DataFrame:
+    """What became of each line of a piece; prose is irrelevant, and so is a blank line.
+
+    Returns:
+        Columns ``size`` (bytes with the line end) and ``class`` (understood, irrelevant, damaged or unknown).
+    """
+    lines = _lines(source)
+    timed, untimed = _events(lines)
+    portions = [*_timed_portions(timed), *_untimed_portions(untimed)]
+    of_events = {number: "understood" for portion in portions for number in portion.found.read.to_list()}
+    noted = pl.concat([empty(NOTICES), *(portion.found.notices for portion in portions)]).drop_nulls("line")
+    for line, reason in noted.select("line", "reason").iter_rows():
+        of_events[line] = "unknown" if "not understood" in reason else "damaged"
+    found, last = [], "irrelevant"
+    for number, line in enumerate(lines, 1):
+        last = of_events.get(number, "irrelevant") if line.begins else last
+        found.append((len(line.text.encode()) + 1, _class(line, last)))
+    return pl.DataFrame(found, schema={"size": pl.Int64, "class": pl.String}, orient="row")
+
+
+def _class(line: Line, of_event: str) -> str:
+    """The class of a line, given that of the event that it begins or stands behind."""
+    if line.kind is LineKind.LEFT_OUT:
+        return "understood"
+    return of_event if line.begins or line.kind is LineKind.GOES_ON else "irrelevant"
+
+
+def _lines(source: Source) -> list[Line]:
+    with source.open() as stream:
+        return dissected(stream.read().decode("utf-8", "replace")).lines
 
 
 def _events(lines: Sequence[Line]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
@@ -103,45 +134,57 @@ def _block(rows: Sequence[tuple[int, str]]) -> Block:
     return Block(pl.Series("text", [text for _, text in rows], dtype=pl.String), 1, empty(NOTICES), numbers)
 
 
-def _with_times(rows: Sequence[tuple[int, str]]) -> FileReading:
-    block = _block(rows)
+def _layouts(block: Block) -> Layouts:
+    """Layouts of lines with times.
+
+    Raises:
+        NotThisFormat: no line begins an event.
+    """
     around, frame = wrappings.choose(block.lines)
     if frame is None:
         raise NotThisFormat("no line begins as a broker's log does")
-    requests = RequestLog()
-    part = text_log.read_block(block, Layouts(around, frame), requests)
+    return Layouts(around, frame)
+
+
+def _timed_portions(rows: Sequence[tuple[int, str]]) -> list[Portion]:
+    block = _block(rows)
+    return _layouts(block).portions(block) if rows else []
+
+
+def _untimed_portions(rows: Sequence[tuple[int, str]]) -> list[Portion]:
+    block = _block(rows)
+    return [Portion(Layout((), _TIMELESS), block, extract.extract(block, _TIMELESS))] if rows else []
+
+
+def _with_times(rows: Sequence[tuple[int, str]]) -> FileReading:
+    block = _block(rows)
+    known, requests = _layouts(block), RequestLog()
+    part = text_log.read_block(block, known, requests)
     if requests.relevant:
         part.observations = pl.concat([part.observations, requests.finish()])
         part.relevant += requests.relevant
         part.understood += requests.understood
-    if frame.remark:
-        part.notices = pl.concat([note(frame.remark), part.notices])
+    if known.known[0].frame.remark:
+        part.notices = pl.concat([note(known.known[0].frame.remark), part.notices])
     return part
 
 
 def _without_times(rows: Sequence[tuple[int, str]]) -> FileReading:
-    block = _block(rows)
-    found = extract.extract(block, _TIMELESS)
-    part = text_log.read_portion(Portion(Layout((), _TIMELESS), block, found))
+    part = joined([text_log.read_portion(portion) for portion in _untimed_portions(rows)])
     part.first_time = part.last_time = None
     return part
 
 
-def _holes(lines: Sequence[Line]) -> pl.DataFrame:
-    """A row for each place where lines are left out, at the line that says so."""
-    events = [number for number, line in enumerate(lines, 1) if line.begins]
-    ends = [(events[0], BEGINS), (events[-1], ENDS)]
-    rows = sorted([ends[0], *_marks(lines), *_gaps(lines), ends[1]], key=lambda row: row[0])
-    found = pl.DataFrame(rows, schema={"line": pl.Int64, "detail": pl.String}, orient="row").with_columns(
+def _rows(holes: Sequence[tuple[int, str]]) -> pl.DataFrame:
+    """A row for each place where lines are missing.
+
+    Args:
+        holes: numbers of the lines that say so, and what they say.
+    """
+    found = pl.DataFrame(holes, schema={"line": pl.Int64, "detail": pl.String}, orient="row").with_columns(
         pl.lit(Kind.LINES_MISSING.value, dtype=OBSERVATIONS["kind"]).alias("kind"), pl.lit(HOLE).alias("message")
     )
     return conform(found, OBSERVATIONS)
-
-
-def _with_holes(rows: pl.DataFrame, holes: pl.DataFrame) -> pl.DataFrame:
-    """The rows with those of missing lines: before the line that begins the excerpt, else behind their line."""
-    begins, others = holes.filter(pl.col("detail") == BEGINS), holes.filter(pl.col("detail") != BEGINS)
-    return pl.concat([begins, rows, others]).sort("line", maintain_order=True)
 
 
 def _marks(lines: Sequence[Line]) -> list[tuple[int, str]]:

@@ -26,6 +26,7 @@ from parsers.excerpts.reading import BEGINS, BETWEEN, ENDS, HOLE
 from parsers.excerpts.times import EDITED
 from parsers.extract import relevant
 from parsers.file_reading import FileReading
+from parsers.ledger import ledger
 from parsers.schema import Kind
 from parsers.sources import Source
 from parsers.wrappings import PREFIXES
@@ -42,6 +43,7 @@ LOGS = (
     "hwback-4.1.1/broker-1/logs/server.log",
 )
 EVENT = re.compile(r"^\[\d{4}-.*\) *$|^\[\d{4}-.* \([\w.$]+\)$")
+MUTE = "Truncating log orders-0 to offset 50. (kafka.log.Log)"
 LINE = "[2024-03-01 10:22:{:02},107] INFO {} (kafka.log.Log)"
 
 
@@ -385,13 +387,9 @@ def holes(content: str) -> list[tuple[int, str]]:
 
 def test_lines_are_missing_before_the_first_and_behind_the_last_line() -> None:
     (reading,) = readings(text(["prose that we wrote", "```", ONE, TWO, "```"])).values()
-    kinds_and_lines = reading.observations.select("kind", "line", "detail").rows()
-    assert kinds_and_lines == [
-        ("lines_missing", 3, BEGINS),
-        ("truncate", 3, None),
-        ("truncate", 4, None),
-        ("lines_missing", 4, ENDS),
-    ]
+    rows = reading.observations.select("kind", "line").rows()
+    assert rows == [("lines_missing", 3), ("truncate", 3), ("truncate", 4), ("lines_missing", 4)]
+    assert (reading.observations["detail"][0], reading.observations["detail"][-1]) == (BEGINS, ENDS)
 
 
 ONE, TWO, THREE = (LINE.format(number, f"Truncating log orders-{number} to offset 50.") for number in (1, 2, 3))
@@ -427,6 +425,19 @@ def test_what_is_read_of_a_piece_is_called_an_excerpt() -> None:
     assert (reading.format, reading.frame) == ("broker-log", "log4j in an excerpt")
     assert (reading.lines, reading.events, reading.understood, reading.prose) == (5, 2, 2, 2)
     assert reading.notices.is_empty()
+
+
+def test_every_byte_of_a_piece_is_of_a_class() -> None:
+    other = "[2024-03-01 10:22:41,107] ERROR Some words (kafka.Some)"
+    strange = "[2024-03-01 10:22:41,107] INFO [Partition t-0 broker=1] Shrinking ISR somehow (kafka.cluster.Partition)"
+    lines = ["prose that we wrote", "```", ONE, "...", other, "\tat a.b(C.java:1)", strange, f"INFO {MUTE}", "```"]
+    (one,) = expand(source(text(lines), "ticket.txt"))
+    sizes = {line: len(line.encode()) + 1 for line in lines}
+    told = ledger(one, read.read(one))
+    assert told.all == one.size == sum(sizes.values()) + 4
+    assert told.unknown == sizes[strange]
+    assert told.understood == sizes[ONE] + sizes["..."] + sizes[f"INFO {MUTE}"]
+    assert told.damaged == 0
 
 
 # -- whose lines ------------------------------------------------------------------------------------------------------
@@ -517,7 +528,8 @@ def test_lines_in_another_order_are_read_by_their_times() -> None:
     assert reading.frame == "log4j in an excerpt"
     assert statements(text(lines[::-1])) == statements(text(lines))
     times = reading.observations["time"].to_list()
-    assert times == sorted(times)
+    assert (times[0], times[-1]) == (None, None)
+    assert times[1:-1] == sorted(times[1:-1])
     assert reading.notices["reason"].to_list() == ["its lines stand in another order than their times: read by these"]
 
 
