@@ -22,6 +22,7 @@ from forensics.replay.timeline import TIMELINE, timeline
 from forensics.result import Partition, Result
 from forensics.rules.causes import BY_ID
 from forensics.rules.finding import Finding
+from forensics.rules.wording import want_texts
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ def verdicts_of(partition: Partition) -> Iterator[dict[str, Any]]:
             **{name: getattr(partition.history, name) for name in _PARTITION},
             "rule": rule,
             "verdict": judgement.verdict.value,
-            "missing": list(judgement.missing),
+            "missing": list(want_texts(judgement.missing, partition.history.name)),
             "findings": [finding.fingerprint for finding in judgement.findings],
         }
 

@@ -15,7 +15,8 @@ import google_crc32c
 from forensics.engines.local import scan
 from forensics.replay.history import History
 from forensics.result import Partition, Result
-from forensics.rules.finding import Finding
+from forensics.rules.finding import Finding, Judgement
+from forensics.rules.wording import want_texts
 
 ZERO = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 Span = tuple[int, int, int]
@@ -235,4 +236,9 @@ class Incident:
 
     def missing(self, rule: str) -> list[str]:
         """What would settle a rule's unknown verdict."""
-        return list(self.partition_of(self.scan()).judgements[rule].missing)
+        return wishes(self.partition_of(self.scan()).judgements[rule])
+
+
+def wishes(judgement: Judgement, partition: str = "orders-0") -> list[str]:
+    """What would settle a rule's unknown verdict, in words."""
+    return list(want_texts(judgement.missing, partition))

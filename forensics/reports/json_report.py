@@ -14,6 +14,7 @@ from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
 from forensics.rules.causes import BY_ID
 from forensics.rules.finding import Finding
+from forensics.rules.wording import want_texts
 
 SCHEMA = "forensics.scan/1"
 EXAMPLES = 20
@@ -116,7 +117,7 @@ def _partition(partition: Partition) -> dict[str, Any]:
         "verdicts": {
             rule: {
                 "verdict": judgement.verdict.value,
-                "missing": list(judgement.missing),
+                "missing": list(want_texts(judgement.missing, history.name)),
                 "findings": [finding.fingerprint for finding in judgement.findings],
             }
             for rule, judgement in partition.judgements.items()

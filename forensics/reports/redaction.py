@@ -19,6 +19,7 @@ from forensics.case.quotes import Place
 from forensics.replay.history import History
 from forensics.result import Partition, Result
 from forensics.rules.finding import Action, Finding
+from forensics.rules.wants import Want
 
 WITHHELD = "(withheld)"
 """Stands for text that nobody understood, so that nobody can say what is in it."""
@@ -209,7 +210,7 @@ class Redactor:
                     rule: replace(
                         judgement,
                         findings=tuple(finding(one) for one in judgement.findings),
-                        missing=tuple(self.text(item) for item in judgement.missing),
+                        missing=tuple(self._want(want) for want in judgement.missing),
                     )
                     for rule, judgement in partition.judgements.items()
                 },
@@ -245,6 +246,9 @@ class Redactor:
 
     def _action(self, step: Action) -> Action:
         return Action(self.text(step.text), self.text(step.command) if step.command is not None else None)
+
+    def _want(self, want: Want) -> Want:
+        return replace(want, topic=self.topic(want.topic), because=self.text(want.because))
 
     def _finding(self, one: Finding) -> Finding:
         def every(texts: tuple[str, ...]) -> tuple[str, ...]:

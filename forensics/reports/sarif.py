@@ -7,6 +7,7 @@ alone; a place in a binary file is a byte offset. The story of a finding is a co
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID
 from forensics.rules.finding import Evidence, Finding, Rule, Severity, Verdict
+from forensics.rules.wording import want_texts
 
 VERSION = "2.1.0"
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -192,7 +194,8 @@ def _open(rules: Iterable[Rule], partitions: list[Partition]) -> list[dict[str, 
         if not unknown:
             continue
         names = [p.history.name for p in unknown]
-        wishes = list(dict.fromkeys(wish for p in unknown for wish in p.judgements[rule.id].missing))
+        every = (want_texts(p.judgements[rule.id].missing, p.history.name) for p in unknown)
+        wishes = list(dict.fromkeys(itertools.chain.from_iterable(every)))
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
         rest = f"; and {len(wishes) - NAMED:,} more" if len(wishes) > NAMED else ""
         said.append(

@@ -37,6 +37,8 @@ from forensics.rules.finding import (
     records_text,
     span_text,
 )
+from forensics.rules.wants import Want
+from forensics.rules.wording import names_partition, unnamed, want_text
 
 FULL = 12  # incidents that are told whole
 BRIEF = 30  # that are named after these
@@ -312,33 +314,31 @@ class _Page:
         self.lines.append("")
 
     def wishes(self) -> None:
-        """What would settle what is unknown, most useful first; wishes that differ by the partition's name are one."""
-        wanted: dict[str, dict[str, None]] = {}
+        """What would settle what is unknown, most useful first; what several partitions want is said once."""
+        wanted: dict[Want, dict[str, None]] = {}
         for partition in self.result.partitions:
             if partition.history.incarnation:
                 continue  # an earlier life of a topic: its files are gone, and rightly so
             for judgement in partition.judgements.values():
                 if judgement.verdict is Verdict.UNKNOWN:
-                    for item in judgement.missing:
-                        wish = item.replace(partition.history.name, "\0")
-                        wanted.setdefault(wish, {})[partition.history.name] = None
+                    for want in judgement.missing:
+                        wanted.setdefault(want, {})[partition.history.name] = None
         if not wanted:
             return
         self.lines.append("would settle what is unknown:")
         # Kafka's own topics come last.
         order = sorted(
-            wanted.items(), key=lambda pair: (all(n.startswith("__") for n in pair[1]), -len(pair[1]), pair[0])
+            wanted.items(), key=lambda pair: (all(n.startswith("__") for n in pair[1]), -len(pair[1]), unnamed(pair[0]))
         )
         shown = len(order) if len(order) <= WISHES else FIRST_WISHES
-        for wish, uses in order[:shown]:
+        for want, uses in order[:shown]:
             names = list(uses)
-            if "\0" in wish:
-                text = wish.replace("\0", names[0] if len(names) == 1 else f"{len(names):,} partitions", 1)
-                text = text.replace("\0", names[0] if len(names) == 1 else "it")
-                text += f" ({_names(names, 4)})" if len(names) > 1 else ""
+            if len(names) > 1:
+                text = want_text(want, f"{len(names):,} partitions", "it")
             else:
-                text = f"{wish} ({_names(names, 4)})"
-            self.put("  - ", text)
+                text = want_text(want, names[0])
+            told = len(names) == 1 and names_partition(want)
+            self.put("  - ", text if told else f"{text} ({_names(names, 4)})")
         if len(order) > shown:
             self.lines.append(f"  ... and {len(order) - shown:,} more: --format json has them all")
         self.lines.append("")

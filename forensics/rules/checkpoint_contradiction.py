@@ -28,8 +28,9 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.directory import Disk, Pointer
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
+from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
 ID = "checkpoint-contradiction"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
@@ -47,12 +48,11 @@ def judge(history: History, case: Case) -> Judgement:
         compared = True
         findings += [_finding(history, broker, disk, name, pointer) for name, pointer in _beyond(disk)]
         if not checkpoint_at_hand(history, case, broker, RECOVERY_POINTS):
-            unread.append(f"broker {broker}'s {RECOVERY_POINTS} from the directory of {history.name}")
+            unread.append(Want(Question.CHECKPOINT, (of([broker], Artefact.RECOVERY_CHECKPOINT),)))
     missing = [*missing_data(history, case), *unread]
     if not compared and not missing:
-        missing.append(f"checkpoint files and segments of {history.name} from one directory")
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+        missing.append(Want(Question.CHECKPOINT_AND_LOG, (anywhere(Artefact.CHECKPOINTS, Artefact.SEGMENTS),)))
+    return judgement(ID, findings, missing)
 
 
 def _beyond(disk: Disk) -> list[tuple[str, Pointer]]:

@@ -62,16 +62,17 @@ from forensics.rules.finding import (
     Judgement,
     Rule,
     Severity,
-    Verdict,
     actions,
     brokers_text,
     count_text,
+    judgement,
     place,
     records_text,
     span_text,
 )
 from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
 from forensics.rules.story import (
+    BOTH_LOGS,
     SHRUNK_BY,
     cut_fact,
     earlier_segments,
@@ -83,12 +84,12 @@ from forensics.rules.story import (
     maybe_controllers,
     members,
     more_lines,
-    owner_text,
     replacements,
     shrunk_fact,
     statement_fact,
     went_back,
 )
+from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, from_offset, of, offsets_of
 from parsers.schema import DamageKind
 
 ID = "committed-data-lost"
@@ -102,48 +103,35 @@ def judge(history: History, case: Case) -> Judgement:
     lacking = unserved(history)
     if lacking is not None:
         findings += (_lacking(history, case, lacking),)
-    missing: list[str] = []
+    missing: list[Want] = []
     left = left_with_less(history)
     partly = history.coverage.missing_in(*Span)
     unseen = sorted(b for b in members(history, case) if b in partly or not on_disk(history, b))
     if left is not None and unseen:
         missing.append(
-            f"whether another copy has offsets {span_text(left[0].ranges)}, which leader {left[1].replica} came back "
-            f"without: the data directory of {history.name} and the whole logs of {brokers_text(tuple(unseen))}"
+            Want(
+                Question.HELD_ELSEWHERE,
+                (of(unseen, Artefact.DATA_DIRECTORY, *BOTH_LOGS),),
+                replicas=(left[1].replica,),
+                offsets=offsets_of(left[0].ranges),
+            )
         )
     elif left is not None:
         findings += (_gone_with_leader(history, case, *left),)
     if gone := in_no_copy(history) if left is None else []:
         missing.append(
-            f"whether the files of {history.name} were copied while their brokers ran, as no copy has the committed "
-            f"offsets {span_text(gone)}: if none did, these are lost; copies made again, of stopped brokers"
+            Want(Question.READ_WHILE_RUNNING, (anywhere(Artefact.DATA_DIRECTORY),), offsets=offsets_of(gone))
         )
     if history.current is None:
-        missing.append(f"who leads {history.name}: a replica's state-change.log, the controller's log, or its segments")
+        files = (Artefact.STATE_CHANGE_LOG, Artefact.CONTROLLER_LOG, Artefact.SEGMENTS)
+        missing.append(Want(Question.CURRENT_LEADER, tuple(anywhere(file) for file in files)))
     if not history.statements and not _never_written(history) and not _told_throughout(history, case):
-        missing.append(
-            f"any high watermark of {history.name}: replication-offset-checkpoint or server.log of its replicas"
-        )
-    for doubt in doubts(history):
-        before, after = doubt.before, doubt.after
-        if after.start is None:
-            files = "its log of then with kafka.cluster.Partition and kafka.server.ReplicaFetcherThread at TRACE"
-            if not _at_hand(history, after):
-                files = "its server.log and segments"
-            missing.append(f"the log end offset with which {leader_text(after)} began: {files}")
-        else:
-            missing.append(
-                f"how far {leader_text(before)} had committed when {leader_text(after)} began at offset {after.start}: "
-                + _witnesses(history, before)
-            )
+        ways = (anywhere(Artefact.HW_CHECKPOINT), anywhere(Artefact.SERVER_LOG))
+        missing.append(Want(Question.ANY_HIGH_WATERMARK, ways))
+    missing += [_open(history, doubt) for doubt in doubts(history)]
     missing += _made_anew(history)
     if history.backwards:
         missing.append(went_back(history))
-    elif unclear and history.contested:
-        missing.append(
-            f"which of its leaders the partition went on with in leader epoch {min(history.contested)}, as to offsets "
-            f"{span_text(unclear)}: what producers and consumers of that time say"
-        )
     elif unclear:
         missing.append(_undated(history, case, unclear))
     missing += _unreadable(history) if lacking is None else []
@@ -153,11 +141,29 @@ def judge(history: History, case: Case) -> Judgement:
         missing += maybe_cleaned(history, [leader] if leader in history.disks else [])
     missing += _unheard(history, case)
     missing += more_lines(history)
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+    return judgement(ID, findings, missing)
 
 
-def _made_anew(history: History) -> list[str]:
+def _open(history: History, doubt: Doubt) -> Want:
+    """What would tell how far one leader had committed when the next began, or where that one began."""
+    before, after = doubt.before, doubt.after
+    if after.start is not None:
+        roles = (_role(before), _role(after))
+        return Want(
+            Question.COMMITTED_BEFORE, _witnesses(history, before), offsets=from_offset(after.start), epochs=roles
+        )
+    if _at_hand(history, after):
+        way = of([after.leader], Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER)
+    else:
+        way = of([after.leader], Artefact.SERVER_LOG, Artefact.SEGMENTS)
+    return Want(Question.EPOCH_START, (way,), epochs=(_role(after),))
+
+
+def _role(epoch: Epoch) -> tuple[int, int | None]:
+    return (epoch.epoch, epoch.leader)
+
+
+def _made_anew(history: History) -> list[Want]:
     """The log of the last leader, alone in its ISR, that was made anew behind its leadership: no other has what it had
     committed beyond what they have, and nobody has led since to show it.
     """
@@ -170,31 +176,36 @@ def _made_anew(history: History) -> list[str]:
     since = spans[led[-1] :] if led else []
     if not any(step in anew and step.end is None for tenure in since for step in tenure.steps):
         return []
-    return [f"how far {leader_text(epoch)} had committed before its log was made anew: {_witnesses(history, epoch)}"]
+    return [Want(Question.COMMITTED_BEFORE_NEW_LOG, _witnesses(history, epoch), epochs=(_role(epoch),))]
 
 
-def _undated(history: History, case: Case, unclear: list[Range]) -> str:
+def _undated(history: History, case: Case, unclear: list[Range]) -> Want:
     """What would tell which leader wrote records, of what is not at hand."""
-    offsets = span_text(unclear)
+    offsets = offsets_of(unclear)
+    if history.contested:
+        epochs = ((min(history.contested), None),)
+        return Want(Question.WENT_ON_WITH, (anywhere(Artefact.CLIENTS),), offsets=offsets, epochs=epochs)
     without = tuple(
         b for b in sorted(members(history, case)) if b not in history.disks or not history.disks[b].lineage.entries
     )
     if without and history.protocol != "hw":
-        return f"the leader epochs of offsets {offsets}: segments or leader-epoch-checkpoint of {brokers_text(without)}"
-    partly = tuple(history.coverage.missing_in(*Span))
-    whose = f"of {brokers_text(partly)}" if partly else "of the replicas"
-    why = "this message format has no epochs" if history.protocol == "hw" else "the segments at hand do not say it"
-    return f"which leader wrote offsets {offsets}: server.log and state-change.log {whose} of then ({why})"
+        ways = (of(without, Artefact.SEGMENTS), of(without, Artefact.EPOCH_CHECKPOINT))
+        return Want(Question.EPOCHS_OF_RECORDS, ways, offsets=offsets)
+    old = history.protocol == "hw"
+    question = Question.WRITER_OF_OLD_RECORDS if old else Question.WRITER_OF_RECORDS
+    return Want(question, (of(history.coverage.missing_in(*Span), *BOTH_LOGS),), offsets=offsets)
 
 
-def _witnesses(history: History, epoch: Epoch) -> str:
+def _witnesses(history: History, epoch: Epoch) -> tuple[Collect, ...]:
     """What would tell how far the leader of an epoch had committed, beyond what of it is at hand."""
     if not _at_hand(history, epoch):
-        return f"{owner_text(epoch)} server.log, replication-offset-checkpoint and segments"
-    where = " in its log directory that failed" if epoch.leader in failed_directories(history) else ""
+        return (of([epoch.leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)
+    failed = (Artefact.FAILED_LOG_DIRECTORY,) if epoch.leader in failed_directories(history) else ()
     return (
-        f"a copy of {owner_text(epoch)} replication-offset-checkpoint or segments from before its next start{where}, "
-        f"its log of then with kafka.cluster.Partition at DEBUG, or how far consumers of {history.name} had read"
+        of([epoch.leader], Artefact.HW_CHECKPOINT, *failed),
+        of([epoch.leader], Artefact.SEGMENTS, *failed),
+        of([epoch.leader], Artefact.PARTITION_LOGGER),
+        anywhere(Artefact.CLIENTS),
     )
 
 
@@ -203,18 +214,17 @@ def _at_hand(history: History, epoch: Epoch) -> bool:
     return history.whole_with_files(epoch.leader)
 
 
-def _unreadable(history: History) -> list[str]:
+def _unreadable(history: History) -> list[Want]:
     """Damage in the very log that the partition serves."""
     leader = history.current.leader if history.current is not None else None
     disk = history.disks.get(leader) if leader is not None else None
-    if disk is None or not disk.damage:
+    if leader is None or disk is None or not disk.damage:
         return []
-    held = f"what its damaged segments held ({disk.damage[0].text})"
     if disk.gaps:
-        what = f"a listing of its directory of {history.name}, or its server.log from its last start on"
+        ways = (of([leader], Artefact.LISTING), of([leader], Artefact.SERVER_LOG))
     else:
-        what = f"its segments copied again, and how far consumers of {history.name} can read there"
-    return [f"whether leader {leader} can still serve {held}: {what}"]
+        ways = (of([leader], Artefact.SEGMENTS), anywhere(Artefact.CLIENTS))
+    return [Want(Question.STILL_SERVED, ways, replicas=(leader,), because=disk.damage[0].text)]
 
 
 def _never_written(history: History) -> bool:
@@ -234,14 +244,14 @@ def _told_throughout(history: History, case: Case) -> bool:
     return bool(own) and all(r is not None and r.starts_empty and history.coverage.whole(b) for b, r in own.items())
 
 
-def _unheard(history: History, case: Case) -> list[str]:
+def _unheard(history: History, case: Case) -> list[Want]:
     """Who may know of a later leader, where nobody who elects leaders is in the evidence."""
     if history.elections_told:
         silent = maybe_controllers(history, case)
     else:
         heard = history.replicas
         silent = [b for b in sorted(members(history, case)) if b not in heard or not heard[b].has_logs]
-    return [f"broker {broker}'s state-change.log: whether another leader followed" for broker in silent]
+    return [Want(Question.LATER_LEADER_HEARD, (of([broker], Artefact.STATE_CHANGE_LOG),)) for broker in silent]
 
 
 def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding:

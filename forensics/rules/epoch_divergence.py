@@ -37,8 +37,19 @@ from forensics.replay.backwards import begun_twice
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.history import Backwards, Confidence, History
 from forensics.replay.lineage import UNKNOWN, Lineage
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
+from forensics.rules.finding import (
+    Fact,
+    Finding,
+    Judgement,
+    Rule,
+    Severity,
+    actions,
+    brokers_text,
+    judgement,
+    place,
+)
 from forensics.rules.story import fork_cause, missing_data, untold_replicas
+from forensics.rules.wants import Artefact, Question, Want, of
 
 ID = "epoch-divergence"
 
@@ -57,33 +68,42 @@ def judge(history: History, case: Case) -> Judgement:
             findings.append(_file(history, broker, *refuted))
     findings += _between(history) or [_twice(history, twice) for twice in begun_twice(history)]
     missing = [*missing_data(history, case), *_unread(history, case)]
-    missing = missing or untold_replicas(history)
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+    return judgement(ID, findings, missing or untold_replicas(history))
 
 
-def _unread(history: History, case: Case) -> list[str]:
+def _unread(history: History, case: Case) -> list[Want]:
     """Files without which epochs cannot be compared."""
     wanted = []
     for broker, disk in sorted(history.disks.items()):
-        whole = f"{disk.directory}/leader-epoch-checkpoint" in case.checkpointed
-        file = f"broker {broker}'s leader-epoch-checkpoint of {history.name}"
-        # Who has no record left has no epoch either (LeaderEpochFileCache.truncateFromStart).
-        emptied = disk.end is not None and disk.log_start >= disk.end
-        if disk.lineage.entries and not disk.entries and not (whole and emptied):
-            wanted.append(file + (" once more: the one at hand is empty" if whole else ""))
-        elif disk.entries and not whole and disk.directory is not None:  # without segments it is not known which it is
-            wanted.append(f"{file} once more: the one at hand is damaged, which a notice tells with its line")
+        question = _epoch_file(disk, whole=f"{disk.directory}/leader-epoch-checkpoint" in case.checkpointed)
+        if question is not None:
+            wanted.append(Want(question, (of([broker], Artefact.EPOCH_CHECKPOINT),)))
     for fork in history.forks:
         if None in (fork.left_batch[2], fork.right_batch[2]) or fork.left_batch[2] == fork.right_batch[2]:
             continue
-        lacking = [b for b in (fork.left, fork.right) if history.replicas[b].checkpoint is None]
+        first = fork.ranges[0][0]
         wanted += [
-            f"broker {broker}'s replication-offset-checkpoint: whether offset {fork.ranges[0][0]}, to which two "
-            "replicas give two leader epochs, was committed"
-            for broker in lacking
+            Want(Question.COMMITTED_AT, (of([broker], Artefact.HW_CHECKPOINT),), offsets=((first, first + 1),))
+            for broker in (fork.left, fork.right)
+            if history.replicas[broker].checkpoint is None
         ]
     return wanted
+
+
+def _epoch_file(disk: Disk, *, whole: bool) -> Question | None:
+    """What is asked about the epoch file of a replica; None where nothing is.
+
+    Args:
+        disk: the replica's files.
+        whole: its epoch file is at hand, and nothing in it is damaged.
+    """
+    # Who has no record left has no epoch either (LeaderEpochFileCache.truncateFromStart).
+    emptied = disk.end is not None and disk.log_start >= disk.end
+    if disk.lineage.entries and not disk.entries and not (whole and emptied):
+        return Question.EPOCH_FILE_NOT_EMPTY if whole else Question.EPOCH_FILE
+    # Without segments it is not known of which directory the file is.
+    damaged = disk.entries and not whole and disk.directory is not None
+    return Question.EPOCH_FILE_AGAIN if damaged else None
 
 
 def _fell(log: Lineage) -> int | None:

@@ -29,6 +29,7 @@ from forensics.replay.coverage import Span
 from forensics.replay.history import Confidence, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
 from forensics.rules.story import members, missing_data, missing_logs
+from forensics.rules.wording import want_texts
 
 ID = "evidence-gap"
 
@@ -38,15 +39,16 @@ def judge(history: History, case: Case) -> Judgement:
     missing = (*missing_logs(history, case), *missing_data(history, case))
     if not missing:
         return Judgement(ID, Verdict.CLEAN)
+    said = want_texts(missing, history.name)
     finding = Finding(
         rule=ID,
         severity=Severity.INFO,
         confidence=Confidence.PROVEN,
         **place(history),
         replicas=tuple(sorted(members(history, case))),
-        summary=f"not in the evidence: {'; '.join(missing)}",
+        summary=f"not in the evidence: {'; '.join(said)}",
         facts=(*_named(history, case), *_further(history)),
-        next_steps=actions(*(f"collect {item}" for item in missing)),
+        next_steps=actions(*(f"collect {item}" for item in said)),
     )
     return Judgement(ID, Verdict.VIOLATED, (finding,), missing)
 

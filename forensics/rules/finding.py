@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypedDict
@@ -12,6 +12,7 @@ from forensics.case import Case
 from forensics.replay.directory import Ref
 from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import Range, size
+from forensics.rules.wants import Want
 
 
 class Severity(StrEnum):
@@ -230,13 +231,20 @@ class Judgement:
         rule: its id.
         verdict: violated, clean or unknown.
         findings: what it found; warnings and infos may stand beside ``clean``.
-        missing: for ``unknown``, the evidence that would settle it, in words an operator can act on.
+        missing: what is not known, and the evidence that would tell it (``wording.want_text``), each once.
     """
 
     rule: str
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[Want, ...] = ()
+
+
+def judgement(rule: str, findings: Iterable[Finding], missing: Iterable[Want]) -> Judgement:
+    """The answer of a rule: violated where it found something, unknown where something is missing, else clean."""
+    found, wanted = tuple(findings), tuple(dict.fromkeys(missing))
+    verdict = Verdict.VIOLATED if found else Verdict.UNKNOWN if wanted else Verdict.CLEAN
+    return Judgement(rule, verdict, found, wanted)
 
 
 @dataclass(frozen=True, slots=True)

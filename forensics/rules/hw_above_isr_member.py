@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History, Overtaken
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import missing_logs
 
 ID = "hw-above-isr-member"
@@ -39,9 +39,7 @@ def judge(history: History, case: Case) -> Judgement:
     for overtaken in history.overtaken:
         groups.setdefault((overtaken.leader, overtaken.epoch, overtaken.replica), []).append(overtaken)
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
-    missing = tuple(missing_logs(history, case))
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, findings, missing)
+    return judgement(ID, findings, missing_logs(history, case))
 
 
 def _finding(history: History, group: list[Overtaken]) -> Finding:

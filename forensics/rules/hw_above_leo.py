@@ -40,8 +40,19 @@ from forensics.replay.elections import latest_told
 from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.steps import StepKind
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
+from forensics.rules.finding import (
+    Fact,
+    Finding,
+    Judgement,
+    Rule,
+    Severity,
+    actions,
+    brokers_text,
+    judgement,
+    place,
+)
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
+from forensics.rules.wants import Artefact, Question, Want, anywhere, from_offset, of
 
 ID = "hw-above-leo"
 _WRITTEN = 5_000_000
@@ -58,7 +69,7 @@ def judge(history: History, case: Case) -> Judgement:
         if replica.checkpoint is None or replica.end is None:
             # A file that is whole and lacks the partition was written before it had a high watermark.
             if replica.end is not None and not checkpoint_at_hand(history, case, broker, HIGH_WATERMARKS):
-                unread.append(f"broker {broker}'s {HIGH_WATERMARKS} from the directory of {history.name}")
+                unread.append(Want(Question.CHECKPOINT, (of([broker], Artefact.HW_CHECKPOINT),)))
             continue
         compared += 1
         high_watermark, ref = replica.checkpoint
@@ -73,22 +84,22 @@ def judge(history: History, case: Case) -> Judgement:
         findings.append(_finding(history, case, broker, high_watermark, ref))
     missing = [*missing_data(history, case), *unread]
     if not compared and not missing:
-        missing.append(f"replication-offset-checkpoint and segments of {history.name} from one directory")
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+        missing.append(Want(Question.CHECKPOINT_AND_LOG, (anywhere(Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)))
+    return judgement(ID, findings, missing)
 
 
-def _partial(history: History, broker: int) -> str | None:
+def _partial(history: History, broker: int) -> Want | None:
     """What would tell whether the end of a replica's log is missing from the copy alone; None where it is not."""
     copy = history.copies.get(broker)
     lines = history.coverage.of(broker, Span.AFTER) is None
     if copy is None or (copy.end and lines):
         return None
     end = history.replicas[broker].end
-    why = f" ({copy.end_why})" if copy.end_why else ""
-    return (
-        f"whether broker {broker}'s directory of {history.name} has a segment file from offset {end} on that was not "
-        f"collected{why}: list it, or its server.log from its next start on, which says with what end it was loaded"
+    return Want(
+        Question.LATER_SEGMENTS,
+        (of([broker], Artefact.LISTING), of([broker], Artefact.SERVER_LOG)),
+        offsets=from_offset(end if end is not None else 0),
+        because=copy.end_why,
     )
 
 

@@ -36,8 +36,9 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.coverage import Span
 from forensics.replay.history import Confidence, History, Regression, RegressionKind
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
-from forensics.rules.story import missing_logs
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
+from forensics.rules.story import BOTH_LOGS, missing_logs
+from forensics.rules.wants import Question, Want, of
 
 ID = "hw-regression"
 
@@ -54,14 +55,16 @@ def judge(history: History, case: Case) -> Judgement:
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
     ends_early = history.coverage.missing_in(Span.AFTER)
     wishes = [
-        f"broker {one.replica}'s server.log and state-change.log at INFO from then on: whether it still led epoch "
-        f"{one.epoch} when its high watermark went from {one.before} to {one.after} "
-        f"({ends_early[one.replica].text})"
+        Want(
+            Question.STILL_LED,
+            (of([one.replica], *BOTH_LOGS),),
+            offsets=((one.after, one.before),),
+            epochs=((one.epoch, None),),
+            because=ends_early[one.replica].text,
+        )
         for one in unclear
     ]
-    missing = tuple(dict.fromkeys([*wishes, *missing_logs(history, case)]))
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, findings, missing)
+    return judgement(ID, findings, [*wishes, *missing_logs(history, case)])
 
 
 def _another_role(history: History, regression: Regression) -> bool:

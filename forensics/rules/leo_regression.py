@@ -42,16 +42,10 @@ from forensics.replay.holding import holders
 from forensics.replay.lineage import differences, subtract
 from forensics.replay.log_dirs import Moved, moved_before
 from forensics.replay.steps import REMOVES, LogBefore, StepKind
-from forensics.rules.finding import Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
-from forensics.rules.story import (
-    SHRUNK_BY,
-    had_part,
-    missing_logs,
-    replacements,
-    served_as,
-    shrunk_fact,
-)
+from forensics.rules.finding import Finding, Judgement, Rule, Severity, actions, brokers_text, judgement, place
+from forensics.rules.story import BOTH_LOGS, SHRUNK_BY, had_part, missing_logs, replacements, served_as, shrunk_fact
 from forensics.rules.suspected import look_in
+from forensics.rules.wants import Artefact, Question, Want, from_offset, of
 
 ID = "leo-regression"
 
@@ -76,17 +70,17 @@ def judge(history: History, case: Case) -> Judgement:
     )
     missing = [*_replaced(history), *_made_anew(history), *_unmeasured(history), *_flushed(history)]
     missing += missing_logs(history, case)
-    missing = missing or _untold(history)
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, findings, tuple(missing))
+    return judgement(ID, findings, missing or _untold(history))
 
 
-def _replaced(history: History) -> list[str]:
+def _replaced(history: History) -> list[Want]:
     """Logs that came back empty, of which nothing tells how long they had been."""
     told = [shrunk.refs for shrunk in history.shrunk]
     return [
-        f"how much of {history.name} broker {broker} held before it came back with an empty log: its server.log at "
-        "TRACE, or its segments of that time"
+        Want(
+            Question.HELD_BEFORE_NEW_LOG,
+            (of([broker], Artefact.PARTITION_LOGGER), of([broker], Artefact.SEGMENTS)),
+        )
         for broker in sorted(history.tenures)
         if any(
             step.before is not LogBefore.DIR_FAILED and step.end is None and step.refs not in told
@@ -95,7 +89,7 @@ def _replaced(history: History) -> list[str]:
     ]
 
 
-def _made_anew(history: History) -> list[str]:
+def _made_anew(history: History) -> list[Want]:
     """Logs that begin empty in a later epoch, with a leader or with who was in the ISR before, while another replica
     has records from before.
     """
@@ -112,19 +106,23 @@ def _made_anew(history: History) -> list[str]:
             for tenure in others
         )
         if earlier and history.replicas[broker].starts_empty:
-            found.append(
-                f"broker {broker}'s earlier server.log and state-change.log: whether it held any of {history.name} "
-                f"before leader epoch {first.epoch}, in which its log begins empty"
-            )
+            ways = (of([broker], *BOTH_LOGS),)
+            found.append(Want(Question.HELD_BEFORE_EPOCH, ways, epochs=((first.epoch, None),)))
     return found
 
 
-def _unmeasured(history: History) -> list[str]:
+def _unmeasured(history: History) -> list[Want]:
     """Logs that came back from an unclean stop and led next, with nothing that tells how long they had been."""
     return [
-        f"how far the log of broker {doubt.after.leader} reached before it came back to lead epoch {doubt.after.epoch}"
-        + (f" from offset {doubt.after.start}" if doubt.after.start is not None else "")
-        + ": its segments from before that start, or its log of then with kafka.cluster.Partition at DEBUG"
+        Want(
+            Question.END_BEFORE_LEADING,
+            (
+                of([doubt.after.leader], Artefact.SEGMENTS),
+                of([doubt.after.leader], Artefact.PARTITION_LOGGER),
+            ),
+            offsets=from_offset(doubt.after.start) if doubt.after.start is not None else (),
+            epochs=((doubt.after.epoch, doubt.after.leader),),
+        )
         for doubt in doubts(history)
         if doubt.after.leader is not None
         and (not outside_isr(history, doubt.after) or doubt.after.last_known)
@@ -132,7 +130,7 @@ def _unmeasured(history: History) -> list[str]:
     ]
 
 
-def _flushed(history: History) -> list[str]:
+def _flushed(history: History) -> list[Want]:
     """Logs that were loaded below their own recovery point, with no line that tells what removed the rest."""
     found = []
     for broker, disk in sorted(history.disks.items()):
@@ -142,15 +140,12 @@ def _flushed(history: History) -> list[str]:
         if not loads or disk.end is None or not loads[-1].target <= disk.end < point:
             continue  # it may have been flushed since
         if not any(step.kind in REMOVES and step.target < point for step in steps):
-            found.append(
-                f"what removed the end of broker {broker}'s log of {history.name} before it was loaded with "
-                f"{loads[-1].target}, as its recovery point is {point}: its server.log and state-change.log whole, "
-                "rotated files too"
-            )
+            ways = (of([broker], *BOTH_LOGS),)
+            found.append(Want(Question.TAIL_REMOVED, ways, offsets=((loads[-1].target, point),)))
     return found
 
 
-def _untold(history: History) -> list[str]:
+def _untold(history: History) -> list[Want]:
     """Leader epochs that nobody names: a replica that serves before and after them may have stopped in between, and
     come back with less.
     """
@@ -158,14 +153,10 @@ def _untold(history: History) -> list[str]:
     found = []
     for broker, spans in sorted(history.tenures.items()):
         for one, two in itertools.pairwise(spans):
-            between = [str(number) for number in unnamed if one.epoch < number < two.epoch]
+            between = [number for number in unnamed if one.epoch < number < two.epoch]
             if one.epoch >= 0 and between:
-                numbers = f"epoch{'' if len(between) == 1 else 's'} {', '.join(between)}"
-                found.append(
-                    f"broker {broker}'s server.log and state-change.log between leader epochs {one.epoch} and "
-                    f"{two.epoch}, rotated files too: nobody tells of {numbers}, nor whether its log was loaded again "
-                    "then"
-                )
+                epochs = tuple((number, None) for number in (one.epoch, *between, two.epoch))
+                found.append(Want(Question.UNNAMED_EPOCHS, (of([broker], *BOTH_LOGS),), epochs=epochs))
     return found
 
 

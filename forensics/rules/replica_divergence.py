@@ -45,14 +45,15 @@ from forensics.rules.finding import (
     Judgement,
     Rule,
     Severity,
-    Verdict,
     actions,
     brokers_text,
     count_text,
+    judgement,
     place,
     span_text,
 )
 from forensics.rules.story import fork_cause, missing_data, untold_replicas
+from forensics.rules.wants import Artefact, Question, Want, of, offsets_of
 
 ID = "replica-divergence"
 
@@ -60,15 +61,13 @@ ID = "replica-divergence"
 def judge(history: History, case: Case) -> Judgement:
     """Judge the differences between the replicas' segments."""
     groups: dict[tuple[Range, ...], list[Fork]] = {}
-    unclear: list[str] = []
+    unclear: list[Want] = []
     for fork in history.forks:
         bounds = {broker: _bound(history, broker) for broker in (fork.left, fork.right)}
         unknown = [broker for broker, hw in bounds.items() if hw is None]
         if unknown:
-            unclear.append(
-                f"the high watermark of {brokers_text(unknown)}, whose segments differ from the other's at "
-                f"{span_text(fork.ranges)}: replication-offset-checkpoint"
-            )
+            ways = (of(unknown, Artefact.HW_CHECKPOINT),)
+            unclear.append(Want(Question.HIGH_WATERMARK, ways, offsets=offsets_of(fork.ranges)))
             continue
         known = {broker: hw for broker, hw in bounds.items() if hw is not None}
         both, either = min(known.values()), max(known.values())
@@ -79,10 +78,8 @@ def judge(history: History, case: Case) -> Judgement:
             # What the last leader has written since its checkpoint, up to 5 s ago, may be committed too.
             unsure += [b for b, hw in known.items() if b == history.current.leader and hw < end and b not in unsure]
         if unsure and subtract(fork.ranges, inside):
-            unclear.append(
-                f"how far the high watermark of {brokers_text(unsure)} had come, whose segments differ from the "
-                f"other's at {span_text(fork.ranges)}: replication-offset-checkpoint"
-            )
+            ways = (of(unsure, Artefact.HW_CHECKPOINT),)
+            unclear.append(Want(Question.HIGH_WATERMARK_REACHED, ways, offsets=offsets_of(fork.ranges)))
         unclear += _undecided(history, fork, inside)
         if inside:
             groups.setdefault(inside, []).append(fork)
@@ -92,9 +89,7 @@ def judge(history: History, case: Case) -> Judgement:
         for alike in _between_two(history, ranges, forks)
     )
     missing = [*unclear, *_cut_short(history), *missing_data(history, case)]
-    missing = missing or untold_replicas(history)
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, findings, tuple(dict.fromkeys(missing)))
+    return judgement(ID, findings, missing or untold_replicas(history))
 
 
 def _between_two(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> list[list[Fork]]:
@@ -106,11 +101,14 @@ def _between_two(history: History, ranges: tuple[Range, ...], forks: list[Fork])
     return [forks]
 
 
-def _cut_short(history: History) -> list[str]:
+def _cut_short(history: History) -> list[Want]:
     """Replicas whose segments are torn or empty below what they had committed: the rest cannot be compared."""
     return [
-        f"the segments of broker {broker} whole: they end at {replica.end}, and its high watermark was "
-        f"{replica.checkpoint[0]}"
+        Want(
+            Question.UNTORN_SEGMENTS,
+            (of([broker], Artefact.SEGMENTS),),
+            offsets=((replica.end, replica.checkpoint[0]),),
+        )
         for broker, replica in sorted(history.replicas.items())
         if replica.on_disk and replica.end is not None and replica.checkpoint is not None
         if replica.end < replica.checkpoint[0]
@@ -118,13 +116,17 @@ def _cut_short(history: History) -> list[str]:
     ]
 
 
-def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[str]:
+def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[Want]:
     """Whether one side may have been committed though no high watermark that is left says so."""
     rest = subtract(fork.ranges, inside)
     epochs = {fork.left_batch[2], fork.right_batch[2]} - {None}
     return [
-        f"how far leader {doubt.before.leader} of epoch {doubt.before.epoch} had committed, whose records at "
-        f"{span_text(rest)} differ from another replica's: its server.log and replication-offset-checkpoint of then"
+        Want(
+            Question.COMMITTED_APART,
+            (of([doubt.before.leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT),),
+            offsets=offsets_of(rest),
+            epochs=((doubt.before.epoch, doubt.before.leader),),
+        )
         for doubt in doubts(history)
         if doubt.before.epoch in epochs and any(doubt.end is None or first < doubt.end for first, _ in rest)
     ][:1]

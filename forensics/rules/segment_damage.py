@@ -42,9 +42,9 @@ from forensics.rules.finding import (
     actions,
     brokers_text,
     place,
-    span_text,
 )
 from forensics.rules.story import earlier_segments, maybe_cleaned, missing_data
+from forensics.rules.wants import Artefact, Question, Want, anywhere, of, offsets_of
 from parsers.schema import DamageKind
 
 ID = "segment-damage"
@@ -56,7 +56,7 @@ _ENDS = (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL)
 def judge(history: History, case: Case) -> Judgement:
     """Report each damaged replica once, and harmless ends apart."""
     findings = []
-    wishes: list[str] = []
+    wishes: list[Want] = []
     cleaned = maybe_cleaned(history, history.disks)
     for broker, disk in sorted(history.disks.items()):
         ends = [d for d in disk.damage if d.kind in _ENDS]
@@ -73,7 +73,7 @@ def judge(history: History, case: Case) -> Judgement:
         wishes += earlier_segments(history, broker)
     missing = [*missing_data(history, case), *wishes, *cleaned]
     if not missing and not any(disk.end is not None for disk in history.disks.values()):
-        missing.append(f"segments of {history.name}")
+        missing.append(Want(Question.ANY_SEGMENTS, (anywhere(Artefact.SEGMENTS),)))
     violated = any(f.severity is Severity.ERROR for f in findings)
     verdict = Verdict.VIOLATED if violated else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
@@ -85,13 +85,14 @@ def _its_own(history: History, broker: int) -> bool:
     return copy is not None and copy.inner is True
 
 
-def _listing(history: History, broker: int) -> str:
+def _listing(history: History, broker: int) -> Want:
+    """What would tell whether a segment is missing on the broker or in the copy alone."""
     copy = history.copies.get(broker)
-    why = f": {copy.inner_why}" if copy is not None and copy.inner_why else ""
-    spans = span_text(history.disks[broker].gaps)
-    return (
-        f"a listing of broker {broker}'s directory of {history.name}, or the segment files of offsets {spans}, which "
-        f"may have been left out of the copy{why}"
+    return Want(
+        Question.MISSING_SEGMENTS,
+        (of([broker], Artefact.LISTING), of([broker], Artefact.SEGMENTS)),
+        offsets=offsets_of(history.disks[broker].gaps),
+        because=copy.inner_why if copy is not None else "",
     )
 
 

@@ -32,8 +32,9 @@ import shlex
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import log_directory_at_hand, missing_data
+from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
 ID = "stale-directory"
 
@@ -88,14 +89,14 @@ def judge(history: History, case: Case) -> Judgement:
         )
     missing = missing_data(history, case)
     missing += [
-        f"the log directories of broker {broker} as a whole: of {history.name} its own folder alone is at hand"
+        Want(Question.WHOLE_DIRECTORIES, (of([broker], Artefact.LOG_DIRECTORY),))
         for broker, disk in sorted(history.disks.items())
         if disk.directory is not None and not log_directory_at_hand(history, case, broker)
     ]
     if not history.disks and not missing:
-        missing = [f"data directories of {history.name}"]  # nobody is known to hold it, and none is at hand
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, tuple(findings), tuple(missing))
+        # Nobody is known to hold it, and none is at hand.
+        missing = [Want(Question.ANY_FILES, (anywhere(Artefact.DATA_DIRECTORY),))]
+    return judgement(ID, findings, missing)
 
 
 def _end(offset: int | None) -> str:

@@ -7,7 +7,6 @@ from typing import cast
 
 from forensics.case import Case
 from forensics.replay.committed import doubts, losses, lost_unseen, refetched
-from forensics.replay.compaction import CLEANER_FILE
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.elections import outside_isr, was_last_member
 from forensics.replay.history import (
@@ -26,7 +25,8 @@ from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
 from forensics.replay.protocol import Answer
 from forensics.replay.spared import spared
 from forensics.replay.steps import REMOVES, LogBefore, Step, StepKind
-from forensics.rules.finding import Fact, brokers_text, epoch_text, span_text
+from forensics.rules.finding import Fact, epoch_text, span_text
+from forensics.rules.wants import Artefact, Question, Want, anywhere, from_offset, of, offsets_of
 
 
 def statement_fact(statement: Statement) -> Fact:
@@ -186,11 +186,6 @@ def leader_text(epoch: Epoch) -> str:
     )
 
 
-def owner_text(epoch: Epoch) -> str:
-    """Whose files would tell of an epoch."""
-    return f"broker {epoch.leader}'s" if epoch.leader is not None else "the replicas' earlier"
-
-
 def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     """Why the leader of an epoch lacked records from an offset on: the id of a cause.
 
@@ -297,20 +292,22 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     return there and not any(tenure.steps for tenure in spans) and len({tenure.run for tenure in spans}) == 1
 
 
-def went_back(history: History) -> str:
+def went_back(history: History) -> Want:
     """Why the order of leaders is not known, and what would tell it."""
-    return (
-        f"in what order the leaders of {history.name} followed one another: leader epochs ran backwards "
-        f"({history.backwards[0].text}), as when ZooKeeper or the metadata log is put back from an older copy; what "
-        "was done to it and when, and how far producers and consumers had come"
-    )
+    ways = (anywhere(Artefact.OPERATORS, Artefact.CLIENTS),)
+    return Want(Question.LEADERS_IN_ORDER, ways, because=history.backwards[0].text)
 
 
-def doubt_of(history: History, cut: Cut) -> str | None:
+def doubt_of(history: History, cut: Cut) -> Want | None:
     """What would tell whether a cut's records were committed; None where the protocol says that they were not."""
     epoch = history.epochs.get(cut.epoch)
+    followed = Want(
+        Question.LEADER_FOLLOWED,
+        (of([cut.replica], Artefact.STATE_CHANGE_LOG),),
+        offsets=from_offset(cut.target),
+    )
     if epoch is None:
-        return f"what broker {cut.replica} followed when it truncated to {cut.target}: its state-change.log"
+        return followed
     if spared(history, cut):
         return None
     again, unknown = refetched(history, cut, ((cut.target, cut.end),))
@@ -319,104 +316,114 @@ def doubt_of(history: History, cut: Cut) -> str | None:
         return None  # the leader it followed had all that was committed, and did not have these
     earlier = [e for n, e in history.epochs.items() if n < cut.epoch and e.leader is not None and e.leader >= 0]
     leader = earlier[-1].leader if earlier else epoch.leader
-    return (
-        f"the high watermark of leader {leader} before broker {cut.replica} was cut to {cut.target}: "
-        f"broker {leader}'s server.log and replication-offset-checkpoint, or kafka.cluster.Partition at DEBUG there"
+    if leader is None or leader < 0:
+        return followed
+    return Want(
+        Question.HIGH_WATERMARK_BEFORE,
+        (
+            of([leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT),
+            of([leader], Artefact.PARTITION_LOGGER),
+        ),
+        replicas=(cut.replica,),
+        offsets=from_offset(cut.target),
     )
 
 
-def unmeasured(history: History) -> list[str]:
+def unmeasured(history: History) -> list[Want]:
     """What would tell how much the cuts took whose log end before is not known."""
     return [
-        f"the log end offset of broker {cut.replica} before it was told to truncate to {cut.target}: "
-        f"kafka.server.ReplicaFetcherThread at TRACE on broker {cut.replica}"
+        Want(
+            Question.END_BEFORE_TRUNCATION,
+            (of([cut.replica], Artefact.FETCHER_LOGGER),),
+            offsets=from_offset(cut.target),
+        )
         for cut in history.unmeasured
     ]
 
 
-LOG_FILES = (Printed.LOG, Printed.ROLES)
-"""In the order in which they are asked for."""
+LOG_FILES = {Printed.LOG: Artefact.SERVER_LOG, Printed.ROLES: Artefact.STATE_CHANGE_LOG}
+"""The files in which a broker prints what it does, in the order in which they are asked for."""
+BOTH_LOGS = (*LOG_FILES.values(),)
 
 
-def missing_logs(history: History, case: Case) -> list[str]:
-    """Replicas whose own lines are not in the evidence, or end too early, as requests an operator can act on."""
+def missing_logs(history: History, case: Case) -> list[Want]:
+    """Replicas whose own lines are not in the evidence, or end too early."""
     wanted = sorted(members(history, case))
-    absent = [] if wanted else [f"server.log and state-change.log of the replicas of {history.name}"]
+    absent = [] if wanted else [Want(Question.ANY_LINES, (anywhere(*BOTH_LOGS),))]
     for broker in wanted:
         if history.coverage.of(broker, Span.WITHIN) is None and not history.coverage.whole(broker):
-            files = [what.value for what in LOG_FILES if not history.coverage.has(broker, what)]
-            absent.append(f"broker {broker}'s {' and '.join(files)}")
+            files = [file for what, file in LOG_FILES.items() if not history.coverage.has(broker, what)]
+            absent.append(Want(Question.ITS_LINES, (of([broker], *files),)))
     return [*absent, *more_lines(history)]
 
 
-def more_lines(history: History) -> list[str]:
+def more_lines(history: History) -> list[Want]:
     """Replicas of whose lines some are missing, and which."""
     within = history.coverage.missing_in(Span.WITHIN)
-    elsewhere = [
-        (which, broker, one.text)
-        for which, span in (("earlier", Span.BEFORE), ("later", Span.AFTER))
-        for broker, one in history.coverage.missing_in(span).items()
-        if broker not in within
-    ]
+    spans = (
+        (Question.LINES_BETWEEN, Span.WITHIN),
+        (Question.EARLIER_LINES, Span.BEFORE),
+        (Question.LATER_LINES, Span.AFTER),
+    )
     return [
-        f"broker {broker}'s server.log and state-change.log whole, rotated files too: lines are missing ({one.text})"
-        for broker, one in within.items()
-    ] + [f"broker {broker}'s {which} server.log and state-change.log: {why}" for which, broker, why in elsewhere]
+        Want(question, (of([broker], *BOTH_LOGS),), because=one.text)
+        for question, span in spans
+        for broker, one in history.coverage.missing_in(span).items()
+        if span is Span.WITHIN or broker not in within
+    ]
 
 
-def missing_data(history: History, case: Case) -> list[str]:
+def missing_data(history: History, case: Case) -> list[Want]:
     """Replicas whose data directory is not in the evidence."""
     wanted = sorted(members(history, case))
     return [
-        f"broker {broker}'s data directory of {history.name} (segments and checkpoints)"
+        Want(Question.ITS_FILES, (of([broker], Artefact.DATA_DIRECTORY),))
         for broker in wanted
         if broker not in case.with_data or _lacks_segments(history, broker)
     ]
 
 
-def untold_replicas(history: History) -> list[str]:
+def untold_replicas(history: History) -> list[Want]:
     """What would tell whether the copies in the evidence are all that the partition has."""
     on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]
     first = history.epochs.get(0)
     if not on_disk:
-        wish = f"the segments of {history.name} of two replicas or more"
-    elif len(on_disk) > 1 and not any(epoch.isr or epoch.told for epoch in history.epochs.values()):
-        wish = (
-            f"which replicas {history.name} has (a state-change.log, the controller's log or what kafka-topics.sh "
-            "--describe printed), and the segments of each"
-        )
+        return [Want(Question.TWO_COPIES, (anywhere(Artefact.SEGMENTS),))]
+    named = (Artefact.STATE_CHANGE_LOG, Artefact.CONTROLLER_LOG)
+    if len(on_disk) > 1 and not any(epoch.isr or epoch.told for epoch in history.epochs.values()):
+        ways = tuple(anywhere(who, Artefact.SEGMENTS) for who in (*named, Artefact.TOPIC_DESCRIPTION))
+        return [Want(Question.WHICH_REPLICAS, ways)]
     # The ISR with which a partition was made names every replica that it began with.
-    elif len(on_disk) == 1 and not (first is not None and first.isr_elected and first.first_isr):
-        wish = (
-            f"the segments of {history.name} of another replica; or, if it has only the one of broker {on_disk[0]}, "
-            "the state-change.log or the controller's log of its creation"
-        )
-    else:
-        return []
-    return [wish]
+    if len(on_disk) == 1 and not (first is not None and first.isr_elected and first.first_isr):
+        ways = tuple(anywhere(what) for what in (Artefact.SEGMENTS, *named))
+        return [Want(Question.ANOTHER_COPY, ways, replicas=(on_disk[0],))]
+    return []
 
 
-def earlier_segments(history: History, broker: int) -> list[str]:
+def earlier_segments(history: History, broker: int) -> list[Want]:
     """The first segments of a replica, where something shows that they are not in the evidence."""
     copy = history.copies.get(broker)
     if copy is None or not copy.earlier:
         return []
     first = history.disks[broker].bases[0]
-    which = f"broker {broker}'s segments of {history.name} below offset {first}"
-    return [f"{which}, which may have been left out of the copy: {copy.earlier}"]
+    ways = (of([broker], Artefact.SEGMENTS),)
+    return [Want(Question.EARLIER_SEGMENTS, ways, offsets=((0, first),), because=copy.earlier)]
 
 
-def maybe_cleaned(history: History, brokers: Iterable[int]) -> list[str]:
+def maybe_cleaned(history: History, brokers: Iterable[int]) -> list[Want]:
     """What would tell whether a cleaner took the offsets that segments of some replicas skip."""
     disks = {b: disk for b in brokers if (disk := history.disks[b]).skipped and not disk.lacking}
     if not disks:
         return []
-    spans = span_text(merge(span for disk in disks.values() for span, _ in disk.skipped))
-    wish = (
-        f"whether {history.topic} was ever compacted, as segments of {brokers_text(tuple(disks))} skip offsets "
-        f"{spans}: the {CLEANER_FILE} and server.properties of its brokers, and the server.log of when its log was made"
-    )
-    return [wish]
+    return [
+        Want(
+            Question.COMPACTED,
+            (anywhere(Artefact.CLEANER_CHECKPOINT, Artefact.SETTINGS, Artefact.SERVER_LOG),),
+            replicas=tuple(disks),
+            offsets=offsets_of(merge(span for disk in disks.values() for span, _ in disk.skipped)),
+            topic=history.topic,
+        )
+    ]
 
 
 def checkpoint_at_hand(history: History, case: Case, broker: int, name: str) -> bool:
@@ -442,6 +449,11 @@ def maybe_controllers(history: History, case: Case) -> list[int]:
         return []
     heard = {broker for broker, replica in history.replicas.items() if replica.has_logs} | {*case.with_data}
     return sorted(members(history, case) - heard)
+
+
+def any_leader() -> Want:
+    """What would tell who led, where nobody is known to have."""
+    return Want(Question.ANY_LEADER, (anywhere(Artefact.STATE_CHANGE_LOG), anywhere(Artefact.CONTROLLER_LOG)))
 
 
 def unheard_roles(history: History, case: Case) -> list[int]:

@@ -10,6 +10,8 @@ from forensics.replay.lineage import intersect
 from forensics.replay.log_dirs import Moved
 from forensics.replay.suspicions import Sign, Suspicion, suspicions
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, epoch_text, place
+from forensics.rules.wants import Want
+from forensics.rules.wording import want_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,9 @@ def look_in(history: History, broker: int, moved: Moved) -> str:
     return f"look for {history.name} in {moved.before} of broker {broker}: its records may still be there"
 
 
-def _finding(history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[str]) -> Finding:
+def _finding(
+    history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
+) -> Finding:
     values = {
         "replica": one.replica,
         "witness": one.witness,
@@ -139,7 +143,7 @@ def _finding(history: History, suspect: Suspect, one: Suspicion, severity: Sever
         next_steps=actions(
             f"copy the directory {history.name} of every replica to another disk before any broker is started again",
             *((look_in(history, one.replica, one.moved),) if one.moved is not None else ()),
-            *(f"collect {item}" for item in missing[:3]),
+            *(f"collect {item}" for item in want_texts(missing[:3], history.name)),
         ),
         subject=suspect.sign.name,
     )

@@ -51,14 +51,15 @@ from forensics.rules.finding import (
     Judgement,
     Rule,
     Severity,
-    Verdict,
     actions,
     count_text,
     epoch_text,
+    judgement,
     place,
     span_text,
 )
 from forensics.rules.story import (
+    BOTH_LOGS,
     cut_fact,
     doubt_of,
     loss_cause,
@@ -68,6 +69,7 @@ from forensics.rules.story import (
     times_told,
     unmeasured,
 )
+from forensics.rules.wants import Artefact, Question, Want, from_offset, of, offsets_of
 
 ID = "truncation-below-committed"
 
@@ -75,7 +77,7 @@ ID = "truncation-below-committed"
 def judge(history: History, case: Case) -> Judgement:
     """Judge every cut of the partition."""
     findings = []
-    unclear: list[str] = []
+    unclear: list[Want] = []
     for cut in history.cuts:
         before = cut.epoch if cut.epoch >= 0 else None
         row = cut.refs[0].row
@@ -88,12 +90,10 @@ def judge(history: History, case: Case) -> Judgement:
         elif (doubt := doubt_of(history, cut)) is not None:
             unclear.append(doubt)
     untold = [*unclear, *unmeasured(history), *_vanished(history), *_uncut(history)]
-    missing = (*dict.fromkeys(untold), *missing_logs(history, case))
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, tuple(findings), missing)
+    return judgement(ID, findings, [*untold, *missing_logs(history, case)])
 
 
-def _uncut(history: History) -> list[str]:
+def _uncut(history: History) -> list[Want]:
     """What would tell whether who had lost records cut them, where no line tells that it did, or came back without, its
     files are not at hand, and nothing shows it with records of the leader that had lost them, or of a later one: it
     has reconciled its log with that leader's then, and its lines tell how.
@@ -109,10 +109,8 @@ def _uncut(history: History) -> list[str]:
             if replica is None or replica.on_disk or told:
                 continue
             if not replica.lineage.entries or replica.lineage.entries[-1][0] < loss.epoch.epoch:
-                found.append(
-                    f"whether broker {broker} cut offsets {span_text(loss.ranges)}, which it had had: its data "
-                    f"directory of {history.name}, or its later server.log"
-                )
+                ways = (of([broker], Artefact.DATA_DIRECTORY), of([broker], Artefact.SERVER_LOG))
+                found.append(Want(Question.TRUNCATED_LOST, ways, offsets=offsets_of(loss.ranges)))
     return found
 
 
@@ -208,11 +206,10 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
     )
 
 
-def _vanished(history: History) -> list[str]:
+def _vanished(history: History) -> list[Want]:
     """What would tell whether replicas cut what they may have held, though no line says so."""
     return [
-        f"whether broker {broker} ever held records of {history.name} from offset {offset} on, which may have been "
-        f"committed and which it does not hold: its later server.log and state-change.log"
+        Want(Question.HELD_BEYOND, (of([broker], *BOTH_LOGS),), offsets=from_offset(offset))
         for broker, offset in sorted(vanished_tails(history).items())
     ]
 

@@ -27,8 +27,19 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
-from forensics.rules.story import members, unheard_roles
+from forensics.rules.finding import (
+    Fact,
+    Finding,
+    Judgement,
+    Rule,
+    Severity,
+    actions,
+    brokers_text,
+    judgement,
+    place,
+)
+from forensics.rules.story import BOTH_LOGS, any_leader, members, unheard_roles
+from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
 ID = "two-leaders-one-epoch"
 
@@ -42,17 +53,11 @@ def judge(history: History, case: Case) -> Judgement:
         if not epoch.other_leaders or epoch.leader is None:
             continue
         if blind:
-            doubts.append(
-                f"the server.log and state-change.log of {brokers_text(blind)}: whether {history.name} was deleted and "
-                f"created anew, for leader epoch {number} has {len(epoch.other_leaders) + 1} leaders"
-            )
+            named = tuple((number, leader) for leader in (epoch.leader, *sorted(epoch.other_leaders)))
+            doubts.append(Want(Question.CREATED_AGAIN, (of(blind, *BOTH_LOGS),), epochs=named))
             continue
         if history.lives > 1 and history.topic_id is None:
-            doubts.append(
-                f"to which life of {history.name} each line on leader epoch {number} belongs: the topic was deleted "
-                "and created anew, and these brokers print no topic id; server.log and state-change.log of every "
-                "replica of then, without holes"
-            )
+            doubts.append(Want(Question.WHICH_LIFE, (anywhere(*BOTH_LOGS),), epochs=((number, None),)))
             continue
         leaders = tuple(sorted({epoch.leader, *epoch.other_leaders}))
         facts = [Fact(f"leader of epoch {number}", broker=epoch.leader, refs=tuple(epoch.refs))]
@@ -85,15 +90,11 @@ def judge(history: History, case: Case) -> Judgement:
         )
     led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
     if not led:
-        doubts.append(f"any line about the leaders of {history.name}: state-change.log or the controller's log")
+        doubts.append(any_leader())
     unheard = unheard_roles(history, case)
     if led and unheard:
-        doubts.append(
-            f"the whole state-change.log of {brokers_text(unheard)}: whether a leader epoch of {history.name} that "
-            "another broker led was given out there too"
-        )
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if doubts else Verdict.CLEAN
-    return Judgement(ID, verdict, tuple(findings), tuple(doubts))
+        doubts.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unheard, Artefact.STATE_CHANGE_LOG),)))
+    return judgement(ID, findings, doubts)
 
 
 RULE = Rule(ID, Severity.CRITICAL, "TWO LEADERS IN ONE EPOCH", judge, __doc__ or "")

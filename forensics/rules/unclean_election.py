@@ -54,8 +54,18 @@ from forensics.replay.history import Confidence, Epoch, History
 from forensics.replay.isr import isr_text
 from forensics.replay.omissions import unknown_writers
 from forensics.replay.steps import StepKind
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, brokers_text, place
-from forensics.rules.story import leader_fact, maybe_controllers, unclean_cause, unheard_roles, went_back
+from forensics.rules.finding import (
+    Fact,
+    Finding,
+    Judgement,
+    Rule,
+    Severity,
+    actions,
+    judgement,
+    place,
+)
+from forensics.rules.story import any_leader, leader_fact, maybe_controllers, unclean_cause, unheard_roles, went_back
+from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, of
 
 ID = "unclean-election"
 
@@ -64,7 +74,7 @@ def judge(history: History, case: Case) -> Judgement:
     """Look at each change of leader."""
     led = [e for _, e in sorted(history.epochs.items()) if e.leader is not None and e.leader >= 0]
     findings = []
-    missing: list[str] = []
+    missing: list[Want] = []
     unheard = unheard_roles(history, case)
     for position, epoch in enumerate(led):
         if history.backwards and not epoch.unclean:
@@ -81,35 +91,35 @@ def judge(history: History, case: Case) -> Judgement:
         if position == 0:
             continue
         if maybe_eligible(history, epoch):
-            missing.append(
-                f"whether leader {epoch.leader} of epoch {epoch.epoch} was an eligible leader replica (the ISR may "
-                "have been empty): __cluster_metadata, or the controller's log of then"
-            )
+            ways = (anywhere(Artefact.METADATA_LOG), anywhere(Artefact.CONTROLLER_LOG))
+            missing.append(Want(Question.ELIGIBLE, ways, epochs=((epoch.epoch, epoch.leader),)))
         elif epoch.leader != led[position - 1].leader and not from_isr(history, epoch):
             missing.append(_wish(history, epoch, unheard))
     missing += _unnamed(history, led, unheard)
     missing += _later(history, led, unheard, maybe_controllers(history, case))
     if not led:
-        missing.append(f"any line about the leaders of {history.name}: state-change.log or the controller's log")
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+        missing.append(any_leader())
+    return judgement(ID, findings, missing)
 
 
-def _later(history: History, led: list[Epoch], unheard: list[int], electors: list[int]) -> list[str]:
+def _electors(history: History) -> Collect:
+    """Who elects the leaders, and what of it tells."""
+    return anywhere(Artefact.METADATA_LOG if history.kraft else Artefact.CONTROLLER_LOG)
+
+
+def _later(history: History, led: list[Epoch], unheard: list[int], electors: list[int]) -> list[Want]:
     """What would tell whether another leader followed on those that are told."""
     if not led:
         return []
-    elector = "__cluster_metadata" if history.kraft else "the controller's log"
-    logs = "the whole state-change.log of {}, or " + elector
     untold = history.coverage.shown_by(*unknown_writers.OMISSIONS)
     if untold:
-        why = untold[min(untold)].text
-        whose = logs.format(brokers_text(sorted({*untold, *unheard})))
-        return [f"who led {history.name} after epoch {max(history.epochs)} ({why}): {whose} of then"]
+        ways = (of(sorted({*untold, *unheard}), Artefact.STATE_CHANGE_LOG), _electors(history))
+        last = ((max(history.epochs), None),)
+        return [Want(Question.LEADER_AFTER, ways, epochs=last, because=untold[min(untold)].text)]
     partly = not history.elections_told or electors or _end_early(history) or _ends_early(history, led[-1].leader)
     if not unheard or not partly:
         return []
-    return [f"whether another leader of {history.name} followed: {logs.format(brokers_text(unheard))}"]
+    return [Want(Question.LATER_LEADER, (of(unheard, Artefact.STATE_CHANGE_LOG), _electors(history)))]
 
 
 def _ends_early(history: History, broker: int | None) -> bool:
@@ -153,18 +163,20 @@ def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[in
     return led_next and before.isr_own and before.leader not in unheard
 
 
-def _wish(history: History, epoch: Epoch, unheard: list[int]) -> str:
+def _wish(history: History, epoch: Epoch, unheard: list[int]) -> Want:
+    """What would tell the ISR from which the leader of an epoch was elected."""
     before = [e.leader for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader is not None]
     changed = isr_changed_untold(history, epoch)
     coverage = history.coverage
     silent = {b for b in before[-1:] if changed or (b in history.replicas and not coverage.has(b, Printed.LOG))}
     silent = silent - {-1} | {*unheard}
-    whose = f"the whole state-change.log and server.log of {brokers_text(sorted(silent))}, or " if silent else ""
-    elector = "__cluster_metadata, or the controller's log of then" if history.kraft else "the controller's log of then"
-    return f"the ISR of {history.name} just before leader {epoch.leader} began epoch {epoch.epoch}: {whose}{elector}"
+    own = (of(sorted(silent), Artefact.STATE_CHANGE_LOG, Artefact.SERVER_LOG),) if silent else ()
+    electors = (Artefact.METADATA_LOG, Artefact.CONTROLLER_LOG) if history.kraft else (Artefact.CONTROLLER_LOG,)
+    ways = (*own, *(anywhere(one) for one in electors))
+    return Want(Question.ISR_BEFORE, ways, epochs=((epoch.epoch, epoch.leader),))
 
 
-def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[str]:
+def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[Want]:
     """Leader epochs that must have been, and of whose leader nobody tells whose lines are all at hand."""
     numbers = [epoch.epoch for epoch in led]
     # While nobody leads, stock logging of KRaft brokers may tell of no epoch; with ZooKeeper controllers tell of each.
@@ -178,10 +190,9 @@ def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[str
     silent = sorted(named - told - {n for n, e in history.epochs.items() if e.leader is not None})
     if not silent:
         return []
-    spans = ", ".join(map(str, silent[:5])) + (" and more" if len(silent) > 5 else "")
-    whose = f"the whole state-change.log of {brokers_text(unheard)}, or " if unheard else ""
-    whose += "the controller's log of then"
-    return [f"who led {history.name} in leader epoch {spans}: {whose}"]
+    own = (of(unheard, Artefact.STATE_CHANGE_LOG),) if unheard else ()
+    epochs = tuple((number, None) for number in silent)
+    return [Want(Question.LEADERS_OF_EPOCHS, (*own, anywhere(Artefact.CONTROLLER_LOG)), epochs=epochs)]
 
 
 def _finding(history: History, epoch: Epoch) -> Finding:

@@ -32,13 +32,14 @@ from forensics.rules.finding import (
     Judgement,
     Rule,
     Severity,
-    Verdict,
     count_text,
     epoch_text,
+    judgement,
     place,
     span_text,
 )
 from forensics.rules.story import cut_fact, doubt_of, missing_logs, repeats_facts, times_told, unmeasured
+from forensics.rules.wants import Want
 
 ID = "uncommitted-truncation"
 
@@ -46,7 +47,7 @@ ID = "uncommitted-truncation"
 def judge(history: History, case: Case) -> Judgement:
     """Look at what each cut removed beyond what is known to be committed."""
     findings = []
-    open_: list[str] = []
+    open_: list[Want] = []
     for cut in history.cuts:
         row = cut.refs[0].row
         proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=cut.epoch, row=row)
@@ -56,9 +57,7 @@ def judge(history: History, case: Case) -> Judgement:
             open_.append(doubt)
         elif rest:
             findings.append(_finding(history, cut, tuple(rest)))
-    missing = [*dict.fromkeys([*open_, *unmeasured(history)]), *missing_logs(history, case)]
-    verdict = Verdict.VIOLATED if findings else Verdict.UNKNOWN if missing else Verdict.CLEAN
-    return Judgement(ID, verdict, tuple(findings), tuple(missing))
+    return judgement(ID, findings, [*open_, *unmeasured(history), *missing_logs(history, case)])
 
 
 def _finding(history: History, cut: Cut, ranges: tuple[Range, ...]) -> Finding:

@@ -12,7 +12,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.rules.finding import Judgement, Verdict
 from tests.cases.test_cut_evidence import brokers, lines_during
-from tests.incident import Incident
+from tests.incident import Incident, wishes
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_traces"
 
@@ -119,7 +119,7 @@ def test_a_log_that_came_back_shorter_in_a_span_without_lines_was_not_truncated(
         assert {finding.cause for finding in found[rule].findings} == {"unknown"}
     for rule in ("leo-regression", "truncation-below-committed"):
         assert found[rule].verdict is Verdict.UNKNOWN
-        assert any("broker 2's server.log" in wish and "epoch 1" in wish for wish in found[rule].missing)
+        assert any("broker 2's server.log" in wish and "epoch 1" in wish for wish in wishes(found[rule]))
     (gap,) = found["evidence-gap"].findings
     assert any(fact.broker == 2 and "nothing names epoch 1" in fact.text and fact.refs for fact in gap.facts)
 
@@ -137,7 +137,7 @@ def test_the_creation_of_a_topic_is_no_wiped_disk(name: str, trace_of: Callable[
     (above,) = found["hw-above-leo"].findings
     assert above.cause == "unflushed-tail"
     assert found["leo-regression"].verdict is Verdict.UNKNOWN
-    assert not any("empty log" in wish for wish in found["leo-regression"].missing)
+    assert not any("empty log" in wish for wish in wishes(found["leo-regression"]))
 
 
 @pytest.mark.parametrize(("end", "cause"), [(0, "wiped-disk"), (60, "unknown")])

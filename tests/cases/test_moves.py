@@ -12,6 +12,7 @@ import pytest
 from forensics.engines.local import scan, take_in
 from forensics.replay.moves import without_copies
 from parsers.schema import Kind
+from tests.incident import wishes
 
 DATA = Path(__file__).parent / "data"
 
@@ -23,7 +24,7 @@ def test_a_move_that_was_not_told_to_its_end_is_no_loss(case: str) -> None:
     for partition in result.partitions:
         for rule in ("committed-data-lost", "leo-regression", "hw-regression"):
             assert partition.judgements[rule].verdict == "clean"
-        assert not [one for judged in partition.judgements.values() for one in judged.missing if "damaged" in one]
+        assert not [one for judged in partition.judgements.values() for one in wishes(judged) if "damaged" in one]
 
 
 def rows(case: str, broker: int) -> pl.DataFrame:

@@ -14,6 +14,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.replay.leftovers import LEFT_BEHIND
 from tests.cases.test_recorded import LOSS, unpacked
+from tests.incident import wishes
 
 
 def test_a_directory_moved_by_hand_is_a_warning_that_says_so(tmp_path: Path) -> None:
@@ -32,7 +33,7 @@ def test_what_the_last_leader_had_committed_alone_is_unknown_once_its_disk_is_em
     assert verdicts == {"orders-0": "unknown", "pay-0": "unknown", "solo-0": "unknown", "safe-0": "clean"}
     (solo,) = (one for one in result.partitions if one.history.name == "solo-0")
     assert solo.judgements["leo-regression"].verdict == "unknown"
-    assert any("made anew" in wish for wish in solo.judgements[LOSS].missing)
+    assert any("made anew" in wish for wish in wishes(solo.judgements[LOSS]))
 
 
 @pytest.mark.parametrize(("same", "counts"), [(True, True), (False, False)])

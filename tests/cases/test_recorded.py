@@ -54,6 +54,7 @@ from forensics.engines.local import scan
 from forensics.replay.coverage import Span
 from forensics.result import Result
 from tests.covering import missing_within
+from tests.incident import wishes
 
 DATA = Path(__file__).parent / "data"
 LOSS = "committed-data-lost"
@@ -459,8 +460,8 @@ def test_lines_of_a_time_that_are_missing_make_no_finding_of_a_healthy_cluster(
     assert alarms(result) <= {"evidence-gap"}
     (partition,) = (one for one in result.partitions if one.history.name == "orders-0")
     assert partition.judgements[LOSS].verdict == (UNKNOWN if why else "clean")
-    wishes = [wish for judged in partition.judgements.values() for wish in judged.missing]
-    assert why is None or any(re.match(why, wish) for wish in wishes)
+    asked = [wish for judged in partition.judgements.values() for wish in wishes(judged)]
+    assert why is None or any(re.match(why, wish) for wish in asked)
 
 
 @pytest.mark.parametrize(
@@ -538,7 +539,7 @@ def test_a_log_below_its_own_recovery_point_came_back_shorter_or_nobody_tells(tm
     (found,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-0")
     judged = found.judgements["leo-regression"]
     assert judged.verdict == UNKNOWN
-    assert any(wish.startswith("what removed the end of broker 1's log") for wish in judged.missing)
+    assert any(wish.startswith("what removed the end of broker 1's log") for wish in wishes(judged))
 
 
 @pytest.mark.parametrize("broker", ["broker-1", "broker-*"])

@@ -27,6 +27,8 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "suspected": "what is suspected where a verdict is unknown",
             "rescue": "which copy of lost records to keep, and what to do next",
             "story": "facts told alike in every finding",
+            "wants": "what a rule asks for where it cannot tell",
+            "wording": "words for what rules conclude",
         },
     ),
     (

@@ -16,6 +16,7 @@ from forensics.model import PROTOCOLS, Run, scenario
 from forensics.model.evidence import files
 from forensics.model.run import Logging
 from tests.conftest import EVERYTHING
+from tests.incident import wishes
 from tests.model import batches
 from tests.model.batches import Answer, Files, compared, drawn
 
@@ -301,7 +302,7 @@ def test_holes_show(name: str) -> None:
     given = {answer.rule: answer for answer in compared([verdicts], run.truth())}
     assert not any(answer.wrong for answer in given.values())
     assert given[rule].verdict == "unknown"
-    assert any(why in text for text in verdicts[rule].missing)
+    assert any(why in text for text in wishes(verdicts[rule]))
 
 
 @pytest.mark.parametrize("loss", LOSSES)

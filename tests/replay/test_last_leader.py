@@ -11,7 +11,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.result import Partition
 from forensics.rules.finding import Verdict
-from tests.incident import Incident
+from tests.incident import Incident, wishes
 
 DATA = Path(__file__).parents[1] / "cases" / "data"
 LOSS = "committed-data-lost"
@@ -60,7 +60,7 @@ def test_a_replica_whose_files_are_not_at_hand_may_have_it(wiped: Path, tmp_path
     shutil.rmtree(tmp_path / "part" / "broker-2" / "data")
     judgement = judged(tmp_path / "part")["payments.eu-west_1"].judgements[LOSS]
     assert (judgement.verdict, judgement.findings) == (Verdict.UNKNOWN, ())
-    assert judgement.missing[0].startswith("whether another copy has offsets [0, 52), which leader 1 came back without")
+    assert wishes(judgement)[0].startswith("whether another copy has offsets [0, 52), which leader 1 came back without")
 
 
 def cut_short(folder: Path, *brokers: int) -> Incident:

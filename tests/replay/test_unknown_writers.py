@@ -15,6 +15,7 @@ from forensics.replay.history import Epoch, Fork, History, Replica, Role
 from forensics.replay.omissions.unknown_writers import unknown_writers
 from forensics.replay.steps import Step, StepKind, Tenure
 from tests.covering import whole, without
+from tests.incident import wishes
 
 REF = Ref(row=1)
 AFTER = "2026-11-21 07:31:07"
@@ -82,7 +83,7 @@ def test_logs_that_end_before_an_election_do_not_say_who_is_current(sample_trace
     (partition,) = scan([str(tmp_path)]).partitions
     elections = partition.judgements["unclean-election"]
     assert (elections.verdict.value, elections.findings) == ("unknown", ())
-    assert "after epoch 3 (no leader that is told of wrote what broker 2 holds at offset 42)" in elections.missing[0]
+    assert "after epoch 3 (no leader that is told of wrote what broker 2 holds at offset 42)" in wishes(elections)[0]
     (fork,) = partition.judgements["replica-divergence"].findings
     assert "current leader" not in fork.summary
 

@@ -19,7 +19,7 @@ from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
 from forensics.rules.story import loss_cause
 from tests.covering import holed, whole, without
-from tests.incident import Incident
+from tests.incident import Incident, wishes
 
 
 def judged(*paths: Path, rule: str) -> Judgement:
@@ -33,7 +33,7 @@ def test_one_copy_does_not_tell_whether_copies_differ(incident: str, broker: int
     folder = sample_traces / incident / f"broker-{broker}" / "data"
     judgement = judged(folder, rule="replica-divergence")
     assert judgement.verdict is Verdict.UNKNOWN
-    assert "another replica" in judgement.missing[0]
+    assert "another replica" in wishes(judgement)[0]
     assert judged(folder, rule="checkpoint-contradiction").verdict is Verdict.CLEAN
 
 
@@ -46,7 +46,7 @@ def test_a_partition_folder_alone_does_not_tell_of_the_files_around_it(
 ) -> None:
     judgement = judged(sample_traces / "unclean-3.9.1" / "broker-1" / "data" / "orders-0", rule=rule)
     assert judgement.verdict is Verdict.UNKNOWN
-    assert wish in judgement.missing[0]
+    assert wish in wishes(judgement)[0]
 
 
 def test_who_led_too_is_not_known_without_the_roles_of_every_replica(sample_traces: Path, tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_who_led_too_is_not_known_without_the_roles_of_every_replica(sample_trac
     shutil.rmtree(tmp_path / "evidence" / "broker-2" / "logs")
     judgement = judged(tmp_path, rule="two-leaders-one-epoch")
     assert judgement.verdict is Verdict.UNKNOWN
-    assert any("state-change.log of broker" in wish and "2:" in wish for wish in judgement.missing)
+    assert any("state-change.log of broker" in wish and "2:" in wish for wish in wishes(judgement))
 
 
 def test_an_election_that_nobody_tells_of_is_not_clean(sample_traces: Path) -> None:
@@ -65,7 +65,7 @@ def test_an_election_that_nobody_tells_of_is_not_clean(sample_traces: Path) -> N
     assert whole.verdict is Verdict.VIOLATED
     judgement = judged(sample_traces / "unclean-0.10.2.2" / "broker-1" / "logs", rule="unclean-election")
     assert judgement.verdict is Verdict.UNKNOWN
-    assert any("the controller's log" in wish for wish in judgement.missing)
+    assert any("the controller's log" in wish for wish in wishes(judgement))
 
 
 @pytest.mark.parametrize("seen", [True, False])
@@ -99,7 +99,7 @@ def test_who_may_have_changed_the_isr_in_missing_lines_is_asked_for_them(missed:
     history.coverage = whole(1, 2)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict is (Verdict.UNKNOWN if missed else Verdict.VIOLATED)
-    asked = [wish for wish in judgement.missing if "just before leader 1 began epoch 1" in wish]
+    asked = [wish for wish in wishes(judgement) if "just before leader 1 began epoch 1" in wish]
     assert ["server.log of broker 2" in wish for wish in asked] == [True] * missed
 
 
@@ -139,7 +139,7 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
         history.coverage = holed(history.coverage, 1)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict is (Verdict.CLEAN if known else Verdict.UNKNOWN)
-    assert ["another leader" in wish for wish in judgement.missing] == [True] * (not known)
+    assert ["another leader" in wish for wish in wishes(judgement)] == [True] * (not known)
 
 
 def test_one_epoch_that_begins_twice_orders_no_leaders(sample_traces: Path, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_data_alone_does_not_tell_which_replicas_there_are(sample_traces: Path, 
         shutil.copytree(sample_traces / "kip101-0.10.2.2" / folder, tmp_path / folder)
     judgement = judged(tmp_path, rule="replica-divergence")
     assert judgement.verdict is Verdict.UNKNOWN
-    assert "which replicas" in judgement.missing[0]
+    assert "which replicas" in wishes(judgement)[0]
 
 
 def test_a_replica_whose_segments_were_not_collected_is_missed(sample_traces: Path, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_replica_whose_segments_were_not_collected_is_missed(sample_traces: Pa
     shutil.rmtree(tmp_path / "evidence" / "broker-1" / "logs")
     judgement = judged(tmp_path, rule="replica-divergence")
     assert judgement.verdict is Verdict.UNKNOWN
-    assert any("broker 1's data directory" in wish for wish in judgement.missing)
+    assert any("broker 1's data directory" in wish for wish in wishes(judgement))
 
 
 def test_an_isr_that_the_new_leader_only_changed_is_not_the_one_it_was_elected_from(
@@ -274,10 +274,10 @@ def test_in_an_epoch_that_nobody_names_a_log_may_have_come_back_shorter(*, named
     judgement = incident.partition_of(incident.scan()).judgements["leo-regression"]
     assert judgement.verdict is (Verdict.CLEAN if named else Verdict.UNKNOWN)
     if not named:
-        assert [wish.partition(", rotated")[0] for wish in judgement.missing] == [
+        assert [wish.partition(", rotated")[0] for wish in wishes(judgement)] == [
             f"broker {number}'s server.log and state-change.log between leader epochs 0 and 3" for number in (1, 2)
         ]
-        assert all("nobody tells of epoch 1," in wish for wish in judgement.missing)
+        assert all("nobody tells of epoch 1," in wish for wish in wishes(judgement))
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ def test_what_a_kraft_controller_prints_does_not_tell_who_led(sample_traces: Pat
         log.write_text("".join(line for line in lines if "UNCLEAN" not in line and "unclean election" not in line))
     judgement = judged(tmp_path / "evidence", rule="unclean-election")
     assert judgement.verdict is Verdict.UNKNOWN
-    assert any("__cluster_metadata" in wish for wish in judgement.missing)
+    assert any("__cluster_metadata" in wish for wish in wishes(judgement))
 
 
 @pytest.mark.parametrize("gone", ["data", ""])

@@ -19,6 +19,7 @@ from forensics.engines.local import scan
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Verdict
+from tests.incident import wishes
 
 Scanned = Callable[[Path], Result]
 
@@ -222,7 +223,7 @@ def test_who_may_lead_without_being_in_the_isr_is_told_by_the_metadata_log(sampl
         shutil.rmtree(folder)
     judgement = partition(scan([str(tmp_path)])).judgements["unclean-election"]
     assert judgement.verdict is Verdict.UNKNOWN
-    assert "eligible leader replica" in judgement.missing[0]
+    assert "eligible leader replica" in wishes(judgement)[0]
 
 
 def test_a_broker_that_is_missing_is_missed(sample_traces: Path, tmp_path: Path) -> None:
@@ -261,7 +262,7 @@ def test_without_a_checkpoint_nobody_knows_what_was_committed(torn: bool, sample
     (partition,) = scan([str(tmp_path)]).partitions
     judged = partition.judgements["hw-above-leo"]
     assert judged.verdict is Verdict.UNKNOWN
-    assert judged.missing == ("broker 2's replication-offset-checkpoint from the directory of orders-0",)
+    assert wishes(judged) == ["broker 2's replication-offset-checkpoint from the directory of orders-0"]
 
 
 def test_damage_names_the_copies_that_are_whole(sample_traces: Path, scanned: Scanned) -> None:

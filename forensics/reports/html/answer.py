@@ -13,6 +13,8 @@ from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
 from forensics.rules.finding import Action, Finding, Severity, Verdict
+from forensics.rules.wants import Want
+from forensics.rules.wording import want_text
 
 CARDS, MEMBERS, SETTLES = 8, 30, 12
 """How many kinds of damage get a card, how many partitions each names, and how many missing pieces of evidence are
@@ -360,19 +362,18 @@ def _grouped(cards: Sequence[Card]) -> list[Card]:
 
 def _settle(partitions: Sequence[Partition], called: Namer) -> list[Missing]:
     """What is missing, said once for all partitions that miss the same of their own: what settles most comes first."""
-    first: dict[str, tuple[str, str]] = {}
-    rules: dict[str, dict[str, None]] = {}
-    where: dict[str, set[str]] = {}
-    uses: dict[str, int] = {}
+    first: dict[Want, tuple[str, str]] = {}
+    rules: dict[Want, dict[str, None]] = {}
+    where: dict[Want, set[str]] = {}
+    uses: dict[Want, int] = {}
     for partition in partitions:
         history = partition.history
         for rule, judgement in partition.judgements.items():
             if judgement.verdict is Verdict.UNKNOWN:
-                for item in judgement.missing:
-                    key = item.replace(history.name, "*")
-                    first.setdefault(key, (item, called(history)))
-                    rules.setdefault(key, {})[rule] = None
-                    where.setdefault(key, set()).add(called(history))
-                    uses[key] = uses.get(key, 0) + 1
-    ordered = sorted(first, key=lambda key: (-uses[key], first[key]))
-    return [Missing(plain(first[key][0]), tuple(rules[key]), first[key][1], len(where[key]) - 1) for key in ordered]
+                for want in judgement.missing:
+                    first.setdefault(want, (want_text(want, history.name), called(history)))
+                    rules.setdefault(want, {})[rule] = None
+                    where.setdefault(want, set()).add(called(history))
+                    uses[want] = uses.get(want, 0) + 1
+    ordered = sorted(first, key=lambda want: (-uses[want], first[want]))
+    return [Missing(plain(first[one][0]), tuple(rules[one]), first[one][1], len(where[one]) - 1) for one in ordered]

@@ -13,6 +13,7 @@ from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
 from forensics.rules.finding import Evidence, Fact, Finding, Severity, Verdict
+from forensics.rules.wording import want_texts
 
 STORIES, OPENED, PROOFS, QUIET = 24, 3, 6, 40
 """Findings told in full, of them not folded, pieces of evidence a fact shows, and findings of severity info listed."""
@@ -152,7 +153,7 @@ def _story(
         )
         before = lane if lane >= 0 else before
     judgement = partition.judgements[finding.rule]
-    doubts = [*finding.uncertain, *judgement.missing]
+    doubts = [*finding.uncertain, *want_texts(judgement.missing, partition.history.name)]
     if finding.confidence is Confidence.INFERRED:
         doubts.insert(0, "this finding rests on what the protocol implies, not only on what lines and bytes state")
     others = [

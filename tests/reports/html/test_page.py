@@ -34,6 +34,7 @@ from forensics.rules import RULES
 from forensics.rules.finding import Action, Severity
 from forensics.tuning import Tuning, tune
 from tests.conftest import ROOT
+from tests.incident import wishes
 from tests.reports.html.conftest import CLEAN, LOSS, LOSS_AND_FORK, MISSING, SAMPLES
 
 
@@ -119,7 +120,7 @@ def test_every_loss_of_a_partition_names_its_own_copy(results: Callable[[str], R
 def test_what_is_missing_is_asked_for(results: Callable[[str], Result]) -> None:
     result = results(MISSING)
     page = html.unescape(render(result))
-    wanted = {item for p in result.partitions for j in p.judgements.values() for item in j.missing}
+    wanted = {item for p in result.partitions for j in p.judgements.values() for item in wishes(j, p.history.name)}
     assert wanted
     assert sum(item in page for item in wanted) >= min(len(wanted), 12)
 

@@ -1,0 +1,175 @@
+"""What would settle a question that the evidence leaves open: which files of which brokers, and what of them.
+
+A want is made of values; ``forensics.rules.wording`` puts it into words. It does not name its partition: two partitions
+that lack the same have equal wants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from forensics.replay.lineage import Range
+
+
+class Artefact(StrEnum):
+    """Something to collect. Its value is what it is called."""
+
+    SERVER_LOG = "server.log"
+    STATE_CHANGE_LOG = "state-change.log"
+    CONTROLLER_LOG = "the controller's log"
+    METADATA_LOG = "__cluster_metadata"
+    PARTITION_LOGGER = "kafka.cluster.Partition"  # at DEBUG or TRACE, for as long as it was
+    FETCHER_LOGGER = "kafka.server.ReplicaFetcherThread"  # at TRACE
+    SEGMENTS = "segments"
+    LISTING = "a listing"  # of a directory: which segment files there were
+    DATA_DIRECTORY = "data directory"  # of the partition
+    LOG_DIRECTORY = "log directories"  # whole, with the checkpoint files beside the partitions
+    FAILED_LOG_DIRECTORY = "log directory that failed"
+    HW_CHECKPOINT = "replication-offset-checkpoint"
+    RECOVERY_CHECKPOINT = "recovery-point-offset-checkpoint"
+    CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
+    EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
+    CHECKPOINTS = "checkpoint files"
+    SETTINGS = "server.properties"
+    TOPIC_DESCRIPTION = "kafka-topics.sh --describe"
+    CLIENTS = "producers and consumers"  # what they know: how far they had come
+    OPERATORS = "operators"  # what they know: what was done, and when
+
+
+class Question(StrEnum):
+    """What an answer would settle. ``wording`` has a sentence for each."""
+
+    # -- what one broker did ------------------------------------------------------------------------------------------
+    ITS_LINES = "its-lines"  # none of one log are at hand
+    LINES_BETWEEN = "lines-between"  # some are missing between those at hand
+    EARLIER_LINES = "earlier-lines"
+    LATER_LINES = "later-lines"
+    ANY_LINES = "any-lines"  # no replica is known
+    UNNAMED_EPOCHS = "unnamed-epochs"  # whether its log was loaded in leader epochs that nobody names
+    # -- what it holds ------------------------------------------------------------------------------------------------
+    ITS_FILES = "its-files"
+    ANY_FILES = "any-files"
+    ANOTHER_COPY = "another-copy"
+    TWO_COPIES = "two-copies"
+    ANY_SEGMENTS = "any-segments"
+    WHICH_REPLICAS = "which-replicas"
+    WHOLE_DIRECTORIES = "whole-directories"  # its own folder alone is at hand
+    EARLIER_SEGMENTS = "earlier-segments"
+    MISSING_SEGMENTS = "missing-segments"  # between those at hand
+    LATER_SEGMENTS = "later-segments"
+    UNTORN_SEGMENTS = "untorn-segments"
+    COMPACTED = "compacted"  # whether the topic ever was
+    READ_WHILE_RUNNING = "read-while-running"  # whether files were copied while brokers ran
+    STILL_SERVED = "still-served"  # what stood in damaged segments
+    # -- checkpoint files ---------------------------------------------------------------------------------------------
+    CHECKPOINT = "checkpoint"
+    CHECKPOINT_AND_LOG = "checkpoint-and-log"
+    EPOCH_FILE = "epoch-file"
+    EPOCH_FILE_AGAIN = "epoch-file-again"  # the one at hand is damaged
+    EPOCH_FILE_NOT_EMPTY = "epoch-file-not-empty"  # the one at hand is empty
+    # -- who led ------------------------------------------------------------------------------------------------------
+    ANY_LEADER = "any-leader"
+    CURRENT_LEADER = "current-leader"
+    LATER_LEADER = "later-leader"
+    LATER_LEADER_HEARD = "later-leader-heard"  # by a broker of which no line is at hand
+    LEADER_AFTER = "leader-after"  # there was one
+    LEADERS_OF_EPOCHS = "leaders-of-epochs"
+    LEADER_FOLLOWED = "leader-followed"  # by a replica that truncated
+    LEADERS_IN_ORDER = "leaders-in-order"
+    WENT_ON_WITH = "went-on-with"  # with which of several leaders of one epoch
+    STILL_LED = "still-led"
+    EPOCH_GIVEN_TWICE = "epoch-given-twice"
+    CREATED_AGAIN = "created-again"  # which would explain several leaders of one epoch
+    WHICH_LIFE = "which-life"  # of a topic that was created again
+    ISR_BEFORE = "isr-before"
+    ELIGIBLE = "eligible"  # whether a leader was an eligible leader replica (KIP-966)
+    # -- what was committed -------------------------------------------------------------------------------------------
+    ANY_HIGH_WATERMARK = "any-high-watermark"
+    HIGH_WATERMARK = "high-watermark"
+    HIGH_WATERMARK_REACHED = "high-watermark-reached"
+    HIGH_WATERMARK_BEFORE = "high-watermark-before"  # a truncation
+    COMMITTED_BEFORE = "committed-before"  # another leader began
+    COMMITTED_BEFORE_NEW_LOG = "committed-before-new-log"
+    COMMITTED_APART = "committed-apart"  # where segments differ
+    COMMITTED_AT = "committed-at"  # an offset with two leader epochs
+    HELD_ELSEWHERE = "held-elsewhere"  # whether another copy has what a leader came back without
+    # -- how long a log was, and who wrote it -------------------------------------------------------------------------
+    EPOCH_START = "epoch-start"
+    END_BEFORE_TRUNCATION = "end-before-truncation"
+    END_BEFORE_LEADING = "end-before-leading"
+    HELD_BEFORE_NEW_LOG = "held-before-new-log"
+    HELD_BEFORE_EPOCH = "held-before-epoch"
+    HELD_BEYOND = "held-beyond"
+    TRUNCATED_LOST = "truncated-lost"  # whether a replica truncated what is lost
+    TAIL_REMOVED = "tail-removed"  # what removed the end of a log below its recovery point
+    EPOCHS_OF_RECORDS = "epochs-of-records"
+    WRITER_OF_RECORDS = "writer-of-records"
+    WRITER_OF_OLD_RECORDS = "writer-of-old-records"  # in a message format without leader epochs
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """One way to an answer.
+
+    Attributes:
+        artefacts: what to collect.
+        brokers: of which brokers, all of them; none where it is not known, or where it is of no broker.
+    """
+
+    artefacts: tuple[Artefact, ...]
+    brokers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """Something that is not known, and what would tell it.
+
+    Attributes:
+        question: what is not known.
+        ways: ways to an answer, the surest first; each of them will do.
+        replicas: brokers that the question is about, where they are others than those to collect from.
+        offsets: offsets that it is about, half-open; None for an end that is not known.
+        epochs: leader epochs that it is about, each with its leader, as far as known.
+        topic: the topic, where the question is about the whole of it.
+        because: what shows that something is missing, in words.
+    """
+
+    question: Question
+    ways: tuple[Collect, ...] = ()
+    replicas: tuple[int, ...] = ()
+    offsets: tuple[tuple[int, int | None], ...] = ()
+    epochs: tuple[tuple[int, int | None], ...] = ()
+    topic: str = ""
+    because: str = ""
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """Brokers to collect from, in any of the ways."""
+        return tuple(dict.fromkeys(broker for way in self.ways for broker in way.brokers))
+
+    @property
+    def artefacts(self) -> tuple[Artefact, ...]:
+        """What to collect, in any of the ways."""
+        return tuple(dict.fromkeys(artefact for way in self.ways for artefact in way.artefacts))
+
+
+def of(brokers: Iterable[int | None], *artefacts: Artefact) -> Collect:
+    """What to collect of some brokers; those that are not known are left out."""
+    return Collect(artefacts, tuple(broker for broker in brokers if broker is not None and broker >= 0))
+
+
+def anywhere(*artefacts: Artefact) -> Collect:
+    """What to collect wherever it is."""
+    return Collect(artefacts)
+
+
+def offsets_of(ranges: Iterable[Range]) -> tuple[tuple[int, int | None], ...]:
+    """Ranges as a want states them."""
+    return tuple(ranges)
+
+
+def from_offset(first: int) -> tuple[tuple[int, int | None], ...]:
+    """The offsets from one on."""
+    return ((first, None),)

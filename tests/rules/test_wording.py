@@ -1,0 +1,81 @@
+"""Every question has its sentence, and the sentence asks for what is to be collected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forensics.result import Result
+from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, from_offset, of
+from forensics.rules.wording import SENTENCES, names_partition, want_text
+
+Scanned = Callable[[Path], Result]
+
+CALLED = {
+    Artefact.LISTING: ("a listing of", "list it"),
+    Artefact.DATA_DIRECTORY: ("data director", "the files of"),
+    Artefact.CLIENTS: ("producers and consumers", "how far consumers of"),
+    Artefact.OPERATORS: ("what was done to it",),
+    Artefact.SEGMENTS: ("segment",),
+    Artefact.SERVER_LOG: ("server.log", "whole logs"),
+    Artefact.STATE_CHANGE_LOG: ("state-change.log", "whole logs"),
+    Artefact.PARTITION_LOGGER: ("kafka.cluster.Partition", "server.log at TRACE"),
+}
+"""Words for an artefact where a sentence does not use its name."""
+
+
+def test_every_question_has_a_sentence() -> None:
+    assert list(SENTENCES) == [*Question]
+
+
+def test_a_sentence_names_what_it_asks_for(sample_traces: Path, scanned: Scanned) -> None:
+    asked: dict[Want, str] = {}
+    for folder in sorted(path.parent for path in sample_traces.glob("*/truth.json")):
+        for partition in scanned(folder).partitions:
+            for judgement in partition.judgements.values():
+                asked |= {want: want_text(want, partition.history.name) for want in judgement.missing}
+    assert len({want.question for want in asked}) > 10
+    for want, text in asked.items():
+        for artefact in want.artefacts:
+            assert any(word in text for word in CALLED.get(artefact, (artefact.value,))), (want, text)
+        for broker in want.brokers:
+            assert f" {broker}" in text, (want, text)
+
+
+def test_a_sentence_names_its_partition_once_and_then_says_it() -> None:
+    want = Want(
+        Question.COMMITTED_BEFORE_NEW_LOG,
+        (of([1], Artefact.HW_CHECKPOINT), of([1], Artefact.PARTITION_LOGGER), anywhere(Artefact.CLIENTS)),
+        epochs=((3, 1),),
+    )
+    assert want_text(want, "2 partitions", "it") == (
+        "how far leader 1 of epoch 3 had committed before its log was made anew: a copy of broker 1's "
+        "replication-offset-checkpoint or segments from before its next start, its log of then with "
+        "kafka.cluster.Partition at DEBUG, or how far consumers of 2 partitions had read"
+    )
+    assert names_partition(want)
+    assert not names_partition(Want(Question.ITS_LINES, (of([1], Artefact.SERVER_LOG),)))
+
+
+@pytest.mark.parametrize("foreign", ["{partition}", "{", "%s", "orders-0"])
+def test_what_evidence_says_stays_as_it_is(foreign: str) -> None:
+    want = Want(Question.LATER_LINES, (of([1], Artefact.SERVER_LOG, Artefact.STATE_CHANGE_LOG),), because=foreign)
+    assert want_text(want, "orders-0", "it").endswith(f"state-change.log: {foreign}")
+
+
+def test_brokers_that_are_not_known_are_left_out() -> None:
+    assert of([None, -1, 2], Artefact.SEGMENTS) == Collect((Artefact.SEGMENTS,), (2,))
+    want = Want(Question.EPOCH_START, (of([None], Artefact.SERVER_LOG, Artefact.SEGMENTS),), epochs=((4, None),))
+    assert (want.brokers, want.artefacts) == ((), (Artefact.SERVER_LOG, Artefact.SEGMENTS))
+    assert want_text(want, "orders-0").startswith("the log end offset with which the leader of epoch 4 began: ")
+
+
+def test_wants_of_two_partitions_that_lack_the_same_are_equal() -> None:
+    one, other = (
+        Want(Question.END_BEFORE_TRUNCATION, (of([1], Artefact.FETCHER_LOGGER),), offsets=from_offset(at))
+        for at in (5, 5)
+    )
+    assert one == other
+    assert len({one, other}) == 1
