@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from forensics.case import quotes
 from forensics.case.quotes import Place
@@ -143,9 +145,24 @@ def _evidence(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
     where = located(case, refs)
     texts = quotes.quote(case, where.values())
     hashes = {source: _hash(case, source) for source in {place.source for place in where.values()}}
+    borne = borne_by(case, where)
     return {
-        ref: Evidence(case.path(p.source), hashes[p.source], p.line, p.byte, texts.get(p, ""), ref.note)
+        ref: Evidence(case.path(p.source), hashes[p.source], p.line, p.byte, texts.get(p, ""), ref.note, *borne[ref])
         for ref, p in where.items()
+    }
+
+
+def borne_by(case: Case, where: Mapping[Ref, Place]) -> dict[Ref, tuple[int | None, str]]:
+    """Whose word or file each piece of evidence is, and the format of the file."""
+    files = {
+        number: (broker, name) for number, broker, name in case.sources.select("id", "broker", "format").iter_rows()
+    }
+    rows = [ref.row for ref in where if ref.row is not None]
+    said = case.observations.filter(pl.col("row").is_in(rows)).select("row", "broker")
+    spoke = dict(said.iter_rows())
+    return {
+        ref: (spoke.get(ref.row) if ref.row is not None else files[place.source][0], files[place.source][1])
+        for ref, place in where.items()
     }
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.backwards import gave_way
+from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.coverage import Span
 from forensics.replay.deletions import kept
 from forensics.replay.elections import elected_isr, from_eligible, kept_company, latest_told, outside_isr
@@ -44,8 +45,8 @@ class Proof:
     @property
     def confidence(self) -> Confidence:
         """The confidence of what they prove together."""
-        weak = any(s.confidence is Confidence.INFERRED for s in self.statements[:1])
-        return Confidence.INFERRED if weak else Confidence.PROVEN
+        implied = any(s.confidence is Confidence.INFERRED for s in self.statements[:1])
+        return weighed({Weakness.HIGH_WATERMARK_IMPLIED: implied})
 
 
 def committed(

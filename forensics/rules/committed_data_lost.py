@@ -49,6 +49,7 @@ from dataclasses import replace
 from forensics.case import Case
 from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
 from forensics.replay.compaction import NOT_CLEANED
+from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.coverage import Span
 from forensics.replay.held import records_lost, with_records
 from forensics.replay.history import Confidence, Epoch, History, Role, Shrunk
@@ -281,7 +282,10 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     for broker, ranges in loss.holders.items():
         facts.append(_holder_fact(history, broker, ranges))
     keep, next_steps, do_not = advice(history, case, loss)
-    inferred = statement.confidence is Confidence.INFERRED or epoch.start_confidence is Confidence.INFERRED
+    weak = {
+        Weakness.HIGH_WATERMARK_IMPLIED: statement.confidence is Confidence.INFERRED,
+        Weakness.EPOCH_START_IMPLIED: epoch.start_confidence is Confidence.INFERRED,
+    }
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts.append(acks_fact(history, case, written, loss.statements))
     uncertain = _uncertain(history, loss)
@@ -289,7 +293,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        confidence=Confidence.INFERRED if inferred else Confidence.PROVEN,
+        confidence=weighed(weak),
         **place(history),
         replicas=holders,
         epochs=tuple(sorted({*written, epoch.epoch})),
@@ -395,7 +399,7 @@ def _served_no_more(
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        confidence=Confidence.INFERRED if statement.confidence is Confidence.INFERRED else Confidence.PROVEN,
+        confidence=weighed({Weakness.HIGH_WATERMARK_IMPLIED: statement.confidence is Confidence.INFERRED}),
         **place(history),
         replicas=holders,
         epochs=tuple(sorted({*written, loss.epoch.epoch})),

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TypedDict
 
 from forensics.case import Case
+from forensics.replay.confidence import Bearer
 from forensics.replay.directory import Ref
 from forensics.replay.history import Confidence, History
 from forensics.replay.lineage import Range, size
@@ -48,6 +49,8 @@ class Evidence:
         byte: 0-based byte, or None.
         text: what stands there.
         note: what it shows.
+        broker: whose word or file it is, or None.
+        artefact: format of the file.
     """
 
     path: str
@@ -56,6 +59,8 @@ class Evidence:
     byte: int | None
     text: str
     note: str = ""
+    broker: int | None = None
+    artefact: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +204,11 @@ class Finding:
     def refs(self) -> tuple[Ref, ...]:
         """All proof, in the order of the facts, each piece once."""
         return tuple(dict.fromkeys(ref for fact in self.facts for ref in fact.refs))
+
+    @property
+    def bearers(self) -> tuple[Bearer, ...]:
+        """What bears the finding, by its evidence: which files of which brokers, each once."""
+        return tuple(dict.fromkeys(Bearer(one.broker, one.artefact, one.path) for one in self.evidence))
 
     @property
     def span(self) -> tuple[int | None, int | None]:

@@ -34,10 +34,11 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.committed import committed
+from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.coverage import Span
 from forensics.replay.directory import Ref
 from forensics.replay.elections import latest_told
-from forensics.replay.history import Confidence, History
+from forensics.replay.history import History
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.steps import StepKind
 from forensics.rules.finding import (
@@ -181,7 +182,7 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=Confidence.PROVEN if proof.ranges and stopped else Confidence.INFERRED,
+        confidence=weighed({Weakness.NOT_KNOWN_AS_COMMITTED: not proof.ranges, Weakness.MAYBE_RUNNING: not stopped}),
         **place(history),
         replicas=(broker,),
         epochs=tuple(e.epoch for e in [history.current] if e is not None),

@@ -30,8 +30,9 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.compaction import NOT_CLEANED
+from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.directory import Damage
-from forensics.replay.history import Confidence, History
+from forensics.replay.history import History
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -107,7 +108,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
     return Finding(
         rule=ID,
         severity=severity,
-        confidence=Confidence.INFERRED if parted else Confidence.PROVEN,
+        confidence=weighed({Weakness.MAYBE_NOT_COPIED: parted}),
         **place(history),
         replicas=(broker,),
         subject={Severity.ERROR: "damage", Severity.WARNING: "gap"}.get(severity, "end"),

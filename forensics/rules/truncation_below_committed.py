@@ -40,6 +40,7 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.committed import committed, doubts, losses, refetched
+from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.deletions import kept
 from forensics.replay.history import Confidence, Cut, History, Statement, TruncationReason
 from forensics.replay.holding import holders
@@ -150,7 +151,10 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
     beyond = intersect(intersect(missed, losses(history)[1]), [(begun, cut.end)])  # the leader began without them
     back = not lost and _there_again(history, cut, ranges)
     settled = back or (not doubts(history) and not history.backwards and not beyond)
-    proven = cut.end_exact and statement.confidence is Confidence.PROVEN
+    weak = {
+        Weakness.END_BOUNDED: not cut.end_exact,
+        Weakness.HIGH_WATERMARK_IMPLIED: statement.confidence is not Confidence.PROVEN,
+    }
     written = cut.lineage.epoch_at(ranges[0][0])
     if lost:
         outcome = "the partition has lost them"
@@ -185,7 +189,7 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         else Severity.WARNING
         if settled or cut.reason is TruncationReason.HIGH_WATERMARK
         else Severity.ERROR,
-        confidence=Confidence.PROVEN if proven else Confidence.INFERRED,
+        confidence=weighed(weak),
         **place(history),
         replicas=(cut.replica,),
         epochs=tuple(sorted({e for e in (written, cut.epoch) if e >= 0})),

@@ -38,6 +38,7 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
+from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.elections import (
     from_isr,
@@ -50,7 +51,7 @@ from forensics.replay.elections import (
     was_last_member,
 )
 from forensics.replay.epochs import in_one_request
-from forensics.replay.history import Confidence, Epoch, History
+from forensics.replay.history import Epoch, History
 from forensics.replay.isr import isr_text
 from forensics.replay.omissions import unknown_writers
 from forensics.replay.steps import StepKind
@@ -226,7 +227,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=Confidence.PROVEN if epoch.unclean or epoch.asked else Confidence.INFERRED,
+        confidence=weighed({Weakness.UNCLEAN_IMPLIED: not (epoch.unclean or epoch.asked)}),
         **place(history),
         replicas=(epoch.leader,) if epoch.leader is not None else (),
         epochs=(epoch.epoch,),
@@ -243,7 +244,7 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
-        confidence=Confidence.PROVEN if epoch.unclean else Confidence.INFERRED,
+        confidence=weighed({Weakness.UNCLEAN_IMPLIED: not epoch.unclean}),
         **place(history),
         replicas=(epoch.leader,) if epoch.leader is not None else (),
         epochs=(epoch.epoch,),

@@ -28,7 +28,7 @@ from forensics.replay.directory import Ref
 from forensics.replay.history import History
 from forensics.replay.partitions import of_process
 from forensics.replay.timeline import changes
-from forensics.result import located
+from forensics.result import borne_by, located
 from forensics.rules.finding import Evidence, Finding, Judgement
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
 
@@ -369,7 +369,8 @@ def evidence_of(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
     where = located(case, refs)
     texts = batch_texts(case, where.values())
     paths = dict(case.sources.select("id", "path").iter_rows())
+    borne = borne_by(case, where)
     return {
-        ref: Evidence(paths[place.source], None, place.line, place.byte, texts.get(place, ""), ref.note)
+        ref: Evidence(paths[place.source], None, place.line, place.byte, texts.get(place, ""), ref.note, *borne[ref])
         for ref, place in where.items()
     }
