@@ -78,7 +78,7 @@ _ANYWHERE: Final[tuple[tuple[bytes, re.Pattern[bytes]], ...]] = (
     (
         b"\n",
         re.compile(
-            rb"\n(?<=[^)\]\n:]\n)(?![\[\n\r\t{}<]|[ ]*(?:at|\.\.\.) |[ ]+[\w.]+ = | \(|[0-9]{4}[-/]|Caused"
+            rb"\n(?<=[^)\]}\n:]\n)(?![\[\n\r\t{}<]|[ ]*(?:at|\.\.\.) |[ ]+[\w.]+ = | \(|[0-9]{4}[-/]|Caused"
             rb"|[\w$.]+(?:Exception|Error))"
         ),
     ),
@@ -118,8 +118,8 @@ def may_be_excerpt(data: bytes) -> bool:
         return _speaks(data)
     if objects and b"\\n" in data and b"\n{" not in data and _speaks(data):
         return True  # one document
-    if not objects and b'\\"' in data:
-        return True
+    if not objects and b'\\"' in data and b"\n{" not in data:
+        return True  # else a log whose layout changed to JSON half way
     if _LINES.search(b"\n" + data) is not None:
         return True
     if any(held in data and pattern.search(data) is not None for held, pattern in _ANYWHERE):
