@@ -12,26 +12,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from forensics.replay.backwards import gave_way
 from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.coverage import Span
 from forensics.replay.deletions import kept
-from forensics.replay.elections import elected_isr, from_eligible, kept_company, latest_told, outside_isr
-from forensics.replay.history import CHECKPOINT, Confidence, Cut, Epoch, History, Replica, Role, Statement
-from forensics.replay.holding import holders, with_own
-from forensics.replay.leftovers import LEFT_BEHIND
+from forensics.replay.elections import elected_isr, elected_with_others, from_eligible, latest_told, outside_isr
+from forensics.replay.epoch_rollback import stepped_down
+from forensics.replay.history import CHECKPOINT, Confidence, Cut, Epoch, History, HwStatement, Replica, Role
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
 from forensics.replay.protocol import Answer
+from forensics.replay.stale_dirs import LEFT_BEHIND
 from forensics.replay.steps import LogBefore, StepKind
+from forensics.replay.surviving_copies import holders, with_own
 
 if TYPE_CHECKING:
-    from forensics.replay.steps import Step, Tenure
+    from forensics.replay.steps import RoleSpan, Step
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class CommittedProof:
     """Committed records and the statement that proves most of them.
 
     Attributes:
@@ -40,7 +40,7 @@ class Proof:
     """
 
     ranges: tuple[Range, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[HwStatement, ...]
 
     @property
     def confidence(self) -> Confidence:
@@ -58,7 +58,7 @@ def committed(
     replica: int | None = None,
     before: int | None = None,
     row: int | None = None,
-) -> Proof:
+) -> CommittedProof:
     """Which records ``[first, end)`` of a log are known to have been committed.
 
     Args:
@@ -71,7 +71,7 @@ def committed(
         row: of the replica's own words on its own log, count only those up to this row.
     """
     ranges: list[Range] = []
-    used: list[Statement] = []
+    used: list[HwStatement] = []
     contested, gaps = history.contested, history.coverage.missing_in(Span.WITHIN)
     for statement in history.statements:
         own = statement.epoch == UNKNOWN and statement.replica == replica and statement.replica not in gaps
@@ -92,7 +92,7 @@ def committed(
             ranges.extend(same)
             used.append(statement)
     used.sort(key=_strength)
-    return Proof(tuple(merge(ranges)), tuple(used))
+    return CommittedProof(tuple(merge(ranges)), tuple(used))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Loss:
 
     ranges: tuple[Range, ...]
     epoch: Epoch
-    statements: tuple[Statement, ...]
+    statements: tuple[HwStatement, ...]
     holders: dict[int, tuple[Range, ...]]
     lineage: Lineage
 
@@ -132,13 +132,13 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     served = served_log(history)
     if served is None:
         return [], []
-    by_epoch: dict[int, list[tuple[list[Range], list[Statement]]]] = {}
+    by_epoch: dict[int, list[tuple[list[Range], list[HwStatement]]]] = {}
     unclear: list[Range] = []
     contested = history.contested
     for statement in sorted(history.statements, key=_strength):
         gone, unknown = differences(statement.lineage, served, 0, statement.high_watermark)
         unclear.extend(subtract(unknown, _checkpointed_as_served(history, statement)))
-        if history.backwards:
+        if history.epoch_rollbacks:
             unclear.extend(gone)  # which of the two logs the partition went on with is not told by epochs
             continue
         there = _served_all_the_same(history, statement.lineage, gone)
@@ -168,8 +168,8 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
         epoch = history.epochs[number]
         held = with_own(history, holders(history, lineage, whole), statements, epoch, whole)
         found.append(Loss(tuple(whole), epoch, tuple(statements), held, lineage))
-    for left in gave_way(history):
-        after = Epoch(left.epoch, leader=left.successor, time=left.time, refs=list(left.refs), served=True)
+    for left in stepped_down(history):
+        after = Epoch(left.epoch, leader=left.successor, time=left.time, refs=list(left.refs), leader_took_up=True)
         given = {left.statement.replica: left.ranges}
         found.append(Loss(left.ranges, after, (left.statement,), given, left.statement.lineage))
     proven = [piece for loss in found for piece in loss.ranges]
@@ -177,8 +177,8 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
 
 
 def _of_one_log(
-    logs: list[tuple[list[Range], list[Statement]]], statement: Statement
-) -> tuple[list[Range], list[Statement]]:
+    logs: list[tuple[list[Range], list[HwStatement]]], statement: HwStatement
+) -> tuple[list[Range], list[HwStatement]]:
     """What is gone of the log that a statement is about: a leader may lack records of two, of which neither went on."""
     for ranges, statements in logs:
         first = statements[0]  # the strongest
@@ -189,7 +189,7 @@ def _of_one_log(
     return logs[-1]
 
 
-def _strength(statement: Statement) -> tuple[int, bool, int, int]:
+def _strength(statement: HwStatement) -> tuple[int, bool, int, int]:
     """Which of several statements is told first: the highest, proven before inferred."""
     inferred = statement.confidence is Confidence.INFERRED
     return -statement.high_watermark, inferred, statement.replica, statement.epoch
@@ -200,14 +200,14 @@ def unserved(history: History) -> Loss | None:
     that a segment of it skips where nothing was compacted.
     """
     current = history.current
-    if current is None or current.leader is None or history.backwards:
+    if current is None or current.leader is None or history.epoch_rollbacks:
         return None
     disk, copy = history.disks.get(current.leader), history.copies.get(current.leader)
     if disk is None or copy is None:
         return None
     gaps = [*(disk.gaps if copy.inner is True else ()), *disk.lacking]
     found: list[Range] = []
-    statements: list[Statement] = []
+    statements: list[HwStatement] = []
     for first, end in gaps:
         proof = committed(history, current.lineage, max(first, disk.log_start), end, replica=current.leader)
         found.extend(proof.ranges)
@@ -245,7 +245,7 @@ def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) 
     return merge(piece for broker, kept in held for piece in history.alike(broker, leader, kept))
 
 
-def _checkpointed_as_served(history: History, statement: Statement) -> list[Range]:
+def _checkpointed_as_served(history: History, statement: HwStatement) -> list[Range]:
     """What of the log that a checkpoint speaks of, whoever wrote it, the current leader serves by the files of both."""
     leader = history.current.leader if history.current is not None else None
     disk = history.disks.get(statement.replica)
@@ -255,7 +255,7 @@ def _checkpointed_as_served(history: History, statement: Statement) -> list[Rang
     return below if leader == statement.replica else history.alike(leader, statement.replica, below)
 
 
-def _served_otherwise(history: History, statement: Statement, served: Lineage, unknown: list[Range]) -> list[Range]:
+def _served_otherwise(history: History, statement: HwStatement, served: Lineage, unknown: list[Range]) -> list[Range]:
     """Of offsets at which a log's records are not dated, or those that a leader serves, where its segments hold other
     records than a copy of that log: of the same epoch, or of one later than that in which they were committed.
     """
@@ -273,21 +273,21 @@ def _served_otherwise(history: History, statement: Statement, served: Lineage, u
     return merge(found)
 
 
-def _written_anew(history: History, statement: Statement, offset: int) -> Epoch | None:
+def _written_anew(history: History, statement: HwStatement, offset: int) -> Epoch | None:
     """The first epoch later than that of a statement in whose leader's log an offset was written later too."""
     for number, epoch in sorted(history.epochs.items()):
-        led = epoch.served and epoch.leader is not None and epoch.leader >= 0
+        led = epoch.leader_took_up and epoch.leader is not None and epoch.leader >= 0
         if number > statement.epoch >= 0 and led and epoch.lineage.epoch_at(offset) > statement.epoch:
             return epoch
     return None
 
 
-def _first_without(history: History, statement: Statement, offset: int) -> Epoch | None:
+def _first_without(history: History, statement: HwStatement, offset: int) -> Epoch | None:
     """The first later epoch whose leader did not have the record."""
     for number in sorted(history.epochs):
         epoch = history.epochs[number]
         mine = statement.lineage.epoch_at(offset)
-        if number <= max(statement.epoch, mine) or not epoch.served or epoch.leader is None or epoch.leader < 0:
+        if number <= max(statement.epoch, mine) or not epoch.leader_took_up or epoch.leader is None or epoch.leader < 0:
             continue
         if not epoch.lineage.entries:
             continue
@@ -296,7 +296,7 @@ def _first_without(history: History, statement: Statement, offset: int) -> Epoch
     return None
 
 
-def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
+def has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | None:
     """Whether the leader of a later epoch had every record committed in an earlier one.
 
     True where the protocol says so: it led or was in the ISR, and nothing can have shortened its log since. None
@@ -308,21 +308,21 @@ def carried_over(history: History, before: Epoch, after: Epoch) -> bool | None:
     own = history.replicas.get(leader)
     if own is None or not history.coverage.whole(leader):
         return None  # what happened to its log in between is not in the evidence
-    roles = [tenure.epoch for tenure in history.tenures.get(leader, ()) if tenure.epoch >= 0]
+    roles = [role_span.epoch for role_span in history.role_spans.get(leader, ()) if role_span.epoch >= 0]
     if not own.starts_empty and min(roles, default=UNKNOWN) > before.epoch:
         return None  # its lines begin later
-    if lost_unseen(history, leader, before, after):
+    if may_have_lost_tail(history, leader, before, after):
         return None
     if leader == before.leader:
         return True
     if outside_isr(history, after) or _joined_early(history, leader, before, after):
         return None
     last = before.last_isr
-    if last is not None and leader in last and (before.isr_own or before.isr_told):
+    if last is not None and leader in last and (before.isr_from_leader or before.isr_from_others):
         return True
     if after.safe or from_eligible(history, after):
         return True
-    return True if kept_company(history, after) else None
+    return True if elected_with_others(history, after) else None
 
 
 def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
@@ -334,15 +334,15 @@ def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) ->
     """
     if history.joins_below_epoch_start is Answer.NO:
         return False
-    own = [tenure for tenure in history.tenures.get(broker, ()) if tenure.epoch < after.epoch]
+    own = [role_span for role_span in history.role_spans.get(broker, ()) if role_span.epoch < after.epoch]
     begun = after.start if after.start is not None else after.start_low
     for number, epoch in sorted(history.epochs.items(), reverse=True):
-        if number > before.epoch or not epoch.served:
+        if number > before.epoch or not epoch.leader_took_up:
             continue
         isr = elected_isr(history, epoch)
         if epoch.leader == broker or (isr is not None and isr == {epoch.leader}):
             return False
-        had = max([begun, *(tenure.end_low for tenure in own if tenure.epoch >= number)])
+        had = max([begun, *(role_span.end_low for role_span in own if role_span.epoch >= number)])
         if epoch.start is not None and had >= epoch.start:
             return False
         if isr is None or broker not in isr:
@@ -350,13 +350,13 @@ def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) ->
     return False
 
 
-def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
+def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
     """Whether the end of the leader's log may be gone without a trace: it came back from an unclean stop, or empty, and
     nothing tells how long its log had been, nor that no more was committed than it came back with.
     """
-    spans = history.tenures.get(leader, [])
+    spans = history.role_spans.get(leader, [])
     within = {at for at, one in enumerate(spans) if one.epoch < after.epoch and not _over(spans, at, before)}
-    within = {at for at in within if not let_in_again(history, spans, at, before)}
+    within = {at for at in within if not rejoined_isr(history, spans, at, before)}
     for at in sorted(within):
         for step in spans[at].steps:
             replaced = step.kind is StepKind.CREATED and leader == before.leader
@@ -378,7 +378,7 @@ def lost_unseen(history: History, leader: int, before: Epoch, after: Epoch) -> b
     return False
 
 
-def let_in_again(history: History, spans: Sequence[Tenure], at: int, before: Epoch) -> bool:
+def rejoined_isr(history: History, spans: Sequence[RoleSpan], at: int, before: Epoch) -> bool:
     """Whether a replica that came back to a leader entered the ISR after that, and so has all that is committed since.
 
     A KRaft controller registers no new process of a broker before it has fenced the old one
@@ -394,10 +394,11 @@ def let_in_again(history: History, spans: Sequence[Tenure], at: int, before: Epo
     return any(not out and back for out, back in itertools.pairwise(inside)) and inside[-1]
 
 
-def _over(spans: Sequence[Tenure], at: int, epoch: Epoch) -> bool:
-    """Whether a replica's tenure was over, its last load included, before anything was committed in an epoch that the
-    replica had no part in. Who is told of an epoch late, or after it, may have lost its end meanwhile; who is in the
-    epoch's first ISR stays in it while it lacks what it lost.
+def _over(spans: Sequence[RoleSpan], at: int, epoch: Epoch) -> bool:
+    """Whether a replica's role spans up to an epoch were over before anything was committed in it.
+
+    The last load is part of them, and the replica has no part in the epoch. A replica that learns of the epoch late may
+    have lost the end of its log meanwhile; one in the epoch's first ISR stays there while it lacks what it lost.
     """
     one, two = spans[at], spans[at + 1] if at + 1 < len(spans) else None
     if one.epoch >= epoch.epoch or two is None or two.epoch < epoch.epoch:
@@ -410,7 +411,7 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
     stayed in the ISR as long as the leader may have led.
     """
     last = epoch.last_isr
-    if last is None or not (epoch.isr_own or epoch.isr_told):
+    if last is None or not (epoch.isr_from_leader or epoch.isr_from_others):
         return False
     stayed = (last & latest_told(history, epoch, last)) - {leader}
     for number, later in history.epochs.items():
@@ -426,27 +427,27 @@ def _shortened(history: History, broker: int | None, after: int, until: int) -> 
     What a follower cut when it began to follow the earlier epoch it fetched again before it came back into the ISR;
     but a member of that epoch's first ISR stays in it while it lacks what it cut (KIP-101).
     """
-    cuts = (*history.cuts, *history.unmeasured)
+    truncations = (*history.truncations, *history.truncations_of_unknown_extent)
     epoch = history.epochs.get(after)
     stayed = epoch is not None and epoch.first_isr is not None and broker in epoch.first_isr
     first = after if stayed else after + 1
-    spans = history.tenures.get(broker, []) if broker is not None else []
+    spans = history.role_spans.get(broker, []) if broker is not None else []
     late = {t.epoch for at, t in enumerate(spans) if epoch is not None and not _over(spans, at, epoch)}
     # A log that came back shorter once its leader's last role in an epoch was over had been whole when that began.
     here = [t for t in spans if t.epoch == until]
     whole = [t for t in here if t.role is Role.LEADER and all(step.kind is StepKind.LOADED for step in t.steps)]
     last = until - 1 if len(here) == len(whole) == 1 else until
     whole_again = {t.epoch for t in spans if epoch is not None and _always_let_in_again(history, spans, t.epoch, epoch)}
-    return any(c.replica == broker and first <= c.epoch <= until for c in cuts) or any(
+    return any(c.replica == broker and first <= c.epoch <= until for c in truncations) or any(
         s.replica == broker and s.epoch <= last and (after <= s.epoch or s.epoch in late) and s.epoch not in whole_again
-        for s in history.shrunk
+        for s in history.shortened_logs
     )
 
 
-def _always_let_in_again(history: History, spans: Sequence[Tenure], number: int, before: Epoch) -> bool:
+def _always_let_in_again(history: History, spans: Sequence[RoleSpan], number: int, before: Epoch) -> bool:
     """Whether a replica entered the ISR of an epoch again after each of its processes that ended in it."""
     ended = [at for at, one in enumerate(spans[:-1]) if one.epoch == number and spans[at + 1].run != one.run]
-    if not ended or not all(let_in_again(history, spans, at, before) for at in ended):
+    if not ended or not all(rejoined_isr(history, spans, at, before) for at in ended):
         return False
     if {spans[at + 1].epoch for at in ended} != {number}:
         return False
@@ -455,7 +456,7 @@ def _always_let_in_again(history: History, spans: Sequence[Tenure], number: int,
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class PossibleLoss:
     """Records that are gone and of which it cannot be said whether they were committed.
 
     Attributes:
@@ -471,25 +472,25 @@ class Doubt:
 
 
 @_once
-def doubts(history: History) -> list[Doubt]:
+def possible_losses(history: History) -> list[PossibleLoss]:
     """Changes of leader at which committed records may have gone though no high watermark proves it."""
-    if history.backwards:
+    if history.epoch_rollbacks:
         return []  # which leader came before which is not told by their epochs
     led = [
         e
         for _, e in sorted(history.epochs.items())
-        if e.served and (e.leader is None or (e.leader >= 0 and e.lineage.entries))
+        if e.leader_took_up and (e.leader is None or (e.leader >= 0 and e.lineage.entries))
     ]
     found = []
     lost = [piece for loss in losses(history)[0] for piece in loss.ranges]
     for before, after in itertools.pairwise(led):
-        if after.lineage is before.lineage or carried_over(history, before, after):
+        if after.lineage is before.lineage or has_all_committed(history, before, after):
             continue
         done = committed_at_most(history, before)
         if done is not None and done <= (after.start if after.start is not None else after.start_low):
             continue
         if after.start is None:
-            found.append(Doubt(after.start_low, None, before, after))
+            found.append(PossibleLoss(after.start_low, None, before, after))
             continue
         end = reached(history, before)
         if end is None:
@@ -499,7 +500,7 @@ def doubts(history: History) -> list[Doubt]:
         known = committed(history, before.lineage, after.start, end if end is not None else after.start)
         if end is not None and known.ranges == ((after.start, end),) and not subtract(known.ranges, lost):
             continue  # all of it proven: the rule on loss has it
-        found.append(Doubt(after.start, end, before, after))
+        found.append(PossibleLoss(after.start, end, before, after))
     return found
 
 
@@ -510,8 +511,8 @@ def reached(history: History, epoch: Epoch) -> int | None:
     """
     if epoch.leader is None:
         return None
-    spans = history.tenures.get(epoch.leader, [])
-    here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch.epoch]
+    spans = history.role_spans.get(epoch.leader, [])
+    here = [position for position, role_span in enumerate(spans) if role_span.epoch == epoch.epoch]
     if not here:
         return None
     replica = history.replicas.get(epoch.leader)
@@ -536,8 +537,8 @@ def at_most(history: History, broker: int | None, epoch: int) -> int | None:
     replica = history.replicas.get(broker) if broker is not None else None
     if broker is None or replica is None or not history.coverage.whole(broker):
         return None
-    spans = history.tenures.get(broker, [])
-    here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch]
+    spans = history.role_spans.get(broker, [])
+    here = [position for position, role_span in enumerate(spans) if role_span.epoch == epoch]
     if not here or not _ended_whole(spans, here):
         return None
     for position in range(here[-1], len(spans)):
@@ -559,7 +560,7 @@ def _after_crash(step: Step) -> bool:
     return unclean or step.kind is StepKind.RECOVERY_TRUNCATED
 
 
-def _ended_whole(spans: Sequence[Tenure], here: Sequence[int]) -> bool:
+def _ended_whole(spans: Sequence[RoleSpan], here: Sequence[int]) -> bool:
     """Whether each process but the last that served an epoch left its whole log to the next one.
 
     A leader may crash and come back within its epoch, before its ZooKeeper session ends. What its next process finds
@@ -589,12 +590,12 @@ def committed_at_most(history: History, epoch: Epoch) -> int | None:
     leader = epoch.leader
     if leader is None or not history.coverage.whole(leader):
         return None
-    earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.served]
+    earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader_took_up]
     begun = epoch.start if epoch.start is not None else committed_at_most(history, earlier[-1]) if earlier else None
     if begun is None:
         return None
-    spans = history.tenures.get(leader, [])
-    here = [position for position, tenure in enumerate(spans) if tenure.epoch == epoch.epoch]
+    spans = history.role_spans.get(leader, [])
+    here = [position for position, role_span in enumerate(spans) if role_span.epoch == epoch.epoch]
     if not here or here[-1] + 1 >= len(spans) or epoch.other_leaders or not _ended_whole(spans, here):
         return None
     now, after = spans[here[-1]], spans[here[-1] + 1]
@@ -604,19 +605,19 @@ def committed_at_most(history: History, epoch: Epoch) -> int | None:
     return max(known, begun)
 
 
-def refetched(history: History, cut: Cut, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
+def refetched(history: History, truncation: Cut, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
     """Which of a cut's records the leader it followed still had, so that they were fetched again; and those unknown."""
-    epoch = history.epochs.get(cut.epoch)
-    if epoch is None or not epoch.lineage.entries or epoch.leader == cut.replica:
+    epoch = history.epochs.get(truncation.epoch)
+    if epoch is None or not epoch.lineage.entries or epoch.leader == truncation.replica:
         return [], list(ranges)
     have: list[Range] = []
     unknown: list[Range] = []
     # Older records are in the leader's log only below the offset at which it began its own epoch.
     held = epoch.start if epoch.start is not None else epoch.start_low
     for first, stop in ranges:
-        differ, unsure = differences(cut.lineage, epoch.lineage, first, stop)
+        differ, unsure = differences(truncation.lineage, epoch.lineage, first, stop)
         there = subtract([(first, stop)], [*differ, *unsure])
-        older = [(a, b) for a, b in there if cut.lineage.epoch_at(a) != epoch.epoch]
+        older = [(a, b) for a, b in there if truncation.lineage.epoch_at(a) != epoch.epoch]
         beyond = intersect(older, [(held, stop)]) if epoch.start is None else []
         unknown.extend([*unsure, *beyond])
         have.extend(subtract(there, [(held, stop)] if older else []))

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from forensics.replay.committed import at_most
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
-from forensics.replay.history import CHECKPOINT, Epoch, History, Shrunk, Statement
-from forensics.replay.leading import NO_DISK
+from forensics.replay.epoch_start import NO_DISK
+from forensics.replay.history import CHECKPOINT, Epoch, History, HwStatement, ShortenedLog
+from forensics.replay.isr_removal_epochs import accounted
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
-from forensics.replay.removals import accounted
-from forensics.replay.steps import REMOVES, StepKind, Tenure
+from forensics.replay.steps import REMOVES, RoleSpan, StepKind
 
 OTHER_RECORDS_ON_DISK = Omission(
     "other-records-on-disk",
@@ -40,7 +40,7 @@ OMISSIONS = (OTHER_RECORDS_ON_DISK, FOLLOWED_UNTRUNCATED, LEADER_OF_OLDER_EPOCH)
 """What contradictions between lines and files, or between a follower and its leader, show."""
 
 
-def borne_out(history: History, statement: Statement) -> tuple[Statement, MissingLines | None]:
+def borne_out(history: History, statement: HwStatement) -> tuple[HwStatement, MissingLines | None]:
     """A high watermark as far as the files of who stated it agree, and the lines that are missing where they do not.
 
     Who states a high watermark held the records below it. Where its files hold others and no line says that it
@@ -55,31 +55,35 @@ def borne_out(history: History, statement: Statement) -> tuple[Statement, Missin
     if at == history.disks[statement.replica].log_start:
         # Nothing bears out what its lines say of the records below: they may part from its log there already.
         at = max((start for _, start in statement.lineage.entries if start <= at), default=0)
-    return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(at).begin(UNKNOWN, at)), missing
+    return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.truncated(at).begin(UNKNOWN, at)), missing
 
 
-def found_shorter_unexplained(history: History, shrunk: Shrunk, row: int | None) -> tuple[bool, MissingLines | None]:
+def found_shorter_unexplained(
+    history: History, shortened: ShortenedLog, row: int | None
+) -> tuple[bool, MissingLines | None]:
     """Whether lines on a log that came back shorter are missing, and which.
 
     They are where some of the replica are known to be missing, or of an epoch in between; or where what it came back
     with is on its disk of other epochs than its lines lead to: it was truncated in between and fetched again.
     """
-    later = [tenure.epoch for tenure in history.tenures[shrunk.replica] if tenure.epoch > shrunk.epoch]
+    later = [
+        role_span.epoch for role_span in history.role_spans[shortened.replica] if role_span.epoch > shortened.epoch
+    ]
     unnamed = history.coverage.unnamed
-    if any(shrunk.epoch < number < min(later, default=number + 1) for number in unnamed):
+    if any(shortened.epoch < number < min(later, default=number + 1) for number in unnamed):
         return True, None  # of an epoch that no line names no replica's lines are there
-    if history.coverage.of(shrunk.replica, Span.WITHIN):
+    if history.coverage.of(shortened.replica, Span.WITHIN):
         return True, None
-    at = _parts_from_files(history, shrunk.replica, shrunk.lineage, shrunk.target)
-    if at is None or _cut_since(history, shrunk.replica, at, row):
+    at = _parts_from_files(history, shortened.replica, shortened.lineage, shortened.target)
+    if at is None or _cut_since(history, shortened.replica, at, row):
         return False, None
-    return True, OTHER_RECORDS_ON_DISK.of(shrunk.replica, {"first": at}, ref=shrunk.refs[0])
+    return True, OTHER_RECORDS_ON_DISK.of(shortened.replica, {"first": at}, ref=shortened.refs[0])
 
 
 def _parts_from_files(history: History, broker: int, log: Lineage, end: int) -> int | None:
     """The first offset below an end where a replica's files hold another record than its lines lead to."""
     disk = history.disks.get(broker, NO_DISK)
-    if disk.end is None or not disk.lineage.entries or history.protocol == "hw" or history.backwards:
+    if disk.end is None or not disk.lineage.entries or history.protocol == "hw" or history.epoch_rollbacks:
         return None
     first, last = disk.log_start, min(end, disk.end)
     differ = differences(log, disk.lineage, first, last)[0] if first < last else []
@@ -90,11 +94,11 @@ def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
     """A follower's log before a truncation by leader epoch: what agrees with its leader's from the target on is not
     what it had, since it is cut where the two differ and not before (KIP-101, OffsetsForLeaderEpoch).
     """
-    return log.cut(target).begin(UNKNOWN, target) if same(log, leaders, [(target, end)]) else log
+    return log.truncated(target).begin(UNKNOWN, target) if same(log, leaders, [(target, end)]) else log
 
 
 def not_truncated(
-    history: History, tenure: Tenure, log: Lineage, leaders: Lineage, *, fenced: bool = False
+    history: History, role_span: RoleSpan, log: Lineage, leaders: Lineage, *, fenced: bool = False
 ) -> list[MissingLines]:
     """The lines that are missing where a follower that fetched from its leader had to truncate its log before, and no
     line says that it did.
@@ -105,25 +109,27 @@ def not_truncated(
 
     Args:
         history: the partition.
-        tenure: the follower's.
+        role_span: the follower's.
         log: its log as it came.
         leaders: its leader's.
         fenced: both are of 2.5 or later, where nobody fetches in an epoch that it was not told of.
     """
-    at, end = _had_to_truncate_to(history, tenure, log, leaders, fenced=fenced), tenure.start_end
-    if at is None or not history.coverage.has(tenure.replica, Printed.LOG):
+    at, end = _had_to_truncate_to(history, role_span, log, leaders, fenced=fenced), role_span.start_end
+    if at is None or not history.coverage.has(role_span.replica, Printed.LOG):
         return []
-    found = [FOLLOWED_UNTRUNCATED.of(tenure.replica, {"first": at, "end": end}, ref=tenure.refs[0])]
-    if leaders.epoch_at(at) < log.epoch_at(at) and tenure.leader in history.replicas:
-        found.append(LEADER_OF_OLDER_EPOCH.of(tenure.leader, ref=tenure.refs[0], epoch=tenure.epoch, undated_from=at))
+    found = [FOLLOWED_UNTRUNCATED.of(role_span.replica, {"first": at, "end": end}, ref=role_span.refs[0])]
+    if leaders.epoch_at(at) < log.epoch_at(at) and role_span.leader in history.replicas:
+        found.append(
+            LEADER_OF_OLDER_EPOCH.of(role_span.leader, ref=role_span.refs[0], epoch=role_span.epoch, undated_from=at)
+        )
     return found
 
 
 def _had_to_truncate_to(
-    history: History, tenure: Tenure, log: Lineage, leaders: Lineage, *, fenced: bool
+    history: History, role_span: RoleSpan, log: Lineage, leaders: Lineage, *, fenced: bool
 ) -> int | None:
     """To what a follower had to truncate its log before it fetched; None where it had not to, or nothing tells."""
-    end, last = tenure.start_end, log.entries[-1][0] if log.entries else UNKNOWN
+    end, last = role_span.start_end, log.entries[-1][0] if log.entries else UNKNOWN
     if history.protocol == "hw" or not history.protocol_told or end is None or last < 0:
         return None
     if any(epoch < 0 for epoch, _ in leaders.entries):
@@ -137,7 +143,7 @@ def _had_to_truncate_to(
     return answer if answer < end else None
 
 
-def beyond_lines(history: History, statement: Statement) -> int | None:
+def beyond_lines(history: History, statement: HwStatement) -> int | None:
     """Where an epoch that a replica's lines do not tell of began below what it stated last: of which of the two logs it
     speaks is not known. None where its lines go on to the end, and it was in no later ISR.
     """
@@ -148,10 +154,10 @@ def beyond_lines(history: History, statement: Statement) -> int | None:
     other = _unlike_its_leader(history, statement)
     if other is not None:
         return other
-    told = max((tenure.epoch for tenure in history.tenures.get(broker, ())), default=UNKNOWN)
+    told = max((role_span.epoch for role_span in history.role_spans.get(broker, ())), default=UNKNOWN)
     if statement.epoch != told or statement.earlier:
         return None
-    later = [e for n, e in sorted(history.epochs.items()) if n > told and e.served]
+    later = [e for n, e in sorted(history.epochs.items()) if n > told and e.leader_took_up]
     # Whoever was in its ISR was told of it: lines are missing.
     untold = any(broker in isr for e in later for isr, _ in e.isr)
     if not untold and history.coverage.of(broker, Span.AFTER) is None:
@@ -160,7 +166,7 @@ def beyond_lines(history: History, statement: Statement) -> int | None:
     return next((start for start in starts if start < statement.high_watermark), None)
 
 
-def _unlike_its_leader(history: History, statement: Statement) -> int | None:
+def _unlike_its_leader(history: History, statement: HwStatement) -> int | None:
     """The same of a checkpoint beyond the log end of the leader whose log it would speak of, from where their segments
     differ, though nothing tells of a later role of that leader.
     """
@@ -168,7 +174,7 @@ def _unlike_its_leader(history: History, statement: Statement) -> int | None:
     leader = epoch.leader if epoch is not None else None
     if statement.how != CHECKPOINT or leader is None or leader == statement.replica:
         return None
-    spans, end = history.tenures.get(leader, ()), history.disks.get(leader, NO_DISK).end
+    spans, end = history.role_spans.get(leader, ()), history.disks.get(leader, NO_DISK).end
     if not spans or spans[-1].epoch != statement.epoch or spans[-1].steps:
         return None
     if end is None or end >= statement.high_watermark:
@@ -176,26 +182,31 @@ def _unlike_its_leader(history: History, statement: Statement) -> int | None:
     return min((start for start, _ in history.parted(statement.replica, leader)), default=None)
 
 
-def _removed(history: History, statement: Statement, at: int) -> bool:
+def _removed(history: History, statement: HwStatement, at: int) -> bool:
     """Whether a line tells that a replica lost what it had from an offset on, after it stated a high watermark."""
     if not statement.refs or statement.refs[0].row is None or statement.how == CHECKPOINT:
         return False
     return _cut_since(history, statement.replica, at, statement.refs[0].row)
 
 
-def _before_another_process(history: History, statement: Statement) -> int | None:
+def _before_another_process(history: History, statement: HwStatement) -> int | None:
     """The same of a replica whose next process was told of an epoch into whose ISR it had been elected before: the one
     that speaks had been told of it too.
     """
     if history.protocol == "hw" or statement.earlier:
         return None
-    for one, two in itertools.pairwise(history.tenures.get(statement.replica, ())):
+    for one, two in itertools.pairwise(history.role_spans.get(statement.replica, ())):
         if one.epoch != statement.epoch or two.run == one.run or two.epoch <= one.epoch:
             continue
         for number, epoch in sorted(history.epochs.items()):
             start = epoch.start if epoch.start is not None else epoch.start_low
             led = epoch.leader == statement.replica  # that the next process tells itself
-            if led or not one.epoch < number <= two.epoch or not epoch.served or start >= statement.high_watermark:
+            if (
+                led
+                or not one.epoch < number <= two.epoch
+                or not epoch.leader_took_up
+                or start >= statement.high_watermark
+            ):
                 continue
             if epoch.isr_elected and statement.replica in (epoch.first_isr or ()):
                 return start
@@ -208,8 +219,8 @@ def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:
         step.target <= at
         and (step.kind in REMOVES or step.kind is StepKind.LOADED)
         and (step.refs[-1].row or 0) >= (row or 0)
-        for tenure in history.tenures.get(broker, ())
-        for step in tenure.steps
+        for role_span in history.role_spans.get(broker, ())
+        for step in role_span.steps
         if step.kind is not StepKind.LINES_MISSING
     )
 
@@ -231,7 +242,9 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     isr = history.states[last][1] if last is not None else None
     if isr is not None and broker not in isr and broker in epoch.isr[-1][0]:
         return True
-    own = {tenure.epoch for tenure in history.tenures.get(epoch.leader if epoch.leader is not None else -1, ())}
+    own = {
+        role_span.epoch for role_span in history.role_spans.get(epoch.leader if epoch.leader is not None else -1, ())
+    }
     for number in after:
         later = history.epochs[number]
         if history.kraft and later.leader == -1:
@@ -254,7 +267,7 @@ def next_start(history: History, broker: int, number: int, hw: int) -> int | Non
     disk = history.disks.get(broker, NO_DISK)
     if disk.end is not None and disk.lineage.entries:
         return None
-    later = [e for n, e in sorted(history.epochs.items()) if n > number and e.served]
+    later = [e for n, e in sorted(history.epochs.items()) if n > number and e.leader_took_up]
     later = [e for e in later if (end := at_most(history, e.leader, e.epoch)) is None or end >= hw]
     starts = (
         e.start if e.start is not None else e.start_low for e in later if not _fetched_none(history, broker, hw, e)
@@ -277,4 +290,4 @@ def agreed(log: Lineage, other: Lineage, end: int) -> Lineage:
     """A log as far as another one gives the same epochs; from there on it is not known."""
     differ, unknown = differences(log, other, 0, end)
     first = min((start for start, _ in (*differ, *unknown)), default=end)
-    return log.cut(first).begin(UNKNOWN, first) if first < end else log
+    return log.truncated(first).begin(UNKNOWN, first) if first < end else log

@@ -41,7 +41,7 @@ def deletions(history: History, starts: Sequence[tuple[int, int, int]]) -> list[
     """What leaders removed while they led, the farthest of each epoch."""
     found: dict[int, Deletion] = {}
     for broker, row, start in starts:
-        spans = [t for t in history.tenures.get(broker, ()) if t.refs and (t.refs[0].row or 0) <= row]
+        spans = [t for t in history.role_spans.get(broker, ()) if t.refs and (t.refs[0].row or 0) <= row]
         if not spans or spans[-1].role is not Role.LEADER or spans[-1].epoch not in history.epochs:
             continue
         number = spans[-1].epoch

@@ -46,7 +46,7 @@ Pointer = tuple[int, Ref]
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
+class StaleDir:
     """Another directory of the same replica on the same broker.
 
     Attributes:
@@ -120,7 +120,7 @@ class Disk:
     end_ref: Ref | None = None
     falls: tuple[Damage, ...] = ()
     damage: tuple[Damage, ...] = ()
-    stale: tuple[Stale, ...] = ()
+    stale: tuple[StaleDir, ...] = ()
     latest: int | None = None
     bases: tuple[int, ...] = ()
     gaps: tuple[Range, ...] = ()
@@ -131,7 +131,7 @@ class Disk:
     undated: frozenset[int] = frozenset()
     topic_id: str | None = None
 
-    def left_by_this_topic(self) -> list[Stale]:
+    def left_by_this_topic(self) -> list[StaleDir]:
         """Other directories of the same replica that are not known to be of another topic of the same name: a topic
         that is deleted and made again has another id, and its records are others (KIP-516).
         """

@@ -8,7 +8,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.compaction import compacted
-from forensics.replay.directory import Damage, Disk, Ref, Stale
+from forensics.replay.directory import Damage, Disk, Ref, StaleDir
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, merge
 from parsers.schema import DamageKind, Kind
 
@@ -127,7 +127,7 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     return result, of_segment
 
 
-def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, Stale]]:
+def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, StaleDir]]:
     """Each directory that is not the live one."""
     if stale.is_empty():
         return
@@ -160,7 +160,7 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[str, int, int, Stal
             topic,
             partition,
             broker,
-            Stale(
+            StaleDir(
                 path.rpartition("/")[0],
                 end,
                 ref or Ref(source=first, byte=0),
@@ -261,7 +261,7 @@ class _Files:
         self.entries: list[tuple[int, int, Ref]] = []
         self.last: Ref | None = None
         self.damage: list[Damage] = []
-        self.stale: list[Stale] = []
+        self.stale: list[StaleDir] = []
         self.latest: int | None = None
         self.bases: list[int] = []
         self.gaps: list[Range] = []

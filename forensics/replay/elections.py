@@ -14,7 +14,7 @@ from forensics.replay.coverage import Span
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import broker_set
-from forensics.replay.steps import Tenure
+from forensics.replay.steps import RoleSpan
 from parsers.schema import ROLES, Kind
 
 _CHANGES = (Kind.UNCLEAN_ELECTION, Kind.PARTITION_CHANGED)
@@ -62,15 +62,16 @@ def latest_told(history: History, epoch: Epoch, otherwise: frozenset[int]) -> fr
     return max(isrs, key=lambda state: state[0])[1] if isrs else otherwise
 
 
-def outlived(history: History, tenures: Mapping[int, list[Tenure]]) -> list[Tenure]:
-    """Leaders' tenures of which others tell a later ISR than they themselves: they may have gone on and appended more,
-    and their lines of that time are missing.
+def outlived(history: History, role_spans: Mapping[int, list[RoleSpan]]) -> list[RoleSpan]:
+    """Leaders' role spans of which others state a later ISR than they themselves do.
+
+    Such a leader may have gone on and appended more, and its lines of that time are missing.
     """
     found = []
     for epoch in history.epochs.values():
         last = epoch.last_isr
-        if epoch.leader is not None and epoch.isr_own and last and latest_told(history, epoch, last) != last:
-            found += [tenure for tenure in tenures.get(epoch.leader, ()) if tenure.epoch == epoch.epoch]
+        if epoch.leader is not None and epoch.isr_from_leader and last and latest_told(history, epoch, last) != last:
+            found += [role_span for role_span in role_spans.get(epoch.leader, ()) if role_span.epoch == epoch.epoch]
     return found
 
 
@@ -106,7 +107,7 @@ def was_last_member(epochs: Mapping[int, Epoch], epoch: Epoch) -> bool | None:
     return None
 
 
-def kept_company(history: History, epoch: Epoch) -> bool:
+def elected_with_others(history: History, epoch: Epoch) -> bool:
     """Whether a leader began with others in the ISR: an election from outside it leaves the leader alone in it."""
     isr = elected_isr(history, epoch)
     return isr is not None and len(isr) > 1
@@ -127,7 +128,7 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
         return False
     if epoch.unclean:
         return True
-    return not history.kraft and unbroken(history, epoch) and _not_among_the_last(history, epoch)
+    return not history.kraft and isr_changes_complete(history, epoch) and _not_among_the_last(history, epoch)
 
 
 def from_isr(history: History, epoch: Epoch) -> bool:
@@ -138,7 +139,11 @@ def from_isr(history: History, epoch: Epoch) -> bool:
     before = _with_isr(history, epoch) if told is None else None
     if before is not None and before.last_isr is not None and not _led_between(history, before, epoch):
         told = before.last_isr & (_may_stand(history, before, epoch) or before.last_isr)
-    return kept_company(history, epoch) or from_eligible(history, epoch) or (told is not None and epoch.leader in told)
+    return (
+        elected_with_others(history, epoch)
+        or from_eligible(history, epoch)
+        or (told is not None and epoch.leader in told)
+    )
 
 
 def _led_between(history: History, before: Epoch, epoch: Epoch) -> bool:
@@ -151,7 +156,7 @@ def maybe_eligible(history: History, epoch: Epoch) -> bool:
     """Whether an epoch's leader came from no ISR that is told, and nobody says whether it was an eligible leader
     replica (KIP-966).
     """
-    if epoch.unclean or epoch.safe or epoch.elected or kept_company(history, epoch):
+    if epoch.unclean or epoch.safe or epoch.elected or elected_with_others(history, epoch):
         return False
     if history.eligible and _not_among_the_last(history, epoch):
         return True
@@ -174,7 +179,7 @@ def from_eligible(history: History, epoch: Epoch) -> bool:
     return epoch.elected and not epoch.unclean
 
 
-def unbroken(history: History, epoch: Epoch) -> bool:
+def isr_changes_complete(history: History, epoch: Epoch) -> bool:
     """Whether every change of the partition's state since the last ISR that is told before an epoch is told as well.
 
     A KRaft controller takes replicas out of the ISR by itself when their brokers go, and the leader need not live to
@@ -216,7 +221,7 @@ def _changes_untold(history: History, epoch: Epoch, *, named: bool) -> int:
     (last, since), (first, until) = max(before), min(after)
     told = until - since - 1 if named else sum(since < number < until for number in history.epochs)
     for number, other in history.epochs.items():
-        if since <= number < until and other.isr_own:
+        if since <= number < until and other.isr_from_leader:
             changes = sum(one != two for (one, _), (two, _) in itertools.pairwise(other.isr))
             # Those up to the last number are no later ones.
             counted = last - min(state for state, of in before if of == since) if number == since else 0
@@ -231,7 +236,7 @@ def _changes_up_to(history: History, number: int, state: int) -> int:
     of the epoch is that of a later change.
     """
     epoch, isr = history.epochs.get(number), history.states[state][1]
-    if epoch is None or not (epoch.isr_own and epoch.isr_elected):
+    if epoch is None or not (epoch.isr_from_leader and epoch.isr_elected):
         return 0
     told = [isr for isr, _ in itertools.groupby(isr for isr, _ in epoch.isr)]
     return told.index(isr) if isr in told else 0
@@ -281,7 +286,7 @@ def _not_among_the_last(history: History, epoch: Epoch) -> bool:
     if not before.last_isr:
         # Else eligible leader replicas may stand in for the ISR (KIP-966).
         return before.by_request and was_last_member(history.epochs, epoch) is False
-    if before.leader is not None and before.leader >= 0 and not (before.isr_own or before.isr_told):
+    if before.leader is not None and before.leader >= 0 and not (before.isr_from_leader or before.isr_from_others):
         return False
     return epoch.leader not in before.last_isr | _may_stand(history, before, epoch)
 

@@ -10,8 +10,8 @@ from forensics.replay.elections import was_last_member
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, Role
 from forensics.replay.isr import broker_set
-from forensics.replay.removals import accounted
-from forensics.replay.steps import Tenure
+from forensics.replay.isr_removal_epochs import accounted
+from forensics.replay.steps import RoleSpan
 from forensics.replay.watermarks import BEGAN_WITH
 from parsers.details import CANDIDATE, ELECTED_SAFELY, REPLICAS, last_known, names_brokers
 from parsers.schema import Kind
@@ -23,7 +23,7 @@ _AT_ONCE = 1_000_000
 
 
 def collect(
-    tenures: Mapping[int, list[Tenure]],
+    role_spans: Mapping[int, list[RoleSpan]],
     cluster: Sequence[Event],
     disks: Mapping[int, Disk],
     told: Container[int],
@@ -34,7 +34,7 @@ def collect(
     fill in where the leader's log is missing.
 
     Args:
-        tenures: each replica's, from its own lines.
+        role_spans: each replica's, from its own lines.
         cluster: what others say of leaders and ISRs.
         disks: each replica's files.
         told: brokers whose own word on their roles is in the evidence.
@@ -71,25 +71,25 @@ def collect(
             else:
                 # Up to 1.0 the warning comes before the election and names no epoch.
                 unclean[event.broker] = event, ref
-    for broker in sorted(tenures):
-        for tenure in tenures[broker]:
-            if tenure.epoch >= 0 and tenure.role is not Role.LEADER:
-                _followed(at(tenure.epoch), tenure)
-    for broker in sorted(tenures):
-        for tenure in tenures[broker]:
-            if tenure.epoch >= 0 and tenure.role is Role.LEADER:
-                _led(at(tenure.epoch), broker, tenure)
+    for broker in sorted(role_spans):
+        for role_span in role_spans[broker]:
+            if role_span.epoch >= 0 and role_span.role is not Role.LEADER:
+                _followed(at(role_span.epoch), role_span)
+    for broker in sorted(role_spans):
+        for role_span in role_spans[broker]:
+            if role_span.epoch >= 0 and role_span.role is Role.LEADER:
+                _led(at(role_span.epoch), broker, role_span)
     for disk in disks.values():
         for number in {*(entry[0] for entry in disk.entries), *(entry[0] for entry in disk.lineage.entries)}:
             if number >= 0:
-                at(number).served = True
-    for tenure in (tenure for spans in tenures.values() for tenure in spans):
-        for number, _, _ in tenure.entries:
-            at(number).served = True  # a record of it was fetched
+                at(number).leader_took_up = True
+    for role_span in (role_span for spans in role_spans.values() for role_span in spans):
+        for number, _, _ in role_span.entries:
+            at(number).leader_took_up = True  # a record of it was fetched
     for epoch in epochs.values():
         # Nothing speaks against it where the leader's own lines are not in the evidence.
         if epoch.leader is not None and epoch.leader >= 0 and epoch.leader not in told:
-            epoch.served = True
+            epoch.leader_took_up = True
     for epoch in epochs.values():
         _after_emptied(epochs, epoch, warned=epoch.epoch in warned)
     return dict(sorted(epochs.items()))
@@ -131,7 +131,7 @@ def _after_emptied(epochs: Mapping[int, Epoch], epoch: Epoch, *, warned: bool) -
 
 def unnamed(
     epochs: Mapping[int, Epoch],
-    tenures: Mapping[int, Sequence[Tenure]],
+    role_spans: Mapping[int, Sequence[RoleSpan]],
     *,
     heard: bool,
     skips: bool,
@@ -145,7 +145,7 @@ def unnamed(
 
     Args:
         epochs: those that are named.
-        tenures: each replica's.
+        role_spans: each replica's.
         heard: every replica's roles are told by itself.
         skips: brokers may have left epochs out though all of their lines are there: they follow the metadata log, and
             take several changes as one (TopicDelta).
@@ -155,7 +155,7 @@ def unnamed(
     for one, two in itertools.pairwise(sorted(epochs)):
         told = epochs[one].leader
         led = told is not None and told >= 0 and epochs[two].leader == -1
-        between = two > one + 1 and not in_one_request(epochs[one], epochs[two], tenures, removed or {})
+        between = two > one + 1 and not in_one_request(epochs[one], epochs[two], role_spans, removed or {})
         if between and (led or not heard) and not skips:
             found.update(range(one + 1, two))
     return frozenset(found)
@@ -170,24 +170,24 @@ def at_once(before: Epoch, after: Epoch) -> bool:
 
 
 def in_one_request(
-    before: Epoch, after: Epoch, tenures: Mapping[int, Sequence[Tenure]], removed: Mapping[int, frozenset[int]]
+    before: Epoch, after: Epoch, role_spans: Mapping[int, Sequence[RoleSpan]], removed: Mapping[int, frozenset[int]]
 ) -> bool:
     """Whether a controller is known to have sent the epochs between two with the later one: nobody led in them.
 
     Args:
         before: the epoch before.
         after: the epoch after.
-        tenures: each replica's.
+        role_spans: each replica's.
         removed: by epoch without a leader, the replicas that a controller had just taken out of the ISR.
     """
-    led = tenures.get(before.leader, ()) if before.leader is not None else ()
+    led = role_spans.get(before.leader, ()) if before.leader is not None else ()
     lived_on = at_once(before, after) and _went_on(led, before.epoch, after.epoch)
     return lived_on or accounted(before, after, removed)
 
 
-def _went_on(spans: Sequence[Tenure], one: int, two: int) -> bool:
+def _went_on(spans: Sequence[RoleSpan], one: int, two: int) -> bool:
     """Whether one process led in both epochs."""
-    led = {tenure.epoch: tenure.run for tenure in spans if tenure.role is Role.LEADER}
+    led = {role_span.epoch: role_span.run for role_span in spans if role_span.role is Role.LEADER}
     return one in led and led[one] == led.get(two)
 
 
@@ -206,7 +206,7 @@ def _told(epoch: Epoch, event: Event) -> None:
         epoch.told.add(isr)
     if isr is not None and all(known != isr for known, _ in epoch.isr):
         epoch.isr.append((isr, ref))
-        epoch.isr_told = True
+        epoch.isr_from_others = True
     if isr is not None and epoch.isr and epoch.isr[0][0] == isr and event.kind in ELECTS:
         epoch.isr_elected = True
     epoch.elected = epoch.elected or event.kind in ELECTS
@@ -231,35 +231,35 @@ def _safe(event: Event) -> bool:
     return (event.detail or "").startswith((ELECTED_SAFELY, REPLICAS))
 
 
-def _followed(epoch: Epoch, tenure: Tenure) -> None:
+def _followed(epoch: Epoch, role_span: RoleSpan) -> None:
     if epoch.time is None:
-        epoch.time = tenure.time
-    if tenure.leader is not None:
-        _leader(epoch, tenure.leader, tenure.refs[0])
-        begun = tenure.start_end
-        if tenure.leader == epoch.leader and begun is not None and any(s.target > begun for s in tenure.steps):
-            epoch.served = True  # its follower fetched
-        if tenure.isr and not epoch.isr:
-            epoch.isr = list(tenure.isr)
+        epoch.time = role_span.time
+    if role_span.leader is not None:
+        _leader(epoch, role_span.leader, role_span.refs[0])
+        begun = role_span.start_end
+        if role_span.leader == epoch.leader and begun is not None and any(s.target > begun for s in role_span.steps):
+            epoch.leader_took_up = True  # its follower fetched
+        if role_span.isr and not epoch.isr:
+            epoch.isr = list(role_span.isr)
 
 
-def _led(epoch: Epoch, broker: int, tenure: Tenure) -> None:
+def _led(epoch: Epoch, broker: int, role_span: RoleSpan) -> None:
     """The leader's own word on when it began counts before what others say they were told, often much later."""
-    _leader(epoch, broker, tenure.refs[0])
-    if epoch.leader == broker and not epoch.isr_own and not epoch.served:
-        epoch.refs[:] = [tenure.refs[0]]
-        epoch.time = tenure.time if tenure.time is not None else epoch.time
-    epoch.served = True
-    if not tenure.isr:
+    _leader(epoch, broker, role_span.refs[0])
+    if epoch.leader == broker and not epoch.isr_from_leader and not epoch.leader_took_up:
+        epoch.refs[:] = [role_span.refs[0]]
+        epoch.time = role_span.time if role_span.time is not None else epoch.time
+    epoch.leader_took_up = True
+    if not role_span.isr:
         return
-    if epoch.isr_own:
-        epoch.isr += tenure.isr
-    elif (first := tenure.isr[0][1]) in tenure.refs or first.note == BEGAN_WITH:
-        epoch.isr, epoch.isr_elected = list(tenure.isr), True
+    if epoch.isr_from_leader:
+        epoch.isr += role_span.isr
+    elif (first := role_span.isr[0][1]) in role_span.refs or first.note == BEGAN_WITH:
+        epoch.isr, epoch.isr_elected = list(role_span.isr), True
     else:
         # Its first word is of a change; with which ISR it was elected only others tell.
-        epoch.isr = [*(epoch.isr[:1] if epoch.isr_elected else []), *tenure.isr]
-    epoch.isr_own, epoch.standing = True, tenure.standing
+        epoch.isr = [*(epoch.isr[:1] if epoch.isr_elected else []), *role_span.isr]
+    epoch.isr_from_leader, epoch.standing = True, role_span.standing
 
 
 def _leader(epoch: Epoch, leader: int, ref: Ref) -> None:

@@ -13,7 +13,7 @@ from forensics.replay.lineage import Lineage, Range, intersect, subtract
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
 
 if TYPE_CHECKING:
-    from forensics.replay.steps import Tenure
+    from forensics.replay.steps import RoleSpan
 
 
 class Confidence(StrEnum):
@@ -25,7 +25,7 @@ class Confidence(StrEnum):
 
 
 class Role(StrEnum):
-    """What a replica was in a tenure."""
+    """What a replica was in a role span."""
 
     LEADER = "leader"
     FOLLOWER = "follower"
@@ -84,7 +84,7 @@ class Regression:
 
 
 @dataclass(frozen=True, slots=True)
-class Overtaken:
+class HwAboveIsrMember:
     """A leader's high watermark above the log end offset of a replica that it then counted as in sync.
 
     Attributes:
@@ -145,7 +145,7 @@ class Cut:
 
     Attributes:
         replica: broker id.
-        epoch: leader epoch in which it happened (that of the tenure).
+        epoch: leader epoch in which it happened (that of the role span).
         leader: leader it then followed, or None.
         target: new log end offset.
         end: log end offset before, or the least it can have been.
@@ -181,7 +181,7 @@ CHECKPOINT = "in the checkpoint file"
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class HwStatement:
     """A high watermark: the records below it, in the log of the leader it came from, are committed.
 
     Attributes:
@@ -193,7 +193,7 @@ class Statement:
         how: what states it, in words.
         time: when it was stated, microseconds since 1970 UTC, or None. It may have been reached earlier.
         refs: evidence.
-        earlier: it was read back by a later tenure than the one that reached it.
+        earlier: it was read back by a later role span than the one that reached it.
     """
 
     replica: int
@@ -208,7 +208,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Shrunk:
+class ShortenedLog:
     """A log that came back shorter than it was known to be, with no truncation in between.
 
     Attributes:
@@ -240,7 +240,7 @@ class Shrunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Backwards:
+class EpochRollback:
     """A sign that leader epochs went back, so that their order is not the order of the leaders.
 
     Attributes:
@@ -272,12 +272,12 @@ class Epoch:
         told: every ISR that others than the leader state.
         time: when it began, microseconds since 1970 UTC.
         refs: evidence of its leader and start.
-        served: whether any evidence shows that the leader took it up.
+        leader_took_up: whether any evidence shows that the leader took it up.
         other_leaders: other leaders stated for the same epoch.
         unclean: evidence that the election went outside the ISR.
         standing: the ISR that may have stood to its end, where its leader proposed another and does not confirm it.
-        isr_own: the leader itself states the ISR, so every change of it is known.
-        isr_told: controllers or metadata caches state it.
+        isr_from_leader: the leader itself states the ISR, so every change of it is known.
+        isr_from_others: controllers or metadata caches state it.
         isr_elected: its first ISR is the one it was elected with.
         elected: whoever elects leaders speaks of this epoch.
         by_request: controllers told brokers of it by request, as with ZooKeeper.
@@ -298,12 +298,12 @@ class Epoch:
     told: set[frozenset[int]] = field(default_factory=set)
     time: int | None = None
     refs: list[Ref] = field(default_factory=list)
-    served: bool = False
+    leader_took_up: bool = False
     other_leaders: dict[int, Ref] = field(default_factory=dict)
     unclean: list[Ref] = field(default_factory=list)
     standing: frozenset[int] | None = None
-    isr_own: bool = False
-    isr_told: bool = False
+    isr_from_leader: bool = False
+    isr_from_others: bool = False
     isr_elected: bool = False
     elected: bool = False
     by_request: bool = False
@@ -387,17 +387,17 @@ class History:
     protocol: str = "epoch"  # "hw": followers truncate to their high watermark; "epoch": to the leader's epochs
     replicas: dict[int, Replica] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
-    cuts: list[Cut] = field(default_factory=list)
-    unmeasured: list[Cut] = field(
+    truncations: list[Cut] = field(default_factory=list)
+    truncations_of_unknown_extent: list[Cut] = field(
         default_factory=list
     )  # truncations of which nothing tells whether they removed anything
-    shrunk: list[Shrunk] = field(default_factory=list)
-    statements: list[Statement] = field(default_factory=list)
+    shortened_logs: list[ShortenedLog] = field(default_factory=list)
+    statements: list[HwStatement] = field(default_factory=list)
     forks: list[Fork] = field(default_factory=list)
     compared: frozenset[tuple[int, int]] = frozenset()
-    tenures: dict[int, list[Tenure]] = field(default_factory=dict)
+    role_spans: dict[int, list[RoleSpan]] = field(default_factory=dict)
     regressions: list[Regression] = field(default_factory=list)
-    overtaken: list[Overtaken] = field(default_factory=list)
+    overtaken: list[HwAboveIsrMember] = field(default_factory=list)
     disks: Mapping[int, Disk] = field(default_factory=dict)
     elections_told: bool = False  # whoever elects the leaders speaks of the partition
     protocol_told: bool = True  # versions or batches say how followers truncate; else it is taken as from 0.11 on
@@ -405,7 +405,9 @@ class History:
     eligible: bool = False  # leaders may come from the eligible leader replicas (KIP-966)
     joins_below_epoch_start: Answer = Answer.NO  # whether a leader lets a follower into the ISR that early (KAFKA-7128)
     coverage: Coverage = field(default_factory=Coverage)  # what the absence of a line proves, for each replica
-    backwards: list[Backwards] = field(default_factory=list)  # signs that the order of epochs is not that of leaders
+    epoch_rollbacks: list[EpochRollback] = field(
+        default_factory=list
+    )  # signs that the order of epochs is not that of leaders
     removed: dict[int, frozenset[int]] = field(default_factory=dict)  # by epoch without a leader, who had just gone
     states: dict[int, tuple[int | None, frozenset[int] | None]] = field(
         default_factory=dict
@@ -455,7 +457,7 @@ class History:
     @property
     def current(self) -> Epoch | None:
         """The last epoch with a leader that took it up, by number."""
-        led = [e for e in self.epochs.values() if e.leader is not None and e.leader >= 0 and e.served]
+        led = [e for e in self.epochs.values() if e.leader is not None and e.leader >= 0 and e.leader_took_up]
         return max(led, key=lambda e: e.epoch) if led else None
 
 
@@ -467,7 +469,7 @@ _NAMED = (
     "incarnation",
     "lives",
     "compared",
-    "backwards",
+    "epoch_rollbacks",
     "removed",
     "properties",
     "log_dirs",

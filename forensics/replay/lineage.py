@@ -1,4 +1,4 @@
-"""A log described by its leader epochs: which leader's tenure wrote each offset.
+"""A log described by its leader epochs: which leader's role span wrote each offset.
 
 Two logs hold the same record at an offset exactly if they give it the same epoch (KIP-101: one leader an epoch, and a
 leader never rewrites an offset within it). This holds for message formats without epochs too, where the epoch comes
@@ -57,7 +57,7 @@ class Lineage:
         found = [self.epoch_at(offset), *(epoch for epoch, start in self.entries if start > offset)]
         return min(epoch if epoch >= 0 else UNKNOWN - epoch for epoch in found)
 
-    def cut(self, end: int) -> Lineage:
+    def truncated(self, end: int) -> Lineage:
         """The log after a truncation to ``end``: entries that start at or after it are gone."""
         if not self.entries or self.entries[-1][1] < end:
             return self
@@ -65,14 +65,14 @@ class Lineage:
 
     def begin(self, epoch: int, start: int) -> Lineage:
         """The log once a leader of ``epoch`` writes from ``start`` on."""
-        kept = self.cut(start)
+        kept = self.truncated(start)
         if kept.entries and kept.entries[-1][0] == epoch:
             return kept
         return Lineage((*kept.entries, (epoch, start)))
 
     def splice(self, other: Lineage, at: int) -> Lineage:
         """Own records below ``at``, the other's from there on: what a follower holds that fetched from ``at``."""
-        kept = self.cut(at)
+        kept = self.truncated(at)
         epoch = other.epoch_at(at)
         entries = list(kept.entries)
         if not other.entries:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from forensics.replay.history import History, Shrunk
+from forensics.replay.history import History, ShortenedLog
 
 
 class Moved(NamedTuple):
@@ -35,10 +35,10 @@ def moved(history: History, broker: int, earlier: int | None, later: int | None)
     return Moved(before[-1], now[-1]) if before and before[-1] != now[-1] else None
 
 
-def moved_before(history: History, shrunk: Shrunk) -> Moved | None:
+def moved_before(history: History, shortened: ShortenedLog) -> Moved | None:
     """Whether ``log.dirs`` of a broker changed after its last role began and before its log came back shorter."""
-    if shrunk.time is None:
+    if shortened.time is None:
         return None
-    begins = (tenure.time for tenure in history.tenures.get(shrunk.replica, ()))
-    last = max((begin for begin in begins if begin is not None and begin < shrunk.time), default=None)
-    return moved(history, shrunk.replica, last, shrunk.time)
+    begins = (role_span.time for role_span in history.role_spans.get(shortened.replica, ()))
+    last = max((begin for begin in begins if begin is not None and begin < shortened.time), default=None)
+    return moved(history, shortened.replica, last, shortened.time)

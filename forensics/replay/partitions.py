@@ -18,20 +18,20 @@ from forensics.case import Case
 from forensics.case.brokers import Broker
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay import protocol
-from forensics.replay.backwards import told_twice
 from forensics.replay.compaction import with_skipped
 from forensics.replay.coverage import Printed
 from forensics.replay.deletions import deletions, log_starts
 from forensics.replay.directory import Disk, Ref, newest_magic
 from forensics.replay.disks import disks
+from forensics.replay.epoch_rollback import told_twice
 from forensics.replay.events import COLUMNS, PROGRESS, Event
 from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, History
-from forensics.replay.moves import carried, homes, without_copies
+from forensics.replay.isr_removal_epochs import removals
+from forensics.replay.log_dir_moves import carried, homes, without_copies
 from forensics.replay.omissions.left_out import left_out, unattributed
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
 from forensics.replay.reconstruct import reconstruct
-from forensics.replay.removals import removals
 from parsers.details import DONE, ROLE_STEPS, Transition, against_settings, log_properties
 from parsers.formats.metadata_log import ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -130,7 +130,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             incarnation=incarnation,
             lives=lives[topic, partition],
             removed=removed.get((topic, partition, incarnation), {}),
-            backwards=twice.get((topic, partition, incarnation), []),
+            epoch_rollbacks=twice.get((topic, partition, incarnation), []),
             compared=compared.get((topic, partition), frozenset()) if live else frozenset(),
         )
         told = [

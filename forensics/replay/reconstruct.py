@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.replay import epochs as leadership
-from forensics.replay.backwards import served_again, written_before
-from forensics.replay.copies import copies
+from forensics.replay.copy_completeness import copies
 from forensics.replay.coverage import Coverage, MissingLines, Printed, Span
 from forensics.replay.crosscheck import agreed, as_it_was, borne_out, next_start, not_truncated
 from forensics.replay.directory import Disk
 from forensics.replay.elections import isr_changed_untold, outlived, states
+from forensics.replay.epoch_rollback import served_again, written_before
+from forensics.replay.epoch_start import NO_DISK, NO_FACTS, fences, truncates_to_hw
 from forensics.replay.events import Event
 from forensics.replay.history import (
     CHECKPOINT,
@@ -29,8 +30,7 @@ from forensics.replay.history import (
     Role,
     TruncationReason,
 )
-from forensics.replay.leading import NO_DISK, NO_FACTS, fences, truncates_to_hw
-from forensics.replay.leftovers import left_statements
+from forensics.replay.hw_attribution import HwAttribution
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.omissions.files import begin_late, end_early
 from forensics.replay.omissions.own_lines import gaps_in
@@ -45,22 +45,22 @@ from forensics.replay.omissions.role_epochs import (
 )
 from forensics.replay.omissions.unknown_writers import unknown_writers
 from forensics.replay.protocol import Answer, some
-from forensics.replay.put_back import put_back
-from forensics.replay.settling import Settling
-from forensics.replay.stating import Stating
+from forensics.replay.restored_checkpoints import restored_checkpoints
+from forensics.replay.role_spans import Reader
+from forensics.replay.stale_dirs import left_statements
 from forensics.replay.steps import (
     REMOVES,
-    Pending,
+    RoleSpan,
     Sample,
     Step,
     StepKind,
-    Tenure,
+    UnresolvedRemoval,
     came_back,
     lines_missing,
     made_first,
     replaced,
 )
-from forensics.replay.tenures import Reader
+from forensics.replay.truncation_bounds import TruncationBounds
 from parsers.formats.metadata_log import NAME as METADATA_LOG
 from parsers.formats.metadata_log import SNAPSHOT
 from parsers.schema import Kind
@@ -137,16 +137,18 @@ class _Pass:
             if broker not in lacking:  # else what fell may have been of another process or role
                 history.regressions += reader.regressions
                 history.overtaken += reader.overtaken
-        history.backwards = [*served_again(history.tenures), *history.backwards]
+        history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
         history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
         for epoch in history.epochs.values():
             if epoch.leader is not None and not epoch.unclean and isr_changed_untold(history, epoch):
-                forget_start(history.tenures.get(epoch.leader, ()), epoch.epoch)  # it may have followed another before
-        for step in (step for tenure in outlived(history, history.tenures) for step in tenure.steps[:1]):
+                forget_start(
+                    history.role_spans.get(epoch.leader, ()), epoch.epoch
+                )  # it may have followed another before
+        for step in (step for role_span in outlived(history, history.role_spans) for step in role_span.steps[:1]):
             step.end = None
         history.copies = copies(events, history.disks, history.coverage)
-        found = _Fold(history, history.tenures, history.disks, facts).run()
-        history.backwards += written_before(history)
+        found = _Fold(history, history.role_spans, history.disks, facts).run()
+        history.epoch_rollbacks += written_before(history)
         return found
 
     def _read(self) -> dict[int, Reader]:
@@ -158,9 +160,9 @@ class _Pass:
             reader = readers[broker] = Reader(broker, fact)
             own = self.events.get(broker, ())
             gaps = gaps_in(broker, own, fact)
-            history.tenures[broker] = reader.read(own, {gap.row for gap in gaps})
+            history.role_spans[broker] = reader.read(own, {gap.row for gap in gaps})
             missing += [gap.of(broker) for gap in gaps[:1]]
-            roles = any(tenure.epoch >= 0 for tenure in history.tenures[broker])
+            roles = any(role_span.epoch >= 0 for role_span in history.role_spans[broker])
             about = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
             printed[broker] = fact.printed & {what for what, there in about if there}
             disk = history.disks.get(broker, NO_DISK)
@@ -199,25 +201,25 @@ class _Pass:
 
     def _collect(self) -> set[int]:
         """The epochs. Returns the replicas whose lines leave out some of theirs."""
-        history, disks, tenures = self.history, self.history.disks, self.history.tenures
+        history, disks, role_spans = self.history, self.history.disks, self.history.role_spans
         whose = {broker for broker in history.replicas if history.coverage.has(broker, Printed.ROLES)}
-        history.epochs = leadership.collect(tenures, self.cluster_events, disks, whose)
+        history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
         ends = {broker: disk.end for broker, disk in disks.items() if disk.end is not None}
-        spans = {broker: tenures[broker] for broker in whose}
+        spans = {broker: role_spans[broker] for broker in whose}
         roles = Roles(spans, history.epochs, self.facts, linked(self.events), ends, history.removed)
-        missed = missed_epochs(roles, rising=not history.backwards and not served_again(tenures))
+        missed = missed_epochs(roles, rising=not history.epoch_rollbacks and not served_again(role_spans))
         if missed:
             for one in missed.values():
                 self._mark(one)
             history.coverage = history.coverage.lowered(missed.values())
             whose -= {*missed}
-            history.epochs = leadership.collect(tenures, self.cluster_events, disks, whose)
+            history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
         named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
         skips = history.kraft and not history.coverage.missing_in(Span.WITHIN)
         unnamed = leadership.unnamed(
-            history.epochs, tenures, heard=named <= whose, skips=skips, removed=history.removed
+            history.epochs, role_spans, heard=named <= whose, skips=skips, removed=history.removed
         )
-        history.epochs |= {number: Epoch(number, served=True) for number in unnamed}
+        history.epochs |= {number: Epoch(number, leader_took_up=True) for number in unnamed}
         history.epochs = dict(sorted(history.epochs.items()))
         history.coverage = history.coverage.without_names(unnamed)
         history.coverage = history.coverage.lowered(passed_over(history))
@@ -225,61 +227,61 @@ class _Pass:
 
     def _mark(self, missing: MissingLines) -> None:
         """Where a replica's lines on an epoch are missing, what became of its log then is not known."""
-        spans = self.history.tenures[missing.replica]
+        spans = self.history.role_spans[missing.replica]
         assert missing.epoch is not None
-        last = [tenure for tenure in spans if tenure.epoch <= missing.epoch][-1]
+        last = [role_span for role_span in spans if role_span.epoch <= missing.epoch][-1]
         if missing.shown_by == ROLES_BEGIN_LATE.id:
             forget_start(spans, missing.epoch)
         last.steps.append(lines_missing(last.last_time, last.refs[-1]))
         forget_printed(spans)
 
 
-class _Fold(Stating):
+class _Fold(HwAttribution):
     """The fold itself; holds each replica's log as it stands while epochs pass."""
 
     def __init__(
         self,
         history: History,
-        tenures: Mapping[int, list[Tenure]],
+        role_spans: Mapping[int, list[RoleSpan]],
         disks: Mapping[int, Disk],
         facts: Mapping[int, BrokerFacts],
     ) -> None:
-        super().__init__(history, tenures, disks, facts)
+        super().__init__(history, role_spans, disks, facts)
         self.logs = {broker: self._seed(broker) for broker in history.replicas}
         self.contradictions: list[MissingLines] = []
-        self.pending: list[Pending] = []
+        self.pending: list[UnresolvedRemoval] = []
 
     def run(self) -> list[MissingLines]:
         """Walk the epochs in rising order, and give the missing lines that explain what contradicts itself."""
-        by_epoch: dict[int, list[tuple[int, Tenure]]] = {}
-        for broker in sorted(self.tenures):
-            for tenure in self.tenures[broker]:
-                by_epoch.setdefault(tenure.epoch, []).append((broker, tenure))
-        for broker, tenure in by_epoch.get(-1, ()):
-            self._tenure(broker, tenure, None)
+        by_epoch: dict[int, list[tuple[int, RoleSpan]]] = {}
+        for broker in sorted(self.role_spans):
+            for role_span in self.role_spans[broker]:
+                by_epoch.setdefault(role_span.epoch, []).append((broker, role_span))
+        for broker, role_span in by_epoch.get(-1, ()):
+            self._tenure(broker, role_span, None)
         for number in sorted(self.history.epochs):
             epoch = self.history.epochs[number]
             here = by_epoch.get(number, [])
             leading = [t for broker, t in here if broker == epoch.leader and t.role is Role.LEADER]
             if epoch.leader is not None and epoch.leader >= 0:
                 self.begin(epoch, epoch.leader, leading[0] if leading else None)
-            for broker, tenure in sorted(here, key=lambda item: item[0] != epoch.leader):
-                self._tenure(broker, tenure, epoch)
+            for broker, role_span in sorted(here, key=lambda item: item[0] != epoch.leader):
+                self._tenure(broker, role_span, epoch)
         self._ends()
         checked = [borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements]
         self.history.statements = [statement for statement, _ in checked]
         self.contradictions += [missing for _, missing in checked if missing is not None]
         self.history.statements += left_statements(self.history)
-        settling = Settling(self.history, self._told)
+        settling = TruncationBounds(self.history, self._told)
         settling.settle(self.pending)
-        self.history.regressions += put_back(self.history)
+        self.history.regressions += restored_checkpoints(self.history)
         return [*self.contradictions, *settling.contradictions]
 
     def _seed(self, broker: int) -> Lineage:
         """The log when the evidence begins: what the files still show of it, as far as nothing cut it since."""
         if self.history.replicas[broker].starts_empty:
             return Lineage()
-        spans = self.tenures.get(broker, [])
+        spans = self.role_spans.get(broker, [])
         disk = self.disks.get(broker, NO_DISK)
         known = disk.lineage
         if known.entries and disk.end is not None and disk.end > known.entries[-1][1]:
@@ -288,45 +290,47 @@ class _Fold(Stating):
         if first_epoch is not None:
             known = Lineage(tuple(entry for entry in known.entries if entry[0] < first_epoch))
         first_end = next((t.start_end for t in spans if t.start_end is not None), None)
-        steps = [step for tenure in spans for step in tenure.steps]
-        cuts = [
+        steps = [step for role_span in spans for step in role_span.steps]
+        truncations = [
             s.target for s in steps if s.kind in REMOVES or (s.kind is StepKind.LOADED and s.target < (first_end or 0))
         ]
-        if cuts and disk.end is not None:
-            lowest = min(cuts)
-            known = known.cut(lowest)
+        if truncations and disk.end is not None:
+            lowest = min(truncations)
+            known = known.truncated(lowest)
             if first_end is None or first_end > lowest:
                 known = known.begin(UNKNOWN, lowest)
         return known if known.entries else Lineage().begin(UNKNOWN, 0)
 
     # -- each replica -----------------------------------------------------------------------------------------------
 
-    def _tenure(self, broker: int, tenure: Tenure, epoch: Epoch | None) -> None:
+    def _tenure(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
         left = self.logs[broker]
-        if tenure.start_end is not None:
-            self.logs[broker] = self.logs[broker].cut(tenure.start_end)
-        self.logs[broker] = self._found(broker, tenure)
-        self._ahead(broker, tenure)
-        tenure.log_before = self.logs[broker]
-        self._stated_at_start(broker, tenure)
-        leads = epoch is not None and tenure.role is Role.LEADER
+        if role_span.start_end is not None:
+            self.logs[broker] = self.logs[broker].truncated(role_span.start_end)
+        self.logs[broker] = self._found(broker, role_span)
+        self._ahead(broker, role_span)
+        role_span.log_before = self.logs[broker]
+        self._stated_at_start(broker, role_span)
+        leads = epoch is not None and role_span.role is Role.LEADER
         if epoch is not None and leads and epoch.leader == broker:
             self.logs[broker] = epoch.lineage
         elif leads:
             # Another leader of the same epoch: the rule of that name reports it; its records are nobody else's.
-            start = tenure.start_end if tenure.start_end is not None else tenure.start_low
-            self.logs[broker] = self.logs[broker].cut(start).begin(UNKNOWN, start)
-        loads = [step for step in tenure.steps if step.kind is StepKind.LOADED]
-        self._apply(broker, tenure, epoch, [step for step in tenure.steps if step.kind is not StepKind.LOADED], left)
-        if epoch is not None and tenure.role is Role.FOLLOWER and epoch.leader != broker:
-            self._fetched(broker, tenure, epoch)
-        tenure.log = self.logs[broker]
-        self._stated(broker, tenure, epoch)
-        # A load is the next process reading what this tenure left.
-        self._apply(broker, tenure, epoch, loads)
-        self.previous[broker] = tenure
+            start = role_span.start_end if role_span.start_end is not None else role_span.start_low
+            self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
+        loads = [step for step in role_span.steps if step.kind is StepKind.LOADED]
+        self._apply(
+            broker, role_span, epoch, [step for step in role_span.steps if step.kind is not StepKind.LOADED], left
+        )
+        if epoch is not None and role_span.role is Role.FOLLOWER and epoch.leader != broker:
+            self._fetched(broker, role_span, epoch)
+        role_span.log = self.logs[broker]
+        self._stated(broker, role_span, epoch)
+        # A load is the next process reading what this role span left.
+        self._apply(broker, role_span, epoch, loads)
+        self.previous[broker] = role_span
 
-    def _ahead(self, broker: int, tenure: Tenure) -> None:
+    def _ahead(self, broker: int, role_span: RoleSpan) -> None:
         """What a follower fetched in epochs of its leader that it was never told of is not of the one it was told."""
         before = self.previous.get(broker)
         if before is None or before.leader is None or not self._fetches_ahead(broker, before.leader):
@@ -335,55 +339,55 @@ class _Fold(Stating):
             # Who is dead is taken out of the ISR in an epoch of its own (KafkaController.onReplicasBecomeOffline); who
             # asks for its own shutdown lives on and fetches while it is.
             left_out = epoch.isr_elected and broker not in (epoch.first_isr or ())
-            if tenure.run > before.run and left_out and before.shut_down is None:
+            if role_span.run > before.run and left_out and before.shut_down is None:
                 continue
-            if before.epoch < number < tenure.epoch and epoch.leader == before.leader and epoch.served:
+            if before.epoch < number < role_span.epoch and epoch.leader == before.leader and epoch.leader_took_up:
                 start = epoch.start if epoch.start is not None else epoch.start_low
                 if not any(entry[0] == number for entry in self.logs[broker].entries):
-                    self.logs[broker] = self.logs[broker].cut(start).begin(UNKNOWN, start)
+                    self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
                 return
 
-    def _fetched(self, broker: int, tenure: Tenure, epoch: Epoch) -> None:
+    def _fetched(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""
-        removed = [step for step in tenure.steps if step.kind in REMOVES]
+        removed = [step for step in role_span.steps if step.kind in REMOVES]
         if removed and removed[-1].kind is StepKind.LINES_MISSING:
             return
         if removed:
             at: int | None = removed[-1].target
-        elif tenure.start_end is not None:
-            at = tenure.start_end
+        elif role_span.start_end is not None:
+            at = role_span.start_end
         elif self.history.protocol == "hw":
             at = epoch.start
         else:
             # Reconciled by leader epoch before it fetched, its log is a prefix of its leader's; and if it never
             # reached its leader, what it is known to hold is still its own.
-            at = tenure.start_low
+            at = role_span.start_low
         log = self.logs[broker]
-        if not removed and self.history.protocol != "hw" and not self._reconciled(broker, tenure, epoch):
+        if not removed and self.history.protocol != "hw" and not self._reconciled(broker, role_span, epoch):
             # It may have gone before it was reconciled: what it is found with later need not be its leader's.
-            end = tenure.start_end if tenure.start_end is not None else tenure.start_low
-            log = log.cut(end).begin(UNKNOWN, end)
+            end = role_span.start_end if role_span.start_end is not None else role_span.start_low
+            log = log.truncated(end).begin(UNKNOWN, end)
         elif epoch.lineage.entries and at is not None:
-            grew = not removed and self._grew(broker, tenure)
-            on = self._answered_from(broker, tenure, epoch)
+            grew = not removed and self._grew(broker, role_span)
+            on = self._answered_from(broker, role_span, epoch)
             if on is not None and on < at:
                 differ, unknown = differences(log, epoch.lineage, 0, on)
                 if not differ and not unknown:
                     log = log.splice(epoch.lineage, on)  # what its leader wrote in between it has already
                 elif not differ:
-                    log = log.cut(on).begin(UNKNOWN, on)
+                    log = log.truncated(on).begin(UNKNOWN, on)
             elif on is None and (begun := self._begun_before(broker, epoch, at)) is not None:
-                log = log.cut(begun).begin(UNKNOWN, begun)
-            fenced = all(fences(self.facts, one) for one in (broker, tenure.leader) if one is not None)
+                log = log.truncated(begun).begin(UNKNOWN, begun)
+            fenced = all(fences(self.facts, one) for one in (broker, role_span.leader) if one is not None)
             if grew:
-                self.contradictions += not_truncated(self.history, tenure, log, epoch.lineage, fenced=fenced)
+                self.contradictions += not_truncated(self.history, role_span, log, epoch.lineage, fenced=fenced)
             if at > 0 and not self.history.coverage.has(broker, Printed.LOG):
                 log = agreed(log, epoch.lineage, at)  # what it was truncated to is not known
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
         elif at is not None:
-            log = log.cut(at).begin(UNKNOWN, at)  # of a leader that nothing names
-        for number, start, _ in tenure.entries:
-            log = log.cut(start).begin(number, start)
+            log = log.truncated(at).begin(UNKNOWN, at)  # of a leader that nothing names
+        for number, start, _ in role_span.entries:
+            log = log.truncated(start).begin(number, start)
         self.logs[broker] = log
 
     def _begun_before(self, broker: int, epoch: Epoch, at: int) -> int | None:
@@ -399,60 +403,60 @@ class _Fold(Stating):
             return None
         return begun if self._fetches_ahead(broker, before.leader) else None
 
-    def _answered_from(self, broker: int, tenure: Tenure, epoch: Epoch) -> int | None:
+    def _answered_from(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> int | None:
         """Where the epoch began that followed on the one in which a follower had the same leader, if that went on in
         one process: a fetch that waits at the leader is answered in its next epoch before the follower is told of that.
         """
         before = self.previous.get(broker)
-        if before is None or before.role is not Role.FOLLOWER or before.run != tenure.run or before.steps:
+        if before is None or before.role is not Role.FOLLOWER or before.run != role_span.run or before.steps:
             return None
         epochs = [e for n, e in sorted(self.history.epochs.items()) if before.epoch <= n <= epoch.epoch]
         if len(epochs) < 2 or epoch.leader is None or any(e.leader != epoch.leader for e in epochs):
             return None
-        led = [t for t in self.tenures.get(epoch.leader, ()) if before.epoch <= t.epoch <= epoch.epoch]
+        led = [t for t in self.role_spans.get(epoch.leader, ()) if before.epoch <= t.epoch <= epoch.epoch]
         steps = [step for t in led for step in t.steps if step.kind is not StepKind.LINES_MISSING]
         if steps or any(t.run != led[0].run or t.role is not Role.LEADER for t in led):
             return None
         own = before.start_end is not None and epochs[1].start is not None and before.start_end > epochs[1].start
         return None if own else epochs[1].start
 
-    def _reconciled(self, broker: int, tenure: Tenure, epoch: Epoch) -> bool:
+    def _reconciled(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> bool:
         """Whether a follower fetched from its leader, and so was reconciled with it by leader epoch before: it says so,
         its log grew, or its leader took it into the ISR.
         """
-        sets = [isr for isr, _ in epoch.isr] if epoch.isr_own else []
-        return self._grew(broker, tenure) or (any(broker in isr for isr in sets) and broker not in sets[0])
+        sets = [isr for isr, _ in epoch.isr] if epoch.isr_from_leader else []
+        return self._grew(broker, role_span) or (any(broker in isr for isr in sets) and broker not in sets[0])
 
-    def _grew(self, broker: int, tenure: Tenure) -> bool:
+    def _grew(self, broker: int, role_span: RoleSpan) -> bool:
         """Whether a follower's lines or its log say that it fetched."""
-        if tenure.fetched or tenure.start_end is None:
-            return tenure.fetched
-        spans = self.tenures[broker]
-        position = next(number for number, one in enumerate(spans) if one is tenure)
+        if role_span.fetched or role_span.start_end is None:
+            return role_span.fetched
+        spans = self.role_spans[broker]
+        position = next(number for number, one in enumerate(spans) if one is role_span)
         later = spans[position + 1].start_end if position + 1 < len(spans) else self.disks.get(broker, NO_DISK).end
-        ends = [tenure.end_low, later or 0, *(step.end or step.end_low for step in tenure.steps)]
-        ends += [step.target for step in tenure.steps if step.kind is StepKind.LOADED]
-        return max(ends) > tenure.start_end
+        ends = [role_span.end_low, later or 0, *(step.end or step.end_low for step in role_span.steps)]
+        ends += [step.target for step in role_span.steps if step.kind is StepKind.LOADED]
+        return max(ends) > role_span.start_end
 
     def _apply(
-        self, broker: int, tenure: Tenure, epoch: Epoch | None, steps: Sequence[Step], left: Lineage | None = None
+        self, broker: int, role_span: RoleSpan, epoch: Epoch | None, steps: Sequence[Step], left: Lineage | None = None
     ) -> None:
         """Shorten the replica's log as its steps say, keeping what each removed.
 
         Args:
-            left: the log that the tenure before left, which a new one took the place of before anything else was told.
+            left: the log that the role span before left, where a new one replaced it before any other line.
         """
         log = self.logs[broker]
         for step in steps:
             if step.kind is StepKind.TRUNCATED:
-                leader = tenure.leader if tenure.leader is not None else (epoch.leader if epoch else None)
+                leader = role_span.leader if role_span.leader is not None else (epoch.leader if epoch else None)
                 end = step.end if step.end is not None else step.end_low
                 fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
                 if epoch is not None and fenced and self.history.coverage.missing_in(Span.WITHIN):
                     log = as_it_was(log, epoch.lineage, step.target, end)
-                cut = Cut(
+                truncation = Cut(
                     replica=broker,
-                    epoch=tenure.epoch,
+                    epoch=role_span.epoch,
                     leader=leader,
                     target=step.target,
                     end=end,
@@ -464,16 +468,16 @@ class _Fold(Stating):
                     repeats=step.repeats,
                     last=step.last,
                 )
-                self.pending.append(Pending(cut, None, step.refs[0].row))
-                log = log.cut(step.target)
+                self.pending.append(UnresolvedRemoval(truncation, None, step.refs[0].row))
+                log = log.truncated(step.target)
             elif step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED):
                 before = self.previous.get(broker)
-                if left is not None and before is not None and made_first(tenure) is step:
-                    shrunk, row = came_back(step, broker, before.epoch, left), tenure.refs[0].row
+                if left is not None and before is not None and made_first(role_span) is step:
+                    shortened, row = came_back(step, broker, before.epoch, left), role_span.refs[0].row
                 else:
-                    shrunk, row = came_back(step, broker, tenure.epoch, log), step.refs[0].row
-                self.pending.append(Pending(None, shrunk, row))
-                log = Lineage().begin(UNKNOWN, 0) if replaced(step) else log.cut(step.target)
+                    shortened, row = came_back(step, broker, role_span.epoch, log), step.refs[0].row
+                self.pending.append(UnresolvedRemoval(None, shortened, row))
+                log = Lineage().begin(UNKNOWN, 0) if replaced(step) else log.truncated(step.target)
             elif step.kind is StepKind.TRUNCATED_FULLY:
                 # Of what is in remote storage it takes its leader's epochs over.
                 over = (
@@ -503,7 +507,7 @@ class _Fold(Stating):
             if disk.checkpoint is None or disk.checkpoint[0] <= 0:
                 continue
             hw, ref = disk.checkpoint
-            last = self.tenures[broker][-1] if self.tenures.get(broker) else None
+            last = self.role_spans[broker][-1] if self.role_spans.get(broker) else None
             if last is not None and max(s.value for s in (last.start_hw, last.hw, Sample(0, ref, None)) if s) >= hw:
                 continue  # nothing new
             epoch = history.epochs.get(last.epoch) if last is not None and last.epoch >= 0 else None
@@ -517,9 +521,9 @@ class _Fold(Stating):
             after = next_start(history, broker, epoch.epoch, hw) if epoch is not None else None
             if after is not None:
                 # Its files do not say whether it served on after its lines end.
-                epoch, own = None, self.logs[broker].cut(after).begin(UNKNOWN, after)
+                epoch, own = None, self.logs[broker].truncated(after).begin(UNKNOWN, after)
             if broker in ends_early:
                 # As a follower it takes over its leader's high watermark, which says nothing of what it holds alone.
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
-                own = own.cut(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
+                own = own.truncated(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
             self._state(broker, epoch, Sample(hw, ref, None), CHECKPOINT, own=own)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from forensics.replay.directory import Ref
-from forensics.replay.history import Confidence, Cut, Role, ShortenedBy, Shrunk, TruncationReason
+from forensics.replay.history import Confidence, Cut, Role, ShortenedBy, ShortenedLog, TruncationReason
 from forensics.replay.lineage import Lineage
 
 
@@ -47,7 +47,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Step:
-    """Something that happened to the log within a tenure, in order.
+    """Something that happened to the log within a role span, in order.
 
     Attributes:
         kind: what happened.
@@ -81,7 +81,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class Tenure:
+class RoleSpan:
     """A replica in one leader epoch, within one run of its broker.
 
     Attributes:
@@ -90,7 +90,7 @@ class Tenure:
         run: run of the broker, counted from its first start in the evidence.
         role: what it was.
         leader: broker it followed, itself, or None where nothing says.
-        time, last_time: first and last line of the tenure, microseconds since 1970 UTC.
+        time, last_time: first and last line of the role span, microseconds since 1970 UTC.
         refs: lines that began it.
         start_end: log end offset when it began, before any reconciliation; None where it is not exactly known.
         start_low: the least it can have been.
@@ -100,7 +100,7 @@ class Tenure:
         entries: epochs it saw begin in its own log: (leader epoch, first offset, evidence).
         fetched: something tells that it followed its leader far enough to fetch.
         end_low: greatest log end offset it is known to have reached.
-        hw: greatest high watermark reached in the tenure.
+        hw: greatest high watermark reached in the role span.
         isr: every ISR it stated as leader, in order.
         standing: the ISR that may stand still, where it proposed the last one and no line says that it was committed.
         alone: log end offset it had as leader once the ISR was known to be itself alone.
@@ -108,7 +108,7 @@ class Tenure:
             the lag holds it back, in the ISR or not.
         shut_down: when its process last said that it was shutting down, microseconds since 1970 UTC.
         is_alone: at its end the ISR was still itself alone; what it merely proposed does not count.
-        log_before: its log as the tenure found it, filled by the fold.
+        log_before: its log as the role span found it, filled by the fold.
         log: its log once reconciled with the leader of the epoch, filled by the fold.
     """
 
@@ -140,7 +140,7 @@ class Tenure:
     log: Lineage = field(default_factory=Lineage)
 
     @property
-    def given_up(self) -> bool:
+    def replica_removed(self) -> bool:
         """Whether it ended with the replica deleted. A controller that takes a replica away elects a leader with it
         still in the ISR, and tells only those that stay (KafkaController.onPartitionReassignment, StopReplica).
         """
@@ -148,19 +148,19 @@ class Tenure:
 
 
 @dataclass(slots=True)
-class Pending:
+class UnresolvedRemoval:
     """A log that was shortened, kept until every committed bound is known: they bound its end from below.
 
     Attributes:
         row: the replica's first line of what came after.
     """
 
-    cut: Cut | None
-    shrunk: Shrunk | None
+    truncation: Cut | None
+    shortened: ShortenedLog | None
     row: int | None
 
 
-def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> Shrunk:
+def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLog:
     """A log that may have come back shorter, and how: to 2.5 a new, empty log is told as a load too.
 
     Args:
@@ -178,7 +178,7 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> Shrunk:
     else:
         loaded = step.kind is StepKind.LOADED and step.target > 0
         cause = ShortenedBy.CLEAN_RESTART if loaded else ShortenedBy.NEW_LOG
-    return Shrunk(
+    return ShortenedLog(
         replica=replica,
         epoch=epoch,
         end=step.end if step.end is not None else step.end_low,
@@ -198,10 +198,12 @@ def replaced(step: Step) -> bool:
     return step.kind is StepKind.LOADED and step.before is None and 0 < step.target < before
 
 
-def made_first(tenure: Tenure) -> Step | None:
+def made_first(role_span: RoleSpan) -> Step | None:
     """A new log that a role began with: it is in the place of what the role before left."""
-    first = tenure.steps[0] if tenure.steps else None
-    return first if first is not None and first.kind is StepKind.CREATED and first.target == tenure.start_end else None
+    first = role_span.steps[0] if role_span.steps else None
+    return (
+        first if first is not None and first.kind is StepKind.CREATED and first.target == role_span.start_end else None
+    )
 
 
 def lines_missing(time: int | None, ref: Ref) -> Step:

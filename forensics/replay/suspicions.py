@@ -16,7 +16,7 @@ from forensics.replay.directory import Ref
 from forensics.replay.history import History, Role
 from forensics.replay.lineage import Range
 from forensics.replay.log_dirs import Moved, moved
-from forensics.replay.steps import Sample, Step, StepKind, Tenure
+from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
 
 
 class Sign(StrEnum):
@@ -70,29 +70,29 @@ def _began_below(history: History) -> Iterator[Suspicion]:
     earlier process in the same epoch. What is committed stays in the log of each leader (KIP-101), so records are gone
     from the partition, unless the topic was made anew in between.
     """
-    for broker, spans in sorted(history.tenures.items()):
-        for at, tenure in enumerate(spans):
-            if tenure.role is not Role.LEADER or tenure.start_end is None or tenure.start_ref is None:
+    for broker, spans in sorted(history.role_spans.items()):
+        for at, role_span in enumerate(spans):
+            if role_span.role is not Role.LEADER or role_span.start_end is None or role_span.start_ref is None:
                 continue
-            stated = _stated_before(history, broker, spans[:at], tenure)
-            if stated is None or stated[1].value <= tenure.start_end:
+            stated = _stated_before(history, broker, spans[:at], role_span)
+            if stated is None or stated[1].value <= role_span.start_end:
                 continue
             before, sample = stated
-            refs = (sample.ref, tenure.start_ref)
+            refs = (sample.ref, role_span.start_ref)
             yield Suspicion(
-                Sign.EPOCH_BELOW_HIGH_WATERMARK, broker, before.replica, tenure.epoch, before.epoch,
-                tenure.start_end, sample.value, tenure.time, tuple(dict.fromkeys(refs)),
-                moved(history, broker, before.time, tenure.time),
+                Sign.EPOCH_BELOW_HIGH_WATERMARK, broker, before.replica, role_span.epoch, before.epoch,
+                role_span.start_end, sample.value, role_span.time, tuple(dict.fromkeys(refs)),
+                moved(history, broker, before.time, role_span.time),
             )  # fmt: skip
 
 
 def _stated_before(
-    history: History, broker: int, own: Sequence[Tenure], tenure: Tenure
-) -> tuple[Tenure, Sample] | None:
+    history: History, broker: int, own: Sequence[RoleSpan], role_span: RoleSpan
+) -> tuple[RoleSpan, Sample] | None:
     """The highest high watermark that a leader stated before another role began, by epochs or in its own lines."""
-    earlier = [one for one in own if one.epoch == tenure.epoch and one.run != tenure.run]
-    for spans in history.tenures.values():
-        earlier += [one for one in spans if 0 <= one.epoch < tenure.epoch]
+    earlier = [one for one in own if one.epoch == role_span.epoch and one.run != role_span.run]
+    for spans in history.role_spans.values():
+        earlier += [one for one in spans if 0 <= one.epoch < role_span.epoch]
     stated = [
         (one, sample)
         for one in earlier
@@ -103,43 +103,43 @@ def _stated_before(
     return max(stated, key=lambda found: found[1].value, default=None)
 
 
-def _in_that_role(history: History, tenure: Tenure, sample: Sample) -> bool:
+def _in_that_role(history: History, role_span: RoleSpan, sample: Sample) -> bool:
     """Whether a high watermark was stated in a role: the line of the role states it, or no line of the replica is
     missing, so that no later role can have gone unseen.
     """
-    return sample.ref.row in {ref.row for ref in tenure.refs} or history.coverage.whole(tenure.replica)
+    return sample.ref.row in {ref.row for ref in role_span.refs} or history.coverage.whole(role_span.replica)
 
 
 def _truncated_below_own(history: History) -> Iterator[Suspicion]:
     """Followers that truncate below a high watermark that they printed or read back in the same role."""
-    for broker, spans in sorted(history.tenures.items()):
-        for tenure in spans:
-            stated = [sample for sample in (tenure.hw, tenure.start_hw) if sample is not None]
+    for broker, spans in sorted(history.role_spans.items()):
+        for role_span in spans:
+            stated = [sample for sample in (role_span.hw, role_span.start_hw) if sample is not None]
             known = max(stated, key=lambda sample: sample.value, default=None)
-            step = _truncation_below(tenure, known) if known is not None else None
+            step = _truncation_below(role_span, known) if known is not None else None
             if known is not None and step is not None:
                 yield Suspicion(
-                    Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK, broker, broker, tenure.epoch, -1,
+                    Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK, broker, broker, role_span.epoch, -1,
                     step.target, known.value, step.time, tuple(dict.fromkeys((known.ref, *step.refs))),
                 )  # fmt: skip
 
 
-def _truncation_below(tenure: Tenure, known: Sample) -> Step | None:
+def _truncation_below(role_span: RoleSpan, known: Sample) -> Step | None:
     """The first truncation of a role below a high watermark that was stated before it."""
-    below = (step for step in tenure.steps if step.kind is StepKind.TRUNCATED and step.target < known.value)
+    below = (step for step in role_span.steps if step.kind is StepKind.TRUNCATED and step.target < known.value)
     return next((step for step in below if (known.ref.row or 0) <= (step.refs[-1].row or 0)), None)
 
 
 def _recovered_shorter(history: History) -> Iterator[Suspicion]:
     """Leaders whose log recovery truncated, of which no line says how long it had been, and that led next."""
-    for broker, spans in sorted(history.tenures.items()):
-        led = [tenure for tenure in spans if tenure.role is not Role.OFFLINE]
+    for broker, spans in sorted(history.role_spans.items()):
+        led = [role_span for role_span in spans if role_span.role is not Role.OFFLINE]
         for one, two in itertools.pairwise(led):
-            cut = next((s for s in one.steps if s.kind is StepKind.RECOVERY_TRUNCATED and s.end is None), None)
-            if cut is not None and one.role is Role.LEADER is two.role:
+            truncation = next((s for s in one.steps if s.kind is StepKind.RECOVERY_TRUNCATED and s.end is None), None)
+            if truncation is not None and one.role is Role.LEADER is two.role:
                 yield Suspicion(
                     Sign.RECOVERY_TRUNCATED_LEADER, broker, broker, two.epoch, one.epoch,
-                    cut.target, None, cut.time, cut.refs,
+                    truncation.target, None, truncation.time, truncation.refs,
                 )  # fmt: skip
 
 

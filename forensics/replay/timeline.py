@@ -1,7 +1,7 @@
 """The state of each replica from one moment to the next, for people who read it and for charts.
 
-The fold (``tenures``) keeps what a rule needs; this keeps every change. It is said in expressions over frames: rows of
-one replica in the order of the case, each value carried forward within the run of its broker. The same lines count in
+``role_spans`` keeps what a rule needs; this keeps every change. It is written in expressions over frames: rows of one
+replica in the order of the case, each value carried forward within the run of its broker. The same lines count in
 the same way as there: a role line gives the log end offset and the high watermark before reconciliation, a truncation
 sets the log end offset, a load gives what a new process found.
 """
@@ -295,14 +295,14 @@ def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
         pl.when(_is(Kind.TRUNCATE)).then(pl.col("offset")).alias("_cut"),
         _is(Kind.APPEND).any().over(run).alias("_sampled"),
     )
-    # A new tenure of a process that went on working: how far the log had come is not printed.
+    # A new role span of a process that went on working: how far the log had come is not printed.
     lost = pl.col("_begins") & ~pl.col("_at_rest") & ~pl.col("_sampled") & pl.col("_end_set").is_null()
     fresh = pl.col("_end_set").is_not_null() | lost | pl.col("starts_run")
     rows = _stretches(rows, fresh, "_end_set", "_cut").rename({"_value": "_end"})
     # Before 0.11 the line is printed although nothing is cut.
     before = pl.when(~pl.col("_fresh")).then(pl.col("_end").shift(1).over("broker"))
-    cuts = pl.col("_cut").is_not_null() & (before.is_null() | (pl.col("_cut") < before))
-    states = pl.col("_end_set").is_not_null() | cuts.fill_null(False)
+    truncations = pl.col("_cut").is_not_null() & (before.is_null() | (pl.col("_cut") < before))
+    states = pl.col("_end_set").is_not_null() | truncations.fill_null(False)
     leads = (pl.col("role") == Role.LEADER.value).fill_null(False)
     grows = _is(Kind.FETCHER_ADDED, *_AT_LEAST) | lost
     exact = pl.when(grows).then(False).when(states).then(True)
@@ -318,7 +318,7 @@ def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
         .then(False)
     )
     return rows.with_columns(
-        cuts.fill_null(False).alias("_cuts"),
+        truncations.fill_null(False).alias("_cuts"),
         _carry(pl.col("_end")).alias("log_end_offset"),
         _carry(pl.when(states).then(pl.col("row"))).alias("log_end_offset_row"),
         (pl.col("_sampled") | (_carry(exact) & ~_carry(fetches).fill_null(False) & ~leads)).alias("log_end_exact"),
@@ -388,10 +388,10 @@ def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.Dat
 def _first_high_watermarks(history: History) -> pl.DataFrame:
     """The high watermark with which each epoch's leader began, where it is known: it never falls within the epoch."""
     found = [
-        {"_leader": broker, "_epoch": tenure.epoch, "_leaders": tenure.start_hw.value}
-        for broker, spans in history.tenures.items()
-        for tenure in spans
-        if tenure.role is Role.LEADER and tenure.start_hw is not None
+        {"_leader": broker, "_epoch": role_span.epoch, "_leaders": role_span.start_hw.value}
+        for broker, spans in history.role_spans.items()
+        for role_span in spans
+        if role_span.role is Role.LEADER and role_span.start_hw is not None
     ]
     schema = {"_leader": pl.Int32, "_epoch": pl.Int32, "_leaders": pl.Int64}
     return pl.DataFrame(found, schema=schema).group_by("_leader", "_epoch").agg(pl.col("_leaders").min())

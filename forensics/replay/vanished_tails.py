@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forensics.replay.committed import Doubt, doubts
+from forensics.replay.committed import PossibleLoss, possible_losses
 from forensics.replay.history import History
 from forensics.replay.steps import REMOVES, StepKind
 
@@ -15,19 +15,24 @@ def vanished_tails(history: History) -> dict[int, int]:
     lost any, the lines on that are missing.
     """
     found: dict[int, int] = {}
-    for doubt in doubts(history):
+    for possible_loss in possible_losses(history):
         for broker in history.disks:
-            if _may_have_lost(history, broker, doubt):
-                found.setdefault(broker, doubt.first)
+            if _may_have_lost(history, broker, possible_loss):
+                found.setdefault(broker, possible_loss.first)
     return found
 
 
-def _may_have_lost(history: History, broker: int, doubt: Doubt) -> bool:
+def _may_have_lost(history: History, broker: int, possible_loss: PossibleLoss) -> bool:
     """Whether a replica that was in the ISR ends below what is in doubt, and its lines end before and say no loss."""
-    spans, end = history.tenures.get(broker, []), history.disks[broker].end
-    if not spans or end is None or end > doubt.first or max(tenure.epoch for tenure in spans) >= doubt.after.epoch:
+    spans, end = history.role_spans.get(broker, []), history.disks[broker].end
+    if (
+        not spans
+        or end is None
+        or end > possible_loss.first
+        or max(role_span.epoch for role_span in spans) >= possible_loss.after.epoch
+    ):
         return False
-    if any(step.kind in (*REMOVES, StepKind.LOADED) for tenure in spans for step in tenure.steps):
+    if any(step.kind in (*REMOVES, StepKind.LOADED) for role_span in spans for step in role_span.steps):
         return False
-    earlier = (epoch for number, epoch in history.epochs.items() if number <= doubt.before.epoch)
+    earlier = (epoch for number, epoch in history.epochs.items() if number <= possible_loss.before.epoch)
     return any(broker in isr for epoch in earlier for isr, _ in epoch.isr)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
-from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, Overtaken, Regression, RegressionKind, Role
+from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, HwAboveIsrMember, Regression, RegressionKind, Role
 from forensics.replay.isr import broker_set
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import Sample, Step, StepKind, Tenure
+from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
 from parsers.details import AMBIGUOUS, counted_ends
 from parsers.schema import Kind
 
@@ -19,7 +19,7 @@ _CHECKPOINTED = 10_000_000
 
 
 class Watermarks:
-    """A replica as its lines lead it from one tenure to the next, and those lines that move no log.
+    """A replica as its lines lead it from one role span to the next, and those lines that move no log.
 
     Args:
         replica: broker id.
@@ -28,8 +28,8 @@ class Watermarks:
 
     def __init__(self, replica: int, facts: BrokerFacts) -> None:
         self.replica, self.facts = replica, facts
-        self.tenures: list[Tenure] = []
-        self.now = Tenure(replica, -1, -1, Role.OFFLINE)
+        self.role_spans: list[RoleSpan] = []
+        self.now = RoleSpan(replica, -1, -1, Role.OFFLINE)
         self.at_rest = False  # read back by a new process, or deleted, and no role learned since
         self.loaded_hw: Sample | None = None
         self.end: int | None = None  # exact log end offset at this point of the evidence
@@ -46,7 +46,7 @@ class Watermarks:
         self.moved_by: tuple[object, ...] = ()  # how far the replica had come when its log was last cut
         self.starts_empty = False
         self.regressions: list[Regression] = []
-        self.overtaken: list[Overtaken] = []
+        self.overtaken: list[HwAboveIsrMember] = []
         self.shrinking: Event | None = None
         self.proposed: Event | None = None  # of the ISR: it may still be refused
         self.recovering = False  # the log is being recovered: its broker did not stop cleanly
@@ -64,7 +64,7 @@ class Watermarks:
         if event.hw is None or (event.detail == AMBIGUOUS and event.hw == 0):
             return
         if event.run != self.now.run or self.at_rest:
-            # Read back before the broker learned its role: it belongs to the tenure that follows.
+            # Read back before the broker learned its role: it belongs to the role span that follows.
             self.loaded_hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
         else:
             self._hw_at_start(event.hw, event)
@@ -82,16 +82,16 @@ class Watermarks:
         """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
         steps = self.now.steps
         fresh = self.at_rest
-        if not fresh and not steps and self.tenures and self.tenures[-1].run != self.now.run:
+        if not fresh and not steps and self.role_spans and self.role_spans[-1].run != self.now.run:
             # To 1.0 it is read only once the new process has been told its first role.
-            steps = self.tenures[-1].steps
+            steps = self.role_spans[-1].steps
             fresh = bool(steps) and steps[-1].kind is StepKind.LOADED
         # A clean stop writes the file (ReplicaManager.shutdown), however short the replica's life was.
         clean = bool(steps) and steps[-1].kind is StepKind.LOADED and steps[-1].before is None
         clean = clean and -1 < event.run - 1 <= self.shut
         if fresh and self.end and (clean or self.lived > _CHECKPOINTED):
             refs = (Ref(row=event.row, note="no checkpointed high watermark"),)
-            known = [one for t in (*self.tenures, self.now) for one in (t.hw, t.start_hw)]
+            known = [one for t in (*self.role_spans, self.now) for one in (t.hw, t.start_hw)]
             before = max((one.value for one in known if one is not None), default=0)
             self.regressions.append(
                 Regression(self.replica, self.now.epoch, before, 0, RegressionKind.CHECKPOINT, event.time, refs)
@@ -114,7 +114,7 @@ class Watermarks:
         if leader.hw > event.leo and self.now.role is Role.LEADER:
             ref = Ref(row=event.row, note=f"high watermark {leader.hw}, replica {event.replica} at {event.leo}")
             self.overtaken.append(
-                Overtaken(self.replica, self.now.epoch, event.replica, leader.hw, event.leo, event.time, (ref,))
+                HwAboveIsrMember(self.replica, self.now.epoch, event.replica, leader.hw, event.leo, event.time, (ref,))
             )
 
     def _hw(self, event: Event) -> None:
@@ -130,7 +130,7 @@ class Watermarks:
         if now.role is Role.LEADER:
             # A leader's high watermark is within its log.
             now.end_low, self.low = max(now.end_low, event.hw), max(self.low, event.hw)
-        # Up to its start value a high watermark may be what an earlier tenure left in memory.
+        # Up to its start value a high watermark may be what an earlier role span left in memory.
         kept = now.start_hw.value if now.start_hw is not None else -1
         if event.hw > kept and (now.hw is None or event.hw > now.hw.value):
             now.hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
@@ -182,7 +182,7 @@ class Watermarks:
 
     def _isr_rejected(self, event: Event) -> None:
         """Who leads no more, and was not told yet, tries to change the ISR again and again."""
-        for tenure in (self.now, *self.tenures[-1:]):  # it may hear of its successor before it is refused
-            if self.proposed is not None and tenure.isr and tenure.isr[-1][1].row == self.proposed.row:
-                tenure.isr.pop()
+        for role_span in (self.now, *self.role_spans[-1:]):  # it may hear of its successor before it is refused
+            if self.proposed is not None and role_span.isr and role_span.isr[-1][1].row == self.proposed.row:
+                role_span.isr.pop()
         self.proposed = None

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from forensics.case import Case
 from forensics.replay.directory import Ref
-from forensics.replay.history import ACKNOWLEDGED, History, Statement
+from forensics.replay.history import ACKNOWLEDGED, History, HwStatement
 from forensics.replay.isr import isr_text
 from forensics.rules.finding import Fact
 
 _SETTING = "min.insync.replicas"
 
 
-def acks_fact(history: History, case: Case, written: Sequence[int], statements: Sequence[Statement]) -> Fact:
+def acks_fact(history: History, case: Case, written: Sequence[int], statements: Sequence[HwStatement]) -> Fact:
     """What producers with acks=all had been told of committed records that are gone.
 
     A leader answers them once the high watermark has passed their records, if its ISR has at least
@@ -39,7 +39,7 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
         smallest = min((isr for isr, _ in isrs if isr), key=len)
         refs += tuple(ref for isr, ref in isrs if isr == smallest)[:1]
         return Fact(f"producers with acks=all are affected: {told}, and the ISR was {isr_text(smallest)}", refs=refs)
-    if known and max(sizes, default=0) < least and all(history.epochs[n].isr_own for n in written):
+    if known and max(sizes, default=0) < least and all(history.epochs[n].isr_from_leader for n in written):
         refs += tuple(ref for _, ref in isrs)[:1]
         return Fact(f"producers with acks=all are not affected: {told}, and the ISR was smaller", refs=refs)
     which = "in part of that time the ISR was smaller" if known else "the ISR of then is not in the evidence"

@@ -47,14 +47,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from forensics.case import Case
-from forensics.replay.committed import Doubt, Loss, doubts, losses, unserved
+from forensics.replay.committed import Loss, PossibleLoss, losses, possible_losses, unserved
 from forensics.replay.compaction import NOT_CLEANED
 from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.coverage import Span
-from forensics.replay.held import records_lost, with_records
-from forensics.replay.history import Confidence, Epoch, History, Role, Shrunk
-from forensics.replay.last_leader import in_no_copy, left_with_less
+from forensics.replay.history import Confidence, Epoch, History, Role, ShortenedLog
 from forensics.replay.lineage import Range, intersect, size, subtract
+from forensics.replay.record_counts import records_lost, with_records
+from forensics.replay.short_current_leader import in_no_copy, left_with_less
 from forensics.replay.steps import StepKind
 from forensics.rules.acks import acks_fact
 from forensics.rules.finding import (
@@ -129,9 +129,9 @@ def judge(history: History, case: Case) -> Judgement:
     if not history.statements and not _never_written(history) and not _told_throughout(history, case):
         ways = (anywhere(Artefact.HW_CHECKPOINT), anywhere(Artefact.SERVER_LOG))
         missing.append(Want(Question.ANY_HIGH_WATERMARK, ways))
-    missing += [_open(history, doubt) for doubt in doubts(history)]
+    missing += [_open(history, possible_loss) for possible_loss in possible_losses(history)]
     missing += _made_anew(history)
-    if history.backwards:
+    if history.epoch_rollbacks:
         missing.append(went_back(history))
     elif unclear:
         missing.append(_undated(history, case, unclear))
@@ -145,9 +145,9 @@ def judge(history: History, case: Case) -> Judgement:
     return judgement(ID, findings, missing)
 
 
-def _open(history: History, doubt: Doubt) -> Want:
+def _open(history: History, possible_loss: PossibleLoss) -> Want:
     """What would tell how far one leader had committed when the next began, or where that one began."""
-    before, after = doubt.before, doubt.after
+    before, after = possible_loss.before, possible_loss.after
     if after.start is not None:
         roles = (_role(before), _role(after))
         return Want(
@@ -171,11 +171,11 @@ def _made_anew(history: History) -> list[Want]:
     epoch = history.current
     if epoch is None or epoch.leader is None or epoch.last_isr != frozenset({epoch.leader}):
         return []
-    spans = history.tenures.get(epoch.leader, [])
+    spans = history.role_spans.get(epoch.leader, [])
     led = [at for at, t in enumerate(spans) if t.epoch == epoch.epoch and t.role is Role.LEADER]
     anew = replacements(history, epoch.leader)
     since = spans[led[-1] :] if led else []
-    if not any(step in anew and step.end is None for tenure in since for step in tenure.steps):
+    if not any(step in anew and step.end is None for role_span in since for step in role_span.steps):
         return []
     return [Want(Question.COMMITTED_BEFORE_NEW_LOG, _witnesses(history, epoch), epochs=(_role(epoch),))]
 
@@ -230,11 +230,11 @@ def _unreadable(history: History) -> list[Want]:
 
 def _never_written(history: History) -> bool:
     """Whether every replica's log is empty and none ever lost anything: there was nothing to commit."""
-    replicas = [r for b, r in history.replicas.items() if r.directory is not None or history.tenures.get(b)]
-    if not replicas or history.cuts or history.unmeasured or history.shrunk:
+    replicas = [r for b, r in history.replicas.items() if r.directory is not None or history.role_spans.get(b)]
+    if not replicas or history.truncations or history.truncations_of_unknown_extent or history.shortened_logs:
         return False
     empty = all(replica.on_disk and replica.end == 0 and replica.log_start == 0 for replica in replicas)
-    return empty and not any(tenure.end_low for spans in history.tenures.values() for tenure in spans)
+    return empty and not any(role_span.end_low for spans in history.role_spans.values() for role_span in spans)
 
 
 def _told_throughout(history: History, case: Case) -> bool:
@@ -265,18 +265,18 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     since = statement.epoch
     facts += [
         shrunk_fact(s)
-        for s in history.shrunk
+        for s in history.shortened_logs
         if s.replica == epoch.leader and since <= s.epoch <= epoch.epoch and s.target <= first < s.end
     ]
     facts += [
         cut_fact(c)
-        for c in history.cuts
+        for c in history.truncations
         if c.replica == epoch.leader and since < c.epoch <= epoch.epoch and c.target <= first < c.end
     ]
     facts.append(leader_fact(epoch, loss.ranges))
     facts += [
         cut_fact(c)
-        for c in history.cuts
+        for c in history.truncations
         if c.replica != epoch.leader and c.epoch >= epoch.epoch and c.target <= first < c.end
     ]
     for broker, ranges in loss.holders.items():
@@ -353,7 +353,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     )
 
 
-def _gone_with_leader(history: History, case: Case, loss: Loss, shrunk: Shrunk) -> Finding:
+def _gone_with_leader(history: History, case: Case, loss: Loss, shortened: ShortenedLog) -> Finding:
     """Records that the last leader came back without, before anybody led without them."""
     leader = loss.epoch.leader
     isr = loss.epoch.last_isr or frozenset()
@@ -362,11 +362,11 @@ def _gone_with_leader(history: History, case: Case, loss: Loss, shrunk: Shrunk) 
         history,
         case,
         loss,
-        f"leader {leader}{alone} came back with log end offset {shrunk.target}",
-        [shrunk_fact(shrunk)],
+        f"leader {leader}{alone} came back with log end offset {shortened.target}",
+        [shrunk_fact(shortened)],
         subject="leader",
         not_because=("no other member of the ISR has them, so that no clean election brings them back",),
-        cause=SHRUNK_BY[shrunk.cause],
+        cause=SHRUNK_BY[shortened.cause],
     )
     brokers = brokers_text(tuple(loss.holders))
     stop = f"stop broker {leader}, if it runs: once it leads, who follows it removes what it lacks"
@@ -447,43 +447,43 @@ def _how(loss: Loss) -> str:
     return f"leader {epoch.leader} began epoch {epoch.epoch}{begun}"
 
 
-def _end_gone(history: History, doubt: Doubt) -> bool:
+def _end_gone(history: History, possible_loss: PossibleLoss) -> bool:
     """Whether the log of a leader lost its end, or was never seen: it may have held more that was committed."""
-    leader = doubt.before.leader
+    leader = possible_loss.before.leader
     if leader is None or not history.whole_with_files(leader):
         return True
-    span = range(doubt.before.epoch, doubt.after.epoch + 1)
-    return any(s.replica == leader and s.epoch in span for s in history.shrunk) or any(
-        tenure.epoch in span and step.kind is StepKind.CREATED
-        for tenure in history.tenures.get(leader, ())
-        for step in tenure.steps
+    span = range(possible_loss.before.epoch, possible_loss.after.epoch + 1)
+    return any(s.replica == leader and s.epoch in span for s in history.shortened_logs) or any(
+        role_span.epoch in span and step.kind is StepKind.CREATED
+        for role_span in history.role_spans.get(leader, ())
+        for step in role_span.steps
     )
 
 
-def _had_more(history: History, doubt: Doubt, loss: Loss) -> bool:
+def _had_more(history: History, possible_loss: PossibleLoss, loss: Loss) -> bool:
     """Whether the leader that wrote the last of lost records had more in its log, of which nothing else is told; what
     it came back with counts.
     """
-    epoch, end = doubt.before, loss.ranges[-1][1]
+    epoch, end = possible_loss.before, loss.ranges[-1][1]
     if epoch.leader is None or epoch.epoch != loss.lineage.epoch_at(end - 1):
         return False
-    spans = [tenure for tenure in history.tenures.get(epoch.leader, ()) if tenure.epoch == epoch.epoch]
-    loads = [step.target for tenure in spans for step in tenure.steps[:1] if step.kind is StepKind.LOADED]
-    had = max([doubt.end or 0, *loads, *(tenure.end_low for tenure in spans)])
+    spans = [role_span for role_span in history.role_spans.get(epoch.leader, ()) if role_span.epoch == epoch.epoch]
+    loads = [step.target for role_span in spans for step in role_span.steps[:1] if step.kind is StepKind.LOADED]
+    had = max([possible_loss.end or 0, *loads, *(role_span.end_low for role_span in spans)])
     told = [piece for other in losses(history)[0] for piece in other.ranges]
     return bool(subtract([(end, had)], told))
 
 
 def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
     """More may be lost than is proven: the leader before may have committed beyond what any high watermark shows."""
-    if history.backwards or history.contested:
+    if history.epoch_rollbacks or history.contested:
         return ("more may be lost: the leader epochs do not tell in what order the leaders followed one another",)
     unknown = [
-        doubt.before
-        for doubt in doubts(history)
-        if doubt.after.epoch <= loss.epoch.epoch
-        and (doubt.end is None or doubt.end > loss.ranges[-1][1])
-        and (_end_gone(history, doubt) or _had_more(history, doubt, loss))
+        possible_loss.before
+        for possible_loss in possible_losses(history)
+        if possible_loss.after.epoch <= loss.epoch.epoch
+        and (possible_loss.end is None or possible_loss.end > loss.ranges[-1][1])
+        and (_end_gone(history, possible_loss) or _had_more(history, possible_loss, loss))
     ]
     last = history.epochs.get(loss.lineage.epoch_at(loss.ranges[-1][1] - 1))
     if last is not None and last.leader in history.coverage.missing_in(Span.BEFORE):
@@ -504,7 +504,9 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
 
 def _began_unseen(history: History, loss: Loss) -> bool:
     """Whether it is not known where the leader that lacked the records began, or another one before it."""
-    between = (e for n, e in history.epochs.items() if loss.statements[0].epoch < n < loss.epoch.epoch and e.served)
+    between = (
+        e for n, e in history.epochs.items() if loss.statements[0].epoch < n < loss.epoch.epoch and e.leader_took_up
+    )
     others = [e for e in between if e.leader not in (None, -1, loss.epoch.leader)]
     return any(epoch.start is None for epoch in (loss.epoch, *others))
 
@@ -512,12 +514,12 @@ def _began_unseen(history: History, loss: Loss) -> bool:
 def _later(history: History, loss: Loss) -> tuple[str, ...]:
     """What may have been lost of later records, of which nothing is proven."""
     return tuple(
-        f"other records may be lost too: how far {leader_text(doubt.before)} had committed when "
-        f"{leader_text(doubt.after)} began"
-        + (f" at offset {doubt.after.start}" if doubt.after.start is not None else "")
+        f"other records may be lost too: how far {leader_text(possible_loss.before)} had committed when "
+        f"{leader_text(possible_loss.after)} began"
+        + (f" at offset {possible_loss.after.start}" if possible_loss.after.start is not None else "")
         + " is not in the evidence"
-        for doubt in doubts(history)
-        if doubt.after.epoch > loss.epoch.epoch
+        for possible_loss in possible_losses(history)
+        if possible_loss.after.epoch > loss.epoch.epoch
     )[:1]
 
 

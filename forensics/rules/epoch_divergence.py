@@ -33,9 +33,9 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.backwards import begun_twice
 from forensics.replay.directory import Damage, Disk, Ref
-from forensics.replay.history import Backwards, Confidence, History
+from forensics.replay.epoch_rollback import begun_twice
+from forensics.replay.history import Confidence, EpochRollback, History
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.rules.finding import (
     Fact,
@@ -194,7 +194,7 @@ def _falling(history: History, broker: int, fall: Damage, fell: int | None) -> F
     )
 
 
-def _twice(history: History, twice: Backwards) -> Finding:
+def _twice(history: History, twice: EpochRollback) -> Finding:
     """One epoch that begins at two offsets."""
     return Finding(
         rule=ID,

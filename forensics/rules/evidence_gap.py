@@ -70,9 +70,11 @@ def _role(history: History, broker: int) -> Fact | None:
         for isr, ref in reversed(epoch.isr):
             if broker in isr:
                 return Fact(f"broker {broker} was in the ISR in leader epoch {number}", refs=(ref,))
-    for tenure in reversed(history.tenures.get(broker, [])):
-        if tenure.refs:
-            return Fact(f"broker {broker} was {tenure.role} in leader epoch {tenure.epoch}", refs=(tenure.refs[0],))
+    for role_span in reversed(history.role_spans.get(broker, [])):
+        if role_span.refs:
+            return Fact(
+                f"broker {broker} was {role_span.role} in leader epoch {role_span.epoch}", refs=(role_span.refs[0],)
+            )
     return None
 
 
@@ -85,7 +87,7 @@ def _further(history: History) -> list[Fact]:
     for broker, one in within.items():
         facts.append(Fact(one.text, broker=broker, refs=(one.ref,) if one.ref is not None else ()))
     for broker in sorted(history.coverage.missing_in(Span.BEFORE).keys() - within.keys()):
-        first = next(tenure for tenure in history.tenures[broker] if tenure.epoch >= 0)
+        first = next(role_span for role_span in history.role_spans[broker] if role_span.epoch >= 0)
         text = f"its lines begin in leader epoch {first.epoch}"
         facts.append(Fact(text, broker=broker, time=first.time, refs=tuple(first.refs[:1])))
     for broker in history.coverage.missing_in(Span.AFTER):

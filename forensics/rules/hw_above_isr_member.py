@@ -26,7 +26,7 @@ Compare the replicas; report it with the leader's log if it repeats.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.history import Confidence, History, Overtaken
+from forensics.replay.history import Confidence, History, HwAboveIsrMember
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import missing_logs
 
@@ -35,14 +35,14 @@ ID = "hw-above-isr-member"
 
 def judge(history: History, case: Case) -> Judgement:
     """Report each leader and member once."""
-    groups: dict[tuple[int, int, int], list[Overtaken]] = {}
+    groups: dict[tuple[int, int, int], list[HwAboveIsrMember]] = {}
     for overtaken in history.overtaken:
         groups.setdefault((overtaken.leader, overtaken.epoch, overtaken.replica), []).append(overtaken)
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
     return judgement(ID, findings, missing_logs(history, case))
 
 
-def _finding(history: History, group: list[Overtaken]) -> Finding:
+def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
     first = group[0]
     return Finding(
         rule=ID,

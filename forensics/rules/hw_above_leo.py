@@ -108,7 +108,7 @@ def _cut_since(history: History, case: Case, broker: int, high_watermark: int) -
     """Whether a replica's own lines end so soon after a truncation that its broker need not have written the checkpoint
     since: it does so every five seconds. What it cut other rules judge.
     """
-    steps = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps]
+    steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
     last = steps[-1] if steps else None
     if (
         last is None
@@ -123,7 +123,7 @@ def _cut_since(history: History, case: Case, broker: int, high_watermark: int) -
 
 def _stopped(history: History, broker: int) -> bool:
     """Whether lines show that a broker did not run any more at the end: it shut down, or has left the last ISR."""
-    spans, epoch = history.tenures.get(broker), history.current
+    spans, epoch = history.role_spans.get(broker), history.current
     if spans and spans[-1].shut_down is not None:
         return True
     if epoch is None or epoch.last_isr is None:
@@ -134,13 +134,14 @@ def _stopped(history: History, broker: int) -> bool:
 def _replaced(history: History, broker: int, first: int, end: int) -> bool:
     """Whether a replica cut some of the offsets and fetched others, where no epochs tell whether they are the same."""
     return history.protocol == "hw" and any(
-        cut.replica == broker and cut.target < end and cut.end > first for cut in history.cuts
+        truncation.replica == broker and truncation.target < end and truncation.end > first
+        for truncation in history.truncations
     )
 
 
 def _led_to(history: History, broker: int) -> Lineage:
     """The log that a replica had at last, as its lines tell."""
-    spans = history.tenures.get(broker)
+    spans = history.role_spans.get(broker)
     return spans[-1].log if spans and history.coverage.whole(broker, Span.BEFORE, Span.WITHIN) else Lineage()
 
 

@@ -35,13 +35,13 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, let_in_again, losses, lost_unseen, served_log
+from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, rejoined_isr, served_log
 from forensics.replay.elections import outside_isr
-from forensics.replay.history import Confidence, History, Role, ShortenedBy, Shrunk
-from forensics.replay.holding import holders
+from forensics.replay.history import Confidence, History, Role, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import differences, subtract
 from forensics.replay.log_dirs import Moved, moved_before
 from forensics.replay.steps import REMOVES, LogBefore, StepKind
+from forensics.replay.surviving_copies import holders
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, actions, brokers_text, judgement, place
 from forensics.rules.story import BOTH_LOGS, SHRUNK_BY, had_part, missing_logs, replacements, served_as, shrunk_fact
 from forensics.rules.suspected import look_in
@@ -64,9 +64,9 @@ _HOW = {
 def judge(history: History, case: Case) -> Judgement:
     """Report each log that came back shorter."""
     findings = tuple(
-        _finding(history, shrunk)
-        for shrunk in history.shrunk
-        if shrunk.cause is not ShortenedBy.DIR_FAILURE or shrunk.replica not in _whole(history, shrunk)
+        _finding(history, shortened)
+        for shortened in history.shortened_logs
+        if shortened.cause is not ShortenedBy.DIR_FAILURE or shortened.replica not in _whole(history, shortened)
     )
     missing = [*_replaced(history), *_made_anew(history), *_unmeasured(history), *_flushed(history)]
     missing += missing_logs(history, case)
@@ -75,13 +75,13 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _replaced(history: History) -> list[Want]:
     """Logs that came back empty, of which nothing tells how long they had been."""
-    told = [shrunk.refs for shrunk in history.shrunk]
+    told = [shortened.refs for shortened in history.shortened_logs]
     return [
         Want(
             Question.HELD_BEFORE_NEW_LOG,
             (of([broker], Artefact.PARTITION_LOGGER), of([broker], Artefact.SEGMENTS)),
         )
-        for broker in sorted(history.tenures)
+        for broker in sorted(history.role_spans)
         if any(
             step.before is not LogBefore.DIR_FAILED and step.end is None and step.refs not in told
             for step in replacements(history, broker)
@@ -94,16 +94,16 @@ def _made_anew(history: History) -> list[Want]:
     has records from before.
     """
     found = []
-    for broker, spans in sorted(history.tenures.items()):
-        first = next((tenure for tenure in spans if tenure.epoch >= 0), None)
+    for broker, spans in sorted(history.role_spans.items()):
+        first = next((role_span for role_span in spans if role_span.epoch >= 0), None)
         if first is None or first.epoch == 0 or first.start_end != 0:
             continue
         if first.role is not Role.LEADER and not had_part(history, broker, first.epoch):
             continue
         earlier = any(
-            tenure.epoch < first.epoch and tenure.end_low > 0 and other != broker
-            for other, others in history.tenures.items()
-            for tenure in others
+            role_span.epoch < first.epoch and role_span.end_low > 0 and other != broker
+            for other, others in history.role_spans.items()
+            for role_span in others
         )
         if earlier and history.replicas[broker].starts_empty:
             ways = (of([broker], *BOTH_LOGS),)
@@ -117,16 +117,16 @@ def _unmeasured(history: History) -> list[Want]:
         Want(
             Question.END_BEFORE_LEADING,
             (
-                of([doubt.after.leader], Artefact.SEGMENTS),
-                of([doubt.after.leader], Artefact.PARTITION_LOGGER),
+                of([possible_loss.after.leader], Artefact.SEGMENTS),
+                of([possible_loss.after.leader], Artefact.PARTITION_LOGGER),
             ),
-            offsets=from_offset(doubt.after.start) if doubt.after.start is not None else (),
-            epochs=((doubt.after.epoch, doubt.after.leader),),
+            offsets=from_offset(possible_loss.after.start) if possible_loss.after.start is not None else (),
+            epochs=((possible_loss.after.epoch, possible_loss.after.leader),),
         )
-        for doubt in doubts(history)
-        if doubt.after.leader is not None
-        and (not outside_isr(history, doubt.after) or doubt.after.last_known)
-        and lost_unseen(history, doubt.after.leader, doubt.before, doubt.after)
+        for possible_loss in possible_losses(history)
+        if possible_loss.after.leader is not None
+        and (not outside_isr(history, possible_loss.after) or possible_loss.after.last_known)
+        and may_have_lost_tail(history, possible_loss.after.leader, possible_loss.before, possible_loss.after)
     ]
 
 
@@ -134,7 +134,7 @@ def _flushed(history: History) -> list[Want]:
     """Logs that were loaded below their own recovery point, with no line that tells what removed the rest."""
     found = []
     for broker, disk in sorted(history.disks.items()):
-        steps = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps]
+        steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
         loads = [step for step in steps if step.kind is StepKind.LOADED]
         point = disk.recovery_point[0] if disk.recovery_point is not None else 0
         if not loads or disk.end is None or not loads[-1].target <= disk.end < point:
@@ -151,7 +151,7 @@ def _untold(history: History) -> list[Want]:
     """
     unnamed = sorted(history.coverage.unnamed)
     found = []
-    for broker, spans in sorted(history.tenures.items()):
+    for broker, spans in sorted(history.role_spans.items()):
         for one, two in itertools.pairwise(spans):
             between = [number for number in unnamed if one.epoch < number < two.epoch]
             if one.epoch >= 0 and between:
@@ -160,134 +160,143 @@ def _untold(history: History) -> list[Want]:
     return found
 
 
-def _check(shrunk: Shrunk) -> str:
-    if shrunk.cause in _EMPTY:
+def _check(shortened: ShortenedLog) -> str:
+    if shortened.cause in _EMPTY:
         return (
-            f"copy the partition's directory from a replica that still has the records before broker {shrunk.replica} "
-            f"leads, and {_host(shrunk)}"
+            f"copy the partition's directory from a replica that still has the records before broker "
+            f"{shortened.replica} leads, and {_host(shortened)}"
         )
-    return _host(shrunk)
+    return _host(shortened)
 
 
-def _never(shrunk: Shrunk, others: tuple[int, ...]) -> str:
+def _never(shortened: ShortenedLog, others: tuple[int, ...]) -> str:
     if not others:
-        return f"do not start broker {shrunk.replica} first: it would lead without the records"
+        return f"do not start broker {shortened.replica} first: it would lead without the records"
     return (
-        f"do not let broker {shrunk.replica} lead without the records, and do not start {brokers_text(others)} while "
-        "it does: who follows it removes them"
+        f"do not let broker {shortened.replica} lead without the records, and do not start {brokers_text(others)} "
+        "while it does: who follows it removes them"
     )
 
 
-def _host(shrunk: Shrunk) -> str:
-    if shrunk.cause is ShortenedBy.DIR_FAILURE:
+def _host(shortened: ShortenedLog) -> str:
+    if shortened.cause is ShortenedBy.DIR_FAILURE:
+        broker = shortened.replica
+        return f"find out whether broker {broker}'s failed log directory can be read again, before its disk goes"
+    if shortened.cause is ShortenedBy.NEW_LOG:
+        return f"find out who wiped, replaced or unmounted the disk of broker {shortened.replica}"
+    if shortened.cause is ShortenedBy.CLEAN_RESTART:
         return (
-            f"find out whether broker {shrunk.replica}'s failed log directory can be read again, before its disk goes"
-        )
-    if shrunk.cause is ShortenedBy.NEW_LOG:
-        return f"find out who wiped, replaced or unmounted the disk of broker {shrunk.replica}"
-    if shrunk.cause is ShortenedBy.CLEAN_RESTART:
-        return (
-            f"find out who restored, remounted or copied broker {shrunk.replica}'s data directory while it was "
+            f"find out who restored, remounted or copied broker {shortened.replica}'s data directory while it was "
             "stopped: a clean stop had flushed all of its log"
         )
-    return f"check broker {shrunk.replica}'s host for a power failure, a kernel crash or a disk error at that time"
+    return f"check broker {shortened.replica}'s host for a power failure, a kernel crash or a disk error at that time"
 
 
-def _whole(history: History, shrunk: Shrunk) -> tuple[int, ...]:
+def _whole(history: History, shortened: ShortenedLog) -> tuple[int, ...]:
     """Replicas that hold all that its log had lacked, itself where it has fetched it again. What no later leader had,
     where it is settled that nothing was lost, was never committed and need not be held.
     """
-    epoch = history.epochs.get(shrunk.epoch)
-    lineage = shrunk.lineage if shrunk.lineage.entries or epoch is None else epoch.lineage
-    lost = [(shrunk.target, shrunk.end)]
+    epoch = history.epochs.get(shortened.epoch)
+    lineage = shortened.lineage if shortened.lineage.entries or epoch is None else epoch.lineage
+    lost = [(shortened.target, shortened.end)]
     served = served_log(history)
     if _settled(history) and served is not None:
-        lost = subtract(lost, differences(lineage, served, shrunk.target, shrunk.end)[0])
+        lost = subtract(lost, differences(lineage, served, shortened.target, shortened.end)[0])
     held = {broker for broker, ranges in holders(history, lineage, lost).items() if list(ranges) == lost}
-    if lost and not history.backwards and not losses(history)[0]:
+    if lost and not history.epoch_rollbacks and not losses(history)[0]:
         # Where lines do not tell of which epochs its log was, who never lost any has all of it, and who is like it.
-        cuts = (*history.cuts, *history.unmeasured)
-        whole = history.replicas.keys() - {s.replica for s in history.shrunk} - {cut.replica for cut in cuts}
+        truncations = (*history.truncations, *history.truncations_of_unknown_extent)
+        whole = (
+            history.replicas.keys()
+            - {s.replica for s in history.shortened_logs}
+            - {truncation.replica for truncation in truncations}
+        )
         held |= {b for b in history.replicas for o in whole - {b} if history.alike(b, o, lost) == lost}
     return tuple(sorted(held))
 
 
-def _in_isr_again(history: History, shrunk: Shrunk) -> bool:
+def _in_isr_again(history: History, shortened: ShortenedLog) -> bool:
     """Whether a replica whose files are not at hand entered an ISR again after its log had come back."""
-    broker = shrunk.replica
-    if history.replicas[broker].on_disk or any(s.replica == broker and s.epoch > shrunk.epoch for s in history.shrunk):
+    broker = shortened.replica
+    if history.replicas[broker].on_disk or any(
+        s.replica == broker and s.epoch > shortened.epoch for s in history.shortened_logs
+    ):
         return False
-    sets = [[isr for isr, _ in epoch.isr] for n, epoch in history.epochs.items() if n > shrunk.epoch and epoch.isr_own]
+    sets = [
+        [isr for isr, _ in epoch.isr]
+        for n, epoch in history.epochs.items()
+        if n > shortened.epoch and epoch.isr_from_leader
+    ]
     if any(broker not in out and broker in into for one in sets for out, into in itertools.pairwise(one)):
         return True
-    spans, last = history.tenures.get(broker, []), history.current
-    came = [at for at, tenure in enumerate(spans) if any(step.refs == shrunk.refs for step in tenure.steps)]
-    return bool(came) and last is not None and let_in_again(history, spans, came[-1], last)
+    spans, last = history.role_spans.get(broker, []), history.current
+    came = [at for at, role_span in enumerate(spans) if any(step.refs == shortened.refs for step in role_span.steps)]
+    return bool(came) and last is not None and rejoined_isr(history, spans, came[-1], last)
 
 
 def _settled(history: History) -> bool:
     """Whether it is known that no committed records are gone."""
-    return not history.backwards and not doubts(history) and not losses(history)[0]
+    return not history.epoch_rollbacks and not possible_losses(history) and not losses(history)[0]
 
 
-def _why(shrunk: Shrunk, moved: Moved | None) -> str:
+def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
     """What explains that a log is shorter, in words."""
     if moved is not None:
         return f"log.dirs had changed from {moved.before} to {moved.now}"
-    failed = shrunk.cause is ShortenedBy.DIR_FAILURE
+    failed = shortened.cause is ShortenedBy.DIR_FAILURE
     return "its log directory had failed" if failed else "nothing explains the difference"
 
 
-def _finding(history: History, shrunk: Shrunk) -> Finding:
+def _finding(history: History, shortened: ShortenedLog) -> Finding:
     inferences: tuple[str, ...] = ()
-    if shrunk.confidence is Confidence.INFERRED:
+    if shortened.confidence is Confidence.INFERRED:
         inferences = (
-            f"broker {shrunk.replica} held everything below {shrunk.end}: "
+            f"broker {shortened.replica} held everything below {shortened.end}: "
             + (
-                f"broker {shrunk.fetched_by} had fetched that from it"
-                if shrunk.fetched_by is not None
+                f"broker {shortened.fetched_by} had fetched that from it"
+                if shortened.fetched_by is not None
                 else "that was committed with it in the ISR"
             ),
         )
-    whole = _whole(history, shrunk)
-    back = _in_isr_again(history, shrunk)
+    whole = _whole(history, shortened)
+    back = _in_isr_again(history, shortened)
     # What a leader had beyond the least that is known of its log may have been committed, and gone.
-    followed = served_as(history, shrunk.replica, shrunk.epoch) is Role.FOLLOWER
-    measured = _settled(history) or shrunk.end_exact or followed
-    again = shrunk.replica in whole or back
+    followed = served_as(history, shortened.replica, shortened.epoch) is Role.FOLLOWER
+    measured = _settled(history) or shortened.end_exact or followed
+    again = shortened.replica in whole or back
     refetched = "; it has fetched the records again since" if again else ""
     refetched = "; it has entered the ISR again since, and so has what was committed" if back else refetched
     refetched += ", and whether it had more is not known" if again and not measured else ""
-    others = () if again else tuple(broker for broker in whole if broker != shrunk.replica)
-    how = _HOW[shrunk.cause]
-    moved = moved_before(history, shrunk) if shrunk.cause is ShortenedBy.NEW_LOG else None
+    others = () if again else tuple(broker for broker in whole if broker != shortened.replica)
+    how = _HOW[shortened.cause]
+    moved = moved_before(history, shortened) if shortened.cause is ShortenedBy.NEW_LOG else None
     return Finding(
         rule=ID,
         severity=Severity.WARNING if again else Severity.ERROR,
-        confidence=shrunk.confidence,
+        confidence=shortened.confidence,
         **place(history),
-        replicas=(shrunk.replica,),
-        epochs=(shrunk.epoch,) if shrunk.epoch >= 0 else (),
-        offsets=((shrunk.target, shrunk.end),),
-        records=(shrunk.end - shrunk.target, shrunk.end - shrunk.target if shrunk.end_exact else None),
+        replicas=(shortened.replica,),
+        epochs=(shortened.epoch,) if shortened.epoch >= 0 else (),
+        offsets=((shortened.target, shortened.end),),
+        records=(shortened.end - shortened.target, shortened.end - shortened.target if shortened.end_exact else None),
         summary=(
-            f"broker {shrunk.replica}'s log was {how} with log end offset {shrunk.target}; it had "
-            f"reached {shrunk.end}{'' if shrunk.end_exact else ' at least'}, "
-            f"and {_why(shrunk, moved)}{refetched}"
+            f"broker {shortened.replica}'s log was {how} with log end offset {shortened.target}; it had "
+            f"reached {shortened.end}{'' if shortened.end_exact else ' at least'}, "
+            f"and {_why(shortened, moved)}{refetched}"
         ),
-        facts=(shrunk_fact(shrunk),),
-        before={"log_end_offset": shrunk.end},
-        after={"log_end_offset": shrunk.target},
+        facts=(shrunk_fact(shortened),),
+        before={"log_end_offset": shortened.end},
+        after={"log_end_offset": shortened.target},
         inferences=inferences,
-        cause=SHRUNK_BY[shrunk.cause],
+        cause=SHRUNK_BY[shortened.cause],
         keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {history.name}"
         if others
         else None,
         next_steps=actions(
-            _check(shrunk) if others else _host(shrunk),
-            *((look_in(history, shrunk.replica, moved),) if moved is not None else ()),
+            _check(shortened) if others else _host(shortened),
+            *((look_in(history, shortened.replica, moved),) if moved is not None else ()),
         ),
-        do_not=(_never(shrunk, others),) if shrunk.cause in _EMPTY and not again else (),
+        do_not=(_never(shortened, others),) if shortened.cause in _EMPTY and not again else (),
     )
 
 

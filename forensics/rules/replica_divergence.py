@@ -33,7 +33,7 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.committed import committed, doubts
+from forensics.replay.committed import committed, possible_losses
 from forensics.replay.coverage import Span
 from forensics.replay.directory import Ref
 from forensics.replay.history import Confidence, Fork, History
@@ -123,12 +123,13 @@ def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[
     return [
         Want(
             Question.COMMITTED_APART,
-            (of([doubt.before.leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT),),
+            (of([possible_loss.before.leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT),),
             offsets=offsets_of(rest),
-            epochs=((doubt.before.epoch, doubt.before.leader),),
+            epochs=((possible_loss.before.epoch, possible_loss.before.leader),),
         )
-        for doubt in doubts(history)
-        if doubt.before.epoch in epochs and any(doubt.end is None or first < doubt.end for first, _ in rest)
+        for possible_loss in possible_losses(history)
+        if possible_loss.before.epoch in epochs
+        and any(possible_loss.end is None or first < possible_loss.end for first, _ in rest)
     ][:1]
 
 
@@ -166,14 +167,14 @@ def _stated(history: History, broker: int) -> int | None:
 
 def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
     current = history.current
-    known = current is not None and not current.other_leaders and not history.backwards
+    known = current is not None and not current.other_leaders and not history.epoch_rollbacks
     # Whose lines end before its files do may have been followed by another leader.
     after = history.coverage.missing_in(Span.AFTER)
     unknown = history.coverage.shown_by(*unknown_writers.OMISSIONS)
     known = known and current is not None and current.leader not in after and not unknown
     # Nor has a leader that was cut since, in a role that no line tells, led to the end.
-    cuts = (*history.cuts, *history.unmeasured)
-    known = known and current is not None and not any(c.replica == current.leader and c.epoch < 0 for c in cuts)
+    truncations = (*history.truncations, *history.truncations_of_unknown_extent)
+    known = known and current is not None and not any(c.replica == current.leader and c.epoch < 0 for c in truncations)
     leader = current.leader if current is not None and known else None
     sides = _sides(forks)
     odd = tuple(sorted(broker for broker, side in sides.items() if side == 1))

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from forensics.case import Case
 from forensics.replay.committed import Loss
-from forensics.replay.directory import Stale
+from forensics.replay.directory import StaleDir
 from forensics.replay.history import History
-from forensics.replay.leftovers import left_behind, reaching
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
+from forensics.replay.stale_dirs import left_behind, reaching
 from forensics.rules.finding import Action, actions, brokers_text, span_text
 from forensics.rules.story import failed_directories, members
 
@@ -140,7 +140,7 @@ def _held_text(loss: Loss, found: Iterable[Sequence[Range]]) -> str:
     return "them" if held == list(loss.ranges) else span_text(tuple(held))
 
 
-def _place(broker: int, left: Stale) -> str:
+def _place(broker: int, left: StaleDir) -> str:
     return f"{shlex.quote(left.directory)} of broker {broker} (log end {left.end})"
 
 

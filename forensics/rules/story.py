@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from forensics.case import Case
-from forensics.replay.committed import doubts, losses, lost_unseen, refetched
+from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, refetched
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.elections import outside_isr, was_last_member
 from forensics.replay.history import (
@@ -14,22 +14,22 @@ from forensics.replay.history import (
     Cut,
     Epoch,
     History,
+    HwStatement,
     Role,
     ShortenedBy,
-    Shrunk,
-    Statement,
+    ShortenedLog,
     TruncationReason,
 )
 from forensics.replay.isr import isr_text
 from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
 from forensics.replay.protocol import Answer
-from forensics.replay.spared import spared
+from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, LogBefore, Step, StepKind
 from forensics.rules.finding import Fact, epoch_text, span_text
 from forensics.rules.wants import Artefact, Question, Want, anywhere, from_offset, of, offsets_of
 
 
-def statement_fact(statement: Statement) -> Fact:
+def statement_fact(statement: HwStatement) -> Fact:
     """A high watermark and where it comes from."""
     where = f" of leader epoch {statement.epoch}" if statement.epoch >= 0 else ""
     text = f"high watermark {statement.high_watermark}{where}, {statement.how}"
@@ -44,69 +44,76 @@ def statement_fact(statement: Statement) -> Fact:
     )
 
 
-def cut_fact(cut: Cut) -> Fact:
+def cut_fact(truncation: Cut) -> Fact:
     """A truncation."""
-    least = "" if cut.end_exact else " at least"
+    least = "" if truncation.end_exact else " at least"
     reason = {
         TruncationReason.HIGH_WATERMARK: ", its own high watermark",
         TruncationReason.LEADER_EPOCH: ", where its leader's epoch ends",
         TruncationReason.LEADER_END_OFFSET: ", where its leader's log ends",
-    }.get(cut.reason, "")
-    following = f", following broker {cut.leader}" if cut.leader is not None and cut.leader >= 0 else ""
-    repeats = f" ({cut.repeats + 1:,} times)" if cut.repeats else ""
+    }.get(truncation.reason, "")
+    following = (
+        f", following broker {truncation.leader}" if truncation.leader is not None and truncation.leader >= 0 else ""
+    )
+    repeats = f" ({truncation.repeats + 1:,} times)" if truncation.repeats else ""
     return Fact(
-        f"follower in {epoch_text(cut.epoch)}{following}: cut from{least} {cut.end} to {cut.target}{reason}{repeats}",
-        broker=cut.replica,
-        time=cut.time,
-        refs=cut.refs,
+        f"follower in {epoch_text(truncation.epoch)}{following}: cut from{least} {truncation.end} to "
+        f"{truncation.target}{reason}{repeats}",
+        broker=truncation.replica,
+        time=truncation.time,
+        refs=truncation.refs,
     )
 
 
-def times_told(history: History, cut: Cut) -> int:
+def times_told(history: History, truncation: Cut) -> int:
     """How often a truncation was told: a replica may be caught in a loop of them."""
-    return 1 + cut.repeats + sum(1 + other.repeats for other in _again(history, cut))
+    return 1 + truncation.repeats + sum(1 + other.repeats for other in _again(history, truncation))
 
 
-def _again(history: History, cut: Cut) -> list[Cut]:
+def _again(history: History, truncation: Cut) -> list[Cut]:
     """The same truncation at later lines."""
-    row = cut.refs[0].row or 0
-    return [other for other in _alike(history)[cut.replica, cut.epoch, cut.target] if (other.refs[0].row or 0) > row]
+    row = truncation.refs[0].row or 0
+    return [
+        other
+        for other in _alike(history)[truncation.replica, truncation.epoch, truncation.target]
+        if (other.refs[0].row or 0) > row
+    ]
 
 
-def repeats_facts(history: History, cut: Cut) -> list[Fact]:
+def repeats_facts(history: History, truncation: Cut) -> list[Fact]:
     """How often a truncation was told again, and when the last time."""
-    times = times_told(history, cut)
+    times = times_told(history, truncation)
     if times == 1:
         return []
-    last = max((cut, *_again(history, cut)), key=lambda other: other.refs[0].row or 0)
+    last = max((truncation, *_again(history, truncation)), key=lambda other: other.refs[0].row or 0)
     time, ref = last.last if last.last is not None else (last.time, last.refs[0])
-    text = f"the last of {times:,} truncations to {cut.target} in {epoch_text(cut.epoch)}"
-    return [Fact(text, broker=cut.replica, time=time, refs=(ref,))]
+    text = f"the last of {times:,} truncations to {truncation.target} in {epoch_text(truncation.epoch)}"
+    return [Fact(text, broker=truncation.replica, time=time, refs=(ref,))]
 
 
 def _alike(history: History) -> dict[tuple[int, int, int], list[Cut]]:
     """Truncations of one replica in one epoch to one offset; asked once for each of them, so answered once."""
     if _alike.__name__ not in history.answers:
         found: dict[tuple[int, int, int], list[Cut]] = {}
-        for cut in (*history.cuts, *history.unmeasured):
-            found.setdefault((cut.replica, cut.epoch, cut.target), []).append(cut)
+        for truncation in (*history.truncations, *history.truncations_of_unknown_extent):
+            found.setdefault((truncation.replica, truncation.epoch, truncation.target), []).append(truncation)
         history.answers[_alike.__name__] = found
     return cast("dict[tuple[int, int, int], list[Cut]]", history.answers[_alike.__name__])
 
 
-def shrunk_fact(shrunk: Shrunk) -> Fact:
+def shrunk_fact(shortened: ShortenedLog) -> Fact:
     """A log that came back shorter."""
-    end = f"{shrunk.end}" if shrunk.end_exact else f"at least {shrunk.end}"
+    end = f"{shortened.end}" if shortened.end_exact else f"at least {shortened.end}"
     what = {
-        ShortenedBy.CLEAN_RESTART: f"came back from a clean stop with log end offset {shrunk.target}, {end} before",
-        ShortenedBy.UNCLEAN_RESTART: f"came back with log end offset {shrunk.target}, {end} before",
-        ShortenedBy.RECOVERY: f"log recovery cut the log from {end} to {shrunk.target}",
+        ShortenedBy.CLEAN_RESTART: f"came back from a clean stop with log end offset {shortened.target}, {end} before",
+        ShortenedBy.UNCLEAN_RESTART: f"came back with log end offset {shortened.target}, {end} before",
+        ShortenedBy.RECOVERY: f"log recovery cut the log from {end} to {shortened.target}",
         ShortenedBy.NEW_LOG: f"came back with an empty log, log end offset {end} before",
         ShortenedBy.DIR_FAILURE: (
             f"came back with an empty log after its log directory had failed, log end offset {end} before"
         ),
-    }[shrunk.cause]
-    return Fact(what, broker=shrunk.replica, time=shrunk.time, refs=shrunk.refs)
+    }[shortened.cause]
+    return Fact(what, broker=shortened.replica, time=shortened.time, refs=shortened.refs)
 
 
 SHRUNK_BY = {
@@ -124,8 +131,8 @@ def failed_directories(history: History) -> tuple[int, ...]:
     """Brokers whose replica was made anew after its log directory had failed: the old log may be readable still."""
     return tuple(
         broker
-        for broker, spans in sorted(history.tenures.items())
-        if any(step.before is LogBefore.DIR_FAILED for tenure in spans for step in tenure.steps)
+        for broker, spans in sorted(history.role_spans.items())
+        if any(step.before is LogBefore.DIR_FAILED for role_span in spans for step in role_span.steps)
     )
 
 
@@ -136,7 +143,7 @@ def flushed_cause(history: History, broker: int, end: int) -> str:
     reason. Else, what lay below its recovery point had been flushed, so that no crash can take it, and another log is
     in its place.
     """
-    steps = [step for tenure in history.tenures.get(broker, ()) for step in tenure.steps]
+    steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
     back = [step for step in steps if step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED)]
     if back and back[-1] in replacements(history, broker):
         return SHRUNK_BY[ShortenedBy.NEW_LOG] if end <= back[-1].target else "unknown"
@@ -150,9 +157,9 @@ def replacements(history: History, broker: int) -> list[Step]:
     """
     return [
         step
-        for tenure in history.tenures.get(broker, ())
-        for step in tenure.steps
-        if step.kind is StepKind.CREATED and (step.before is not None or had_part(history, broker, tenure.epoch))
+        for role_span in history.role_spans.get(broker, ())
+        for step in role_span.steps
+        if step.kind is StepKind.CREATED and (step.before is not None or had_part(history, broker, role_span.epoch))
     ]
 
 
@@ -196,14 +203,22 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
         since: epoch in which the record was written or committed.
     """
     leader = epoch.leader
-    for shrunk in history.shrunk:
-        if shrunk.replica == leader and since <= shrunk.epoch < epoch.epoch and shrunk.target <= offset < shrunk.end:
-            return SHRUNK_BY[shrunk.cause]
-    for cut in history.cuts:
-        if cut.replica == leader and since < cut.epoch <= epoch.epoch and cut.target <= offset < cut.end:
-            if cut.reason is TruncationReason.HIGH_WATERMARK:
+    for shortened in history.shortened_logs:
+        if (
+            shortened.replica == leader
+            and since <= shortened.epoch < epoch.epoch
+            and shortened.target <= offset < shortened.end
+        ):
+            return SHRUNK_BY[shortened.cause]
+    for truncation in history.truncations:
+        if (
+            truncation.replica == leader
+            and since < truncation.epoch <= epoch.epoch
+            and truncation.target <= offset < truncation.end
+        ):
+            if truncation.reason is TruncationReason.HIGH_WATERMARK:
                 return "hw-truncation"
-            inner = history.epochs.get(cut.epoch)
+            inner = history.epochs.get(truncation.epoch)
             if inner is not None and inner.leader != leader:
                 return loss_cause(history, inner, offset, since)
     written = history.epochs.get(since)
@@ -213,7 +228,7 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
         had = written is not None and written.leader == leader
         return "unknown" if had or was_last_member(history.epochs, epoch) else unclean_cause(epoch)
     kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
-    unseen = leader is not None and written is not None and lost_unseen(history, leader, written, epoch)
+    unseen = leader is not None and written is not None and may_have_lost_tail(history, leader, written, epoch)
     # In epochs that nobody names, anything may have happened to its log, and a controller's own change of the ISR has
     # an epoch too.
     between = [history.epochs.get(number) for number in range(since, epoch.epoch)]
@@ -228,7 +243,7 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
         return "hw-truncation"  # as a follower it kept a tail of its own, which no offset can tell from its leader's
     if followed and _lagged(history, epoch, offset, since):
         return "lagging-isr-member"
-    return "epochs-put-back" if history.backwards else "unknown"
+    return "epochs-put-back" if history.epoch_rollbacks else "unknown"
 
 
 def _kept_tail(history: History, epoch: Epoch, offset: int, since: int) -> bool:
@@ -237,10 +252,14 @@ def _kept_tail(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     """
     if history.protocol != "hw":
         return False
-    for tenure in history.tenures.get(epoch.leader if epoch.leader is not None else UNKNOWN, ()):
-        cuts = [step.target for step in tenure.steps if step.kind in REMOVES]
-        start = tenure.start_end if tenure.start_end is not None else tenure.start_low
-        if tenure.role is Role.FOLLOWER and since <= tenure.epoch < epoch.epoch and min([start, *cuts]) > offset:
+    for role_span in history.role_spans.get(epoch.leader if epoch.leader is not None else UNKNOWN, ()):
+        truncations = [step.target for step in role_span.steps if step.kind in REMOVES]
+        start = role_span.start_end if role_span.start_end is not None else role_span.start_low
+        if (
+            role_span.role is Role.FOLLOWER
+            and since <= role_span.epoch < epoch.epoch
+            and min([start, *truncations]) > offset
+        ):
             return True
     return False
 
@@ -255,14 +274,16 @@ def fork_cause(history: History, ranges: tuple[Range, ...]) -> str:
     for loss in losses(history)[0]:
         if intersect(loss.ranges, ranges):
             return loss_cause(history, loss.epoch, loss.ranges[0][0], loss.statements[0].epoch)
-    if history.backwards:
+    if history.epoch_rollbacks:
         return "epochs-put-back"
     first = ranges[0][0]
     outside = [e for e in history.epochs.values() if outside_isr(history, e) and not was_last_member(history.epochs, e)]
     if outside:
         return next((unclean_cause(epoch) for epoch in outside if epoch.start == first), "unknown")
     removed = [
-        cut for cut in history.cuts if cut.reason is TruncationReason.HIGH_WATERMARK and cut.target <= first < cut.end
+        truncation
+        for truncation in history.truncations
+        if truncation.reason is TruncationReason.HIGH_WATERMARK and truncation.target <= first < truncation.end
     ]
     return "hw-truncation" if removed and history.protocol == "hw" else "unknown"
 
@@ -276,7 +297,7 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     if any(o.replica == leader and o.end <= offset < o.high_watermark for o in history.overtaken):
         return True
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
-    if leader is None or not before or not (before[-1].isr_own or before[-1].isr_told):
+    if leader is None or not before or not (before[-1].isr_from_leader or before[-1].isr_from_others):
         return False
     if (
         history.joins_below_epoch_start is not Answer.YES
@@ -285,36 +306,43 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     ):
         return False
     # Of what a truncation took nothing may tell.
-    if any(cut.replica == leader and since <= cut.epoch <= epoch.epoch for cut in history.unmeasured):
+    if any(
+        truncation.replica == leader and since <= truncation.epoch <= epoch.epoch
+        for truncation in history.truncations_of_unknown_extent
+    ):
         return False
-    spans = [tenure for tenure in history.tenures.get(leader, ()) if since <= tenure.epoch < epoch.epoch]
+    spans = [role_span for role_span in history.role_spans.get(leader, ()) if since <= role_span.epoch < epoch.epoch]
     there = bool(spans) and spans[0].epoch == since  # with the process that it has now it saw the record being written
-    return there and not any(tenure.steps for tenure in spans) and len({tenure.run for tenure in spans}) == 1
+    return (
+        there and not any(role_span.steps for role_span in spans) and len({role_span.run for role_span in spans}) == 1
+    )
 
 
 def went_back(history: History) -> Want:
     """Why the order of leaders is not known, and what would tell it."""
     ways = (anywhere(Artefact.OPERATORS, Artefact.CLIENTS),)
-    return Want(Question.LEADERS_IN_ORDER, ways, because=history.backwards[0].text)
+    return Want(Question.LEADERS_IN_ORDER, ways, because=history.epoch_rollbacks[0].text)
 
 
-def doubt_of(history: History, cut: Cut) -> Want | None:
+def doubt_of(history: History, truncation: Cut) -> Want | None:
     """What would tell whether a cut's records were committed; None where the protocol says that they were not."""
-    epoch = history.epochs.get(cut.epoch)
+    epoch = history.epochs.get(truncation.epoch)
     followed = Want(
         Question.LEADER_FOLLOWED,
-        (of([cut.replica], Artefact.STATE_CHANGE_LOG),),
-        offsets=from_offset(cut.target),
+        (of([truncation.replica], Artefact.STATE_CHANGE_LOG),),
+        offsets=from_offset(truncation.target),
     )
     if epoch is None:
         return followed
-    if spared(history, cut):
+    if is_safe(history, truncation):
         return None
-    again, unknown = refetched(history, cut, ((cut.target, cut.end),))
-    unsettled = bool(history.backwards) or any(doubt.after.epoch <= cut.epoch for doubt in doubts(history))
+    again, unknown = refetched(history, truncation, ((truncation.target, truncation.end),))
+    unsettled = bool(history.epoch_rollbacks) or any(
+        possible_loss.after.epoch <= truncation.epoch for possible_loss in possible_losses(history)
+    )
     if not again and not unknown and not unsettled:
         return None  # the leader it followed had all that was committed, and did not have these
-    earlier = [e for n, e in history.epochs.items() if n < cut.epoch and e.leader is not None and e.leader >= 0]
+    earlier = [e for n, e in history.epochs.items() if n < truncation.epoch and e.leader is not None and e.leader >= 0]
     leader = earlier[-1].leader if earlier else epoch.leader
     if leader is None or leader < 0:
         return followed
@@ -324,20 +352,20 @@ def doubt_of(history: History, cut: Cut) -> Want | None:
             of([leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT),
             of([leader], Artefact.PARTITION_LOGGER),
         ),
-        replicas=(cut.replica,),
-        offsets=from_offset(cut.target),
+        replicas=(truncation.replica,),
+        offsets=from_offset(truncation.target),
     )
 
 
-def unmeasured(history: History) -> list[Want]:
+def truncations_of_unknown_extent(history: History) -> list[Want]:
     """What would tell how much the cuts took whose log end before is not known."""
     return [
         Want(
             Question.END_BEFORE_TRUNCATION,
-            (of([cut.replica], Artefact.FETCHER_LOGGER),),
-            offsets=from_offset(cut.target),
+            (of([truncation.replica], Artefact.FETCHER_LOGGER),),
+            offsets=from_offset(truncation.target),
         )
-        for cut in history.unmeasured
+        for truncation in history.truncations_of_unknown_extent
     ]
 
 
@@ -465,7 +493,7 @@ def unheard_roles(history: History, case: Case) -> list[int]:
 
 def _lacks_segments(history: History, broker: int) -> bool:
     """Whether a replica has no segment among its broker's data, and no line tells that it was removed from there."""
-    replica, spans = history.replicas.get(broker), history.tenures.get(broker)
+    replica, spans = history.replicas.get(broker), history.role_spans.get(broker)
     if replica is not None and replica.on_disk:
         return False
     return not spans or not any(step.kind is StepKind.DELETED for step in spans[-1].steps)
@@ -474,7 +502,7 @@ def _lacks_segments(history: History, broker: int) -> bool:
 def members(history: History, case: Case) -> set[int]:
     """Every broker that the evidence names as a replica of the partition."""
     # A controller speaks of partitions it holds no replica of.
-    named = {b for b, replica in history.replicas.items() if replica.directory is not None or history.tenures.get(b)}
+    named = {b for b, replica in history.replicas.items() if replica.directory is not None or history.role_spans.get(b)}
     for epoch in history.epochs.values():
         for isr, _ in epoch.isr:
             named |= isr
@@ -485,7 +513,7 @@ def members(history: History, case: Case) -> set[int]:
 
 def served_as(history: History, broker: int, epoch: int) -> Role | None:
     """What a replica was in an epoch."""
-    for tenure in history.tenures.get(broker, ()):
-        if tenure.epoch == epoch:
-            return tenure.role
+    for role_span in history.role_spans.get(broker, ()):
+        if role_span.epoch == epoch:
+            return role_span.role
     return None

@@ -39,13 +39,13 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.committed import committed, doubts, losses, refetched
+from forensics.replay.committed import committed, losses, possible_losses, refetched
 from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.deletions import kept
-from forensics.replay.history import Confidence, Cut, History, Statement, TruncationReason
-from forensics.replay.holding import holders
-from forensics.replay.leftovers import left_behind
+from forensics.replay.history import Confidence, Cut, History, HwStatement, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, size, subtract
+from forensics.replay.stale_dirs import left_behind
+from forensics.replay.surviving_copies import holders
 from forensics.replay.vanished_tails import vanished_tails
 from forensics.rules.finding import (
     Finding,
@@ -68,7 +68,7 @@ from forensics.rules.story import (
     repeats_facts,
     statement_fact,
     times_told,
-    unmeasured,
+    truncations_of_unknown_extent,
 )
 from forensics.rules.wants import Artefact, Question, Want, from_offset, of, offsets_of
 
@@ -79,18 +79,26 @@ def judge(history: History, case: Case) -> Judgement:
     """Judge every cut of the partition."""
     findings = []
     unclear: list[Want] = []
-    for cut in history.cuts:
-        before = cut.epoch if cut.epoch >= 0 else None
-        row = cut.refs[0].row
-        proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=before, row=row)
-        ranges = tuple(kept(history, cut.lineage, proof.ranges, cut.epoch))
+    for truncation in history.truncations:
+        before = truncation.epoch if truncation.epoch >= 0 else None
+        row = truncation.refs[0].row
+        proof = committed(
+            history,
+            truncation.lineage,
+            truncation.target,
+            truncation.end,
+            replica=truncation.replica,
+            before=before,
+            row=row,
+        )
+        ranges = tuple(kept(history, truncation.lineage, proof.ranges, truncation.epoch))
         if ranges:
-            findings.append(_finding(history, cut, ranges, proof.statements[0], _gone(history, cut)))
+            findings.append(_finding(history, truncation, ranges, proof.statements[0], _gone(history, truncation)))
         elif proof.ranges:
             continue  # its leader had removed them before
-        elif (doubt := doubt_of(history, cut)) is not None:
-            unclear.append(doubt)
-    untold = [*unclear, *unmeasured(history), *_vanished(history), *_uncut(history)]
+        elif (possible_loss := doubt_of(history, truncation)) is not None:
+            unclear.append(possible_loss)
+    untold = [*unclear, *truncations_of_unknown_extent(history), *_vanished(history), *_uncut(history)]
     return judgement(ID, findings, [*untold, *missing_logs(history, case)])
 
 
@@ -100,8 +108,11 @@ def _uncut(history: History) -> list[Want]:
     has reconciled its log with that leader's then, and its lines tell how.
     """
     found = []
-    removals = [(cut.replica, cut.target) for cut in (*history.cuts, *history.unmeasured)]
-    removals += [(shrunk.replica, shrunk.target) for shrunk in history.shrunk]
+    removals = [
+        (truncation.replica, truncation.target)
+        for truncation in (*history.truncations, *history.truncations_of_unknown_extent)
+    ]
+    removals += [(shortened.replica, shortened.target) for shortened in history.shortened_logs]
     for loss in losses(history)[0]:
         had = {statement.replica for statement in loss.statements} - {loss.epoch.leader, *loss.holders}
         for broker in sorted(had):
@@ -115,47 +126,53 @@ def _uncut(history: History) -> list[Want]:
     return found
 
 
-def _there_again(history: History, cut: Cut, ranges: tuple[Range, ...]) -> bool:
+def _there_again(history: History, truncation: Cut, ranges: tuple[Range, ...]) -> bool:
     """Whether the files of the replica that cut them, which are of later, hold the same records again, and those of the
     leader of the end do: the same epoch wrote them.
     """
     leader = history.current.leader if history.current is not None else None
-    if leader is None or any(cut.lineage.epoch_at(first) < 0 for first, _ in cut.lineage.pieces(ranges)):
+    if leader is None or any(truncation.lineage.epoch_at(first) < 0 for first, _ in truncation.lineage.pieces(ranges)):
         return False
-    held = holders(history, cut.lineage, list(ranges))
+    held = holders(history, truncation.lineage, list(ranges))
     later = {broker: disk.lineage.entries[-1][0] for broker, disk in history.disks.items() if disk.lineage.entries}
     return all(
-        list(held.get(broker, ())) == list(ranges) and later.get(broker, UNKNOWN) >= cut.epoch
-        for broker in {cut.replica, leader}
+        list(held.get(broker, ())) == list(ranges) and later.get(broker, UNKNOWN) >= truncation.epoch
+        for broker in {truncation.replica, leader}
     )
 
 
-def _gone(history: History, cut: Cut) -> list[Range]:
+def _gone(history: History, truncation: Cut) -> list[Range]:
     """What is lost of the log that was cut: others may have been lost at the same offsets."""
     return [
         piece
         for loss in losses(history)[0]
         for first, end in loss.ranges
-        for piece in subtract([(first, end)], itertools.chain(*differences(loss.lineage, cut.lineage, first, end)))
+        for piece in subtract(
+            [(first, end)], itertools.chain(*differences(loss.lineage, truncation.lineage, first, end))
+        )
     ]
 
 
-def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: Statement, gone: list[Range]) -> Finding:
+def _finding(
+    history: History, truncation: Cut, ranges: tuple[Range, ...], statement: HwStatement, gone: list[Range]
+) -> Finding:
     lost = intersect(ranges, gone)
-    times = times_told(history, cut)
+    times = times_told(history, truncation)
     again = f", told {times:,} times" if times > 1 else ""
-    leader = f"broker {cut.leader}"
-    missed = subtract(ranges, refetched(history, cut, ranges)[0])
+    leader = f"broker {truncation.leader}"
+    missed = subtract(ranges, refetched(history, truncation, ranges)[0])
     had = not missed
-    begun = history.epochs[cut.epoch].start_low if cut.epoch in history.epochs else 0
-    beyond = intersect(intersect(missed, losses(history)[1]), [(begun, cut.end)])  # the leader began without them
-    back = not lost and _there_again(history, cut, ranges)
-    settled = back or (not doubts(history) and not history.backwards and not beyond)
+    begun = history.epochs[truncation.epoch].start_low if truncation.epoch in history.epochs else 0
+    beyond = intersect(
+        intersect(missed, losses(history)[1]), [(begun, truncation.end)]
+    )  # the leader began without them
+    back = not lost and _there_again(history, truncation, ranges)
+    settled = back or (not possible_losses(history) and not history.epoch_rollbacks and not beyond)
     weak = {
-        Weakness.END_BOUNDED: not cut.end_exact,
+        Weakness.END_BOUNDED: not truncation.end_exact,
         Weakness.HIGH_WATERMARK_IMPLIED: statement.confidence is not Confidence.PROVEN,
     }
-    written = cut.lineage.epoch_at(ranges[0][0])
+    written = truncation.lineage.epoch_at(ranges[0][0])
     if lost:
         outcome = "the partition has lost them"
     elif back:
@@ -166,18 +183,18 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         outcome = f"{leader} still had them then; whether the partition kept them is not known"
     else:
         outcome = "whether the partition kept them is not known"
-    epoch = history.epochs.get(cut.epoch)
-    cause = "hw-truncation" if cut.reason is TruncationReason.HIGH_WATERMARK else "unknown"
+    epoch = history.epochs.get(truncation.epoch)
+    cause = "hw-truncation" if truncation.reason is TruncationReason.HIGH_WATERMARK else "unknown"
     if cause == "unknown" and epoch is not None and not had:
         cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
     if cause == "unknown" and lost:  # the leader it cut for had followed who lacked them first
         lacked = next(loss for loss in losses(history)[0] if intersect(loss.ranges, lost))
         cause = loss_cause(history, lacked.epoch, lost[0][0], statement.epoch)
     inferences: tuple[str, ...] = ()
-    if not cut.end_exact:
+    if not truncation.end_exact:
         inferences = (
             (
-                f"broker {cut.replica} held everything below {cut.end}: it was in the ISR when that high "
+                f"broker {truncation.replica} held everything below {truncation.end}: it was in the ISR when that high "
                 f"watermark was reached"
             ),
         )
@@ -187,21 +204,21 @@ def _finding(history: History, cut: Cut, ranges: tuple[Range, ...], statement: S
         severity=Severity.CRITICAL
         if lost
         else Severity.WARNING
-        if settled or cut.reason is TruncationReason.HIGH_WATERMARK
+        if settled or truncation.reason is TruncationReason.HIGH_WATERMARK
         else Severity.ERROR,
         confidence=weighed(weak),
         **place(history),
-        replicas=(cut.replica,),
-        epochs=tuple(sorted({e for e in (written, cut.epoch) if e >= 0})),
+        replicas=(truncation.replica,),
+        epochs=tuple(sorted({e for e in (written, truncation.epoch) if e >= 0})),
         offsets=ranges,
         records=(size(ranges), size(ranges)),
         summary=(
-            f"broker {cut.replica} cut committed offsets {span_text(ranges)} ({count_text(ranges)}) from its log in "
-            f"{epoch_text(cut.epoch)}{again}; {outcome}"
+            f"broker {truncation.replica} cut committed offsets {span_text(ranges)} ({count_text(ranges)}) from its "
+            f"log in {epoch_text(truncation.epoch)}{again}; {outcome}"
         ),
-        facts=(statement_fact(statement), cut_fact(cut), *repeats_facts(history, cut)),
-        before={"log_end_offset": cut.end},
-        after={"log_end_offset": cut.target},
+        facts=(statement_fact(statement), cut_fact(truncation), *repeats_facts(history, truncation)),
+        before={"log_end_offset": truncation.end},
+        after={"log_end_offset": truncation.target},
         inferences=inferences,
         not_because=("by leader epoch the removed records are the committed ones, not others at the same offsets",),
         cause=cause,

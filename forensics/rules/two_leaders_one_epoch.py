@@ -47,17 +47,17 @@ ID = "two-leaders-one-epoch"
 def judge(history: History, case: Case) -> Judgement:
     """Compare everyone's word on each epoch's leader."""
     findings = []
-    doubts = []
+    possible_losses = []
     blind = tuple(broker for broker in sorted(members(history, case)) if not history.coverage.whole(broker))
     for number, epoch in sorted(history.epochs.items()):
         if not epoch.other_leaders or epoch.leader is None:
             continue
         if blind:
             named = tuple((number, leader) for leader in (epoch.leader, *sorted(epoch.other_leaders)))
-            doubts.append(Want(Question.CREATED_AGAIN, (of(blind, *BOTH_LOGS),), epochs=named))
+            possible_losses.append(Want(Question.CREATED_AGAIN, (of(blind, *BOTH_LOGS),), epochs=named))
             continue
         if history.lives > 1 and history.topic_id is None:
-            doubts.append(Want(Question.WHICH_LIFE, (anywhere(*BOTH_LOGS),), epochs=((number, None),)))
+            possible_losses.append(Want(Question.WHICH_LIFE, (anywhere(*BOTH_LOGS),), epochs=((number, None),)))
             continue
         leaders = tuple(sorted({epoch.leader, *epoch.other_leaders}))
         facts = [Fact(f"leader of epoch {number}", broker=epoch.leader, refs=tuple(epoch.refs))]
@@ -75,7 +75,7 @@ def judge(history: History, case: Case) -> Judgement:
                 epochs=(number,),
                 summary=f"leader epoch {number} has {len(leaders)} leaders: {brokers_text(leaders)}",
                 facts=tuple(facts),
-                cause="epochs-put-back" if history.backwards else "unknown",
+                cause="epochs-put-back" if history.epoch_rollbacks else "unknown",
                 keep=f"the copies of {history.name} on {brokers_text(leaders)}",
                 next_steps=actions(
                     f"stop {brokers_text(leaders)} and copy the directory {history.name} of each to another disk",
@@ -90,11 +90,11 @@ def judge(history: History, case: Case) -> Judgement:
         )
     led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
     if not led:
-        doubts.append(any_leader())
+        possible_losses.append(any_leader())
     unheard = unheard_roles(history, case)
     if led and unheard:
-        doubts.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unheard, Artefact.STATE_CHANGE_LOG),)))
-    return judgement(ID, findings, doubts)
+        possible_losses.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unheard, Artefact.STATE_CHANGE_LOG),)))
+    return judgement(ID, findings, possible_losses)
 
 
 RULE = Rule(ID, Severity.CRITICAL, "TWO LEADERS IN ONE EPOCH", judge, __doc__ or "")

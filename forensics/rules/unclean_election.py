@@ -41,13 +41,13 @@ from forensics.case import Case
 from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.elections import (
+    elected_with_others,
     from_isr,
     isr_before,
     isr_changed_untold,
-    kept_company,
+    isr_changes_complete,
     maybe_eligible,
     outside_isr,
-    unbroken,
     was_last_member,
 )
 from forensics.replay.epochs import in_one_request
@@ -78,7 +78,7 @@ def judge(history: History, case: Case) -> Judgement:
     missing: list[Want] = []
     unheard = unheard_roles(history, case)
     for position, epoch in enumerate(led):
-        if history.backwards and not epoch.unclean:
+        if history.epoch_rollbacks and not epoch.unclean:
             missing.append(went_back(history))
             continue
         if not _seen(history, epoch, led[position - 1] if position else None, unheard):
@@ -135,24 +135,24 @@ def _end_early(history: History) -> bool:
     latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
     last = history.epochs.get(latest)
     partly = history.coverage.missing_in(Span.WITHIN)
-    spans = [(broker, tenure) for broker in partly for tenure in history.tenures.get(broker, [])[-1:]]
+    spans = [(broker, role_span) for broker in partly for role_span in history.role_spans.get(broker, [])[-1:]]
     return any(
-        tenure.epoch >= latest or (last is not None and last.leader == broker)
-        for broker, tenure in spans
-        if tenure.steps and tenure.steps[-1].kind is StepKind.LINES_MISSING
+        role_span.epoch >= latest or (last is not None and last.leader == broker)
+        for broker, role_span in spans
+        if role_span.steps and role_span.steps[-1].kind is StepKind.LINES_MISSING
     )
 
 
 def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[int]) -> bool:
     """Whether the election of an epoch's leader can be judged: somebody tells the ISR it was elected from."""
-    if epoch.epoch == 0 or epoch.unclean or epoch.safe or kept_company(history, epoch):
+    if epoch.epoch == 0 or epoch.unclean or epoch.safe or elected_with_others(history, epoch):
         return True
     last = isr_before(history, epoch)
     if last is not None:
         # Once a controller to 1.0 has emptied the ISR it takes the epochs before to tell who was the last in it.
         emptied = not last and epoch.epoch - 1 in history.epochs and history.epochs[epoch.epoch - 1].by_request
         return not emptied or was_last_member(history.epochs, epoch) is not None
-    if before is None or not unbroken(history, epoch):
+    if before is None or not isr_changes_complete(history, epoch):
         return False
     if before.leader in history.replicas and not history.coverage.has(before.leader, Printed.LOG):
         return False  # there a leader tells of each change of the ISR (Partition.shrinkIsr, expandIsr)
@@ -161,7 +161,7 @@ def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[in
     # While nobody leads, the ISR stays as it is.
     between = [history.epochs.get(number) for number in range(before.epoch + 1, epoch.epoch)]
     led_next = all(one is not None and one.leader == -1 for one in between)
-    return led_next and before.isr_own and before.leader not in unheard
+    return led_next and before.isr_from_leader and before.leader not in unheard
 
 
 def _wish(history: History, epoch: Epoch, unheard: list[int]) -> Want:
@@ -181,12 +181,12 @@ def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[Wan
     """Leader epochs that must have been, and of whose leader nobody tells whose lines are all at hand."""
     numbers = [epoch.epoch for epoch in led]
     # While nobody leads, stock logging of KRaft brokers may tell of no epoch; with ZooKeeper controllers tell of each.
-    if not numbers or history.backwards or (history.kraft and not unheard):
+    if not numbers or history.epoch_rollbacks or (history.kraft and not unheard):
         return []
     told = {number for number, _ in history.states.values() if number is not None} | {*numbers}
     named = {*history.epochs, *range(min(numbers), max(numbers))}
     for one, two in itertools.pairwise(sorted(history.epochs)):
-        if in_one_request(history.epochs[one], history.epochs[two], history.tenures, history.removed):
+        if in_one_request(history.epochs[one], history.epochs[two], history.role_spans, history.removed):
             named -= {*range(one + 1, two)}
     silent = sorted(named - told - {n for n, e in history.epochs.items() if e.leader is not None})
     if not silent:

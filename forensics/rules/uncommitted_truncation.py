@@ -38,7 +38,14 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import cut_fact, doubt_of, missing_logs, repeats_facts, times_told, unmeasured
+from forensics.rules.story import (
+    cut_fact,
+    doubt_of,
+    missing_logs,
+    repeats_facts,
+    times_told,
+    truncations_of_unknown_extent,
+)
 from forensics.rules.wants import Want
 
 ID = "uncommitted-truncation"
@@ -48,44 +55,52 @@ def judge(history: History, case: Case) -> Judgement:
     """Look at what each cut removed beyond what is known to be committed."""
     findings = []
     open_: list[Want] = []
-    for cut in history.cuts:
-        row = cut.refs[0].row
-        proof = committed(history, cut.lineage, cut.target, cut.end, replica=cut.replica, before=cut.epoch, row=row)
-        rest = subtract([(cut.target, cut.end)], proof.ranges)
-        doubt = doubt_of(history, cut) if rest else None
-        if doubt is not None:
-            open_.append(doubt)
+    for truncation in history.truncations:
+        row = truncation.refs[0].row
+        proof = committed(
+            history,
+            truncation.lineage,
+            truncation.target,
+            truncation.end,
+            replica=truncation.replica,
+            before=truncation.epoch,
+            row=row,
+        )
+        rest = subtract([(truncation.target, truncation.end)], proof.ranges)
+        possible_loss = doubt_of(history, truncation) if rest else None
+        if possible_loss is not None:
+            open_.append(possible_loss)
         elif rest:
-            findings.append(_finding(history, cut, tuple(rest)))
-    return judgement(ID, findings, [*open_, *unmeasured(history), *missing_logs(history, case)])
+            findings.append(_finding(history, truncation, tuple(rest)))
+    return judgement(ID, findings, [*open_, *truncations_of_unknown_extent(history), *missing_logs(history, case)])
 
 
-def _finding(history: History, cut: Cut, ranges: tuple[Range, ...]) -> Finding:
+def _finding(history: History, truncation: Cut, ranges: tuple[Range, ...]) -> Finding:
     least = size(ranges)
     what = f"offsets {span_text(ranges)} ({count_text(ranges)})"
     uncertain: tuple[str, ...] = ()
-    if not cut.end_exact:
+    if not truncation.end_exact:
         what = f"offsets from {ranges[0][0]} on ({least:,} or more)"
-        uncertain = (f"how far broker {cut.replica}'s log had reached: no line says",)
+        uncertain = (f"how far broker {truncation.replica}'s log had reached: no line says",)
     return Finding(
         rule=ID,
         severity=Severity.INFO,
         confidence=Confidence.PROVEN,
         **place(history),
-        replicas=(cut.replica,),
-        epochs=(cut.epoch,) if cut.epoch >= 0 else (),
+        replicas=(truncation.replica,),
+        epochs=(truncation.epoch,) if truncation.epoch >= 0 else (),
         offsets=ranges,
-        records=(least, least if cut.end_exact else None),
+        records=(least, least if truncation.end_exact else None),
         summary=(
-            f"broker {cut.replica} cut {what} from its log in {epoch_text(cut.epoch)}; nothing shows that they were "
-            "committed"
+            f"broker {truncation.replica} cut {what} from its log in {epoch_text(truncation.epoch)}; nothing shows "
+            "that they were committed"
         ),
-        facts=(cut_fact(cut), *repeats_facts(history, cut)),
-        before={"log_end_offset": cut.end} if cut.end_exact else {},
-        after={"log_end_offset": cut.target},
+        facts=(cut_fact(truncation), *repeats_facts(history, truncation)),
+        before={"log_end_offset": truncation.end} if truncation.end_exact else {},
+        after={"log_end_offset": truncation.target},
         uncertain=uncertain,
         cause="acks1-failover",
-        count=times_told(history, cut),
+        count=times_told(history, truncation),
     )
 
 

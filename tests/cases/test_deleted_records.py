@@ -43,6 +43,6 @@ def test_a_fork_that_a_log_without_epochs_kept_is_no_epoch_given_out_twice(tmp_p
     """Deleted to its end, the log of broker 1 has no epoch any more: back, it is cut to its leader's end at 25."""
     result = scan([str(unpacked("retloss-3.9.1", tmp_path))])
     (partition,) = (one for one in result.partitions if one.history.name == "delall-0")
-    assert partition.history.backwards == []
+    assert partition.history.epoch_rollbacks == []
     (fork,) = partition.judgements["replica-divergence"].findings
     assert (fork.offsets, fork.cause) == (((20, 25),), "unclean-election")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.leftovers import LEFT_BEHIND
+from forensics.replay.stale_dirs import LEFT_BEHIND
 from tests.cases.test_recorded import LOSS, unpacked
 from tests.incident import wishes
 

@@ -28,7 +28,7 @@ def test_nothing_is_alarming_and_no_line_is_missing(name: str, tmp_path: Path) -
     assert "evidence-gap" not in {finding.rule for finding in result.findings}
     for partition in result.partitions:
         assert not missing_within(partition.history)
-        assert not partition.history.backwards
+        assert not partition.history.epoch_rollbacks
 
 
 def test_what_a_leader_converted_is_no_other_record(tmp_path: Path) -> None:

@@ -141,8 +141,8 @@ def test_the_directory_that_knows_the_later_epoch_is_live_and_what_was_left_behi
     )
     assert "old/orders-0" in finding.next_steps[0].text
     assert finding.do_not[0].endswith("broker-1/old/orders-0 of broker 1 (log end 100): it has the last copy")
-    cut = one(incident.findings("truncation-below-committed"))
-    assert cut.next_steps[0].text.endswith("it names the copy to keep")
+    truncation = one(incident.findings("truncation-below-committed"))
+    assert truncation.next_steps[0].text.endswith("it names the copy to keep")
     assert (finding.next_steps[1].command or "").startswith("cd /path/to/copy/orders-0 && for f in *.log")
     stale = one(incident.findings("stale-directory"))
     assert "broker-1/data/orders-0 (log end 80) was taken as the live one" in stale.summary
@@ -289,7 +289,7 @@ def test_an_old_leader_that_leads_again_takes_the_new_records_away(incident: Inc
 # -- epochs that went back ------------------------------------------------------------------------
 
 
-def put_back(incident: Incident, *, committed: int) -> None:
+def restored_checkpoints(incident: Incident, *, committed: int) -> None:
     """Broker 2 leads epoch 5 alone; then epochs are handed out from 3 on again, to broker 1, whom broker 2 follows."""
     incident.elects(20, 5, 2, [2])
     incident[2].leads(20, 5, 100, 100, [2])
@@ -304,7 +304,7 @@ def put_back(incident: Incident, *, committed: int) -> None:
 def test_a_leader_that_follows_a_lower_epoch_later_has_lost_what_it_had_committed(
     committed: int, incident: Incident
 ) -> None:
-    put_back(incident, committed=committed)
+    restored_checkpoints(incident, committed=committed)
     assert lost(incident) == ([(100, committed)] if committed > 100 else [])
     assert incident.verdict("committed-data-lost") == ("violated" if committed > 100 else "unknown")
     for finding in incident.findings("committed-data-lost"):
@@ -377,7 +377,7 @@ def after_an_empty_isr(*, by_request: bool = False, elected: bool = False) -> tu
     """Broker 2 leads alone in epoch 2, after an epoch without a leader and without an ISR."""
     history = History("orders", 0)
     nobody = (frozenset[int](), Ref(row=1))
-    history.epochs[1] = Epoch(1, leader=-1, isr=[nobody], isr_told=True, by_request=by_request)
+    history.epochs[1] = Epoch(1, leader=-1, isr=[nobody], isr_from_others=True, by_request=by_request)
     history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), Ref(row=2))], elected=elected)
     return history, history.epochs[2]
 
@@ -387,7 +387,7 @@ def test_with_zookeeper_only_the_last_member_is_elected_cleanly_from_an_empty_is
     """That is the leader before, where one is told: it was alone in the ISR once it was taken out of it."""
     history, epoch = after_an_empty_isr(by_request=True)
     if leader is not None:
-        history.epochs[0] = Epoch(0, leader=leader, served=True)
+        history.epochs[0] = Epoch(0, leader=leader, leader_took_up=True)
     assert outside_isr(history, epoch) is (leader == 1)
     assert not maybe_eligible(history, epoch)
 

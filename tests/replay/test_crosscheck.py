@@ -22,26 +22,26 @@ from forensics.replay.history import (
     Epoch,
     Fork,
     History,
+    HwStatement,
     Replica,
     Role,
-    Shrunk,
-    Statement,
+    ShortenedLog,
     TruncationReason,
 )
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import Step, StepKind, Tenure
+from forensics.replay.steps import RoleSpan, Step, StepKind
 from forensics.rules.story import loss_cause
 from tests.covering import missing_within, whole
 
 LINE = Ref(row=5)
 
 
-def tenure(epoch: int, *steps: Step, run: int = 1, role: Role = Role.FOLLOWER) -> Tenure:
-    return Tenure(1, epoch, run, role, 2, start_end=23, steps=list(steps), refs=[LINE])
+def role_span(epoch: int, *steps: Step, run: int = 1, role: Role = Role.FOLLOWER) -> RoleSpan:
+    return RoleSpan(1, epoch, run, role, 2, start_end=23, steps=list(steps), refs=[LINE])
 
 
-def cut(target: int, row: int) -> Step:
+def truncation(target: int, row: int) -> Step:
     return Step(StepKind.TRUNCATED, target, None, target + 1, TruncationReason.LEADER_EPOCH, None, (Ref(row=row),))
 
 
@@ -49,9 +49,9 @@ def cut(target: int, row: int) -> Step:
     ("on_disk", "steps", "missing"),
     [
         (((0, 0), (1, 16)), [], True),  # what it came back with was of epoch 1: it had been cut to 16 before
-        (((0, 0), (1, 16)), [cut(16, row=9)], False),  # it was cut later, and says so
-        (((0, 0), (1, 16)), [cut(16, row=3)], True),  # it says so of a time before
-        (((0, 0), (1, 16)), [cut(18, row=9)], True),  # not so far
+        (((0, 0), (1, 16)), [truncation(16, row=9)], False),  # it was cut later, and says so
+        (((0, 0), (1, 16)), [truncation(16, row=3)], True),  # it says so of a time before
+        (((0, 0), (1, 16)), [truncation(18, row=9)], True),  # not so far
         (((0, 0), (1, 21)), [], False),
         ((), [], False),  # files of before message format v2 have no epochs
     ],
@@ -60,10 +60,10 @@ def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_t
     on_disk: tuple[tuple[int, int], ...], steps: list[Step], missing: bool
 ) -> None:
     history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
-    history.tenures = {1: [tenure(1, *steps)]}
+    history.role_spans = {1: [role_span(1, *steps)]}
     history.disks = {1: Disk(lineage=Lineage(on_disk), end=30)}
-    shrunk = Shrunk(1, 0, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
-    unexplained, lines = found_shorter_unexplained(history, shrunk, 5)
+    shortened = ShortenedLog(1, 0, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
+    unexplained, lines = found_shorter_unexplained(history, shortened, 5)
     assert unexplained == missing
     why = "its files hold other records from offset 16 on than its lines lead to"
     assert (lines.text if lines is not None else None) == (why if missing else None)
@@ -83,10 +83,10 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
     isr: set[int], how: bool, hw: int, known: int | None
 ) -> None:
     history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
-    history.tenures = {1: [tenure(0)]}
-    history.epochs = {0: Epoch(0, leader=2, start=0, served=True)}
-    history.epochs[1] = Epoch(1, leader=2, start=16, isr=[(frozenset(isr), LINE)], isr_elected=how, served=True)
-    said = Statement(1, 0, Lineage(((0, 0),)), hw, Confidence.PROVEN, "printed", None, (LINE,))
+    history.role_spans = {1: [role_span(0)]}
+    history.epochs = {0: Epoch(0, leader=2, start=0, leader_took_up=True)}
+    history.epochs[1] = Epoch(1, leader=2, start=16, isr=[(frozenset(isr), LINE)], isr_elected=how, leader_took_up=True)
+    said = HwStatement(1, 0, Lineage(((0, 0),)), hw, Confidence.PROVEN, "printed", None, (LINE,))
     assert beyond_lines(history, said) == known
 
 
@@ -103,10 +103,12 @@ def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
     isr: set[int], run: int, leader: int, known: int | None
 ) -> None:
     history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
-    history.tenures = {1: [tenure(0), tenure(1, run=run)]}
-    history.epochs = {0: Epoch(0, leader=2, start=0, served=True)}
-    history.epochs[1] = Epoch(1, leader=leader, start=16, isr=[(frozenset(isr), LINE)], isr_elected=True, served=True)
-    said = Statement(1, 0, Lineage(((0, 0),)), 30, Confidence.PROVEN, "printed", None, (LINE,))
+    history.role_spans = {1: [role_span(0), role_span(1, run=run)]}
+    history.epochs = {0: Epoch(0, leader=2, start=0, leader_took_up=True)}
+    history.epochs[1] = Epoch(
+        1, leader=leader, start=16, isr=[(frozenset(isr), LINE)], isr_elected=True, leader_took_up=True
+    )
+    said = HwStatement(1, 0, Lineage(((0, 0),)), 30, Confidence.PROVEN, "printed", None, (LINE,))
     assert beyond_lines(history, said) == known
 
 
@@ -119,27 +121,29 @@ def test_a_truncation_by_leader_epoch_takes_nothing_that_the_leader_has(
 
 
 @pytest.mark.parametrize(
-    ("spans", "second", "cut", "cause"),
+    ("spans", "second", "truncation", "cause"),
     [
-        ([tenure(3), tenure(4)], 4, None, "lagging-isr-member"),
-        ([tenure(4)], 4, None, "unknown"),  # in which process it was in the ISR of epoch 3 is not told
-        ([tenure(3), tenure(4, run=2)], 4, None, "unknown"),
-        ([tenure(3), tenure(5)], 5, None, "unknown"),  # of epoch 4 nobody tells
-        ([tenure(3), tenure(4)], 4, 10, "unknown"),  # it was cut, and what that took is not told
+        ([role_span(3), role_span(4)], 4, None, "lagging-isr-member"),
+        ([role_span(4)], 4, None, "unknown"),  # in which process it was in the ISR of epoch 3 is not told
+        ([role_span(3), role_span(4, run=2)], 4, None, "unknown"),
+        ([role_span(3), role_span(5)], 5, None, "unknown"),  # of epoch 4 nobody tells
+        ([role_span(3), role_span(4)], 4, 10, "unknown"),  # it was cut, and what that took is not told
     ],
 )
 def test_a_member_that_lagged_was_there_when_the_records_were_written(
-    spans: list[Tenure], second: int, cut: int | None, cause: str
+    spans: list[RoleSpan], second: int, truncation: int | None, cause: str
 ) -> None:
     early = Answer.YES
     history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1), joins_below_epoch_start=early)
     isr = [(frozenset({1, 2}), LINE)]
-    history.epochs = {n: Epoch(n, leader=2, start=n, isr=isr, isr_own=True, served=True) for n in (3, second)}
-    last = history.epochs[second + 1] = Epoch(second + 1, leader=1, start=10, isr=isr, served=True)
-    history.tenures = {1: spans}
-    if cut is not None:
-        history.unmeasured = [
-            Cut(1, second, 2, cut, cut, False, Lineage(), TruncationReason.HIGH_WATERMARK, None, (LINE,))
+    history.epochs = {
+        n: Epoch(n, leader=2, start=n, isr=isr, isr_from_leader=True, leader_took_up=True) for n in (3, second)
+    }
+    last = history.epochs[second + 1] = Epoch(second + 1, leader=1, start=10, isr=isr, leader_took_up=True)
+    history.role_spans = {1: spans}
+    if truncation is not None:
+        history.truncations_of_unknown_extent = [
+            Cut(1, second, 2, truncation, truncation, False, Lineage(), TruncationReason.HIGH_WATERMARK, None, (LINE,))
         ]
     assert loss_cause(history, last, 12, 3) == cause
 
@@ -167,7 +171,7 @@ def test_a_follower_cuts_its_log_to_where_its_epoch_ends_before_it_fetches(
     lacking: Collection[int],
 ) -> None:
     """Where it did not, its lines are missing, or its leader's where that seems to have older records there."""
-    follows = tenure(1)
+    follows = role_span(1)
     follows.start_end, follows.leader = end, 2
     for told in (True, False):
         replicas = {number: Replica(number) for number in (1, 2)}
@@ -198,7 +202,10 @@ def test_a_high_watermark_over_records_of_its_own_was_reached_before_a_later_lea
 ) -> None:
     history = History("orders", 0, forks=[fork(1, 2, apart)], compared=frozenset({(1, 2)}))
     history.disks = {broker: Disk(end=end) for broker, end in zip((1, 2), ends, strict=True)}
-    history.epochs = {0: Epoch(0, leader=1, start=0, served=True), 2: Epoch(2, leader=2, start=21, served=True)}
+    history.epochs = {
+        0: Epoch(0, leader=1, start=0, leader_took_up=True),
+        2: Epoch(2, leader=2, start=21, leader_took_up=True),
+    }
     assert next_start(history, 1, 0, 38) == start
 
 
@@ -216,10 +223,10 @@ def test_records_that_the_leader_has_as_another_copy_has_them_are_not_lost(
     history.disks = {1: Disk(end=80), 3: Disk(end=80)}
     history.replicas = {1: Replica(1, lineage=old, end=80), 3: Replica(3, lineage=new, end=80)}
     history.epochs = {
-        0: Epoch(0, leader=1, start=0, served=True, lineage=old),
-        2: Epoch(2, leader=3, start=43, served=True, lineage=new),
+        0: Epoch(0, leader=1, start=0, leader_took_up=True, lineage=old),
+        2: Epoch(2, leader=3, start=43, leader_took_up=True, lineage=new),
     }
-    history.statements = [Statement(1, 0, old, 80, Confidence.PROVEN, "with which it returned", None, (LINE,), True)]
+    history.statements = [HwStatement(1, 0, old, 80, Confidence.PROVEN, "with which it returned", None, (LINE,), True)]
     (loss,), unclear = losses(history)
     assert list(loss.ranges) == gone
     assert unclear == ([] if gone == [(43, 80)] else [(43, 50)])
@@ -239,7 +246,7 @@ def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[in
     history = History("orders", 0)
     own = [(frozenset({2}), LINE), (frozenset({1, 2}), LINE)]
     told = {isr for isr, _ in own}
-    history.epochs = {2: Epoch(2, leader=2, start=16, isr=own, isr_own=True, served=True, told=told)}
+    history.epochs = {2: Epoch(2, leader=2, start=16, isr=own, isr_from_leader=True, leader_took_up=True, told=told)}
     history.states = {number: (2, frozenset(isr) if isr is not None else None) for number, isr in states.items()}
     history.states[9] = (3, frozenset({2}))  # of another epoch
     assert left_unseen(history, history.epochs[2], 1) == left
@@ -250,8 +257,8 @@ def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[in
 )
 def test_of_an_epoch_that_nobody_names_no_lines_are_there(named: bool, later: tuple[int, ...], missing: bool) -> None:
     history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
-    history.tenures = {1: [tenure(1), *(tenure(number, run=2) for number in later)]}
+    history.role_spans = {1: [role_span(1), *(role_span(number, run=2) for number in later)]}
     history.epochs = {number: Epoch(number, leader=2) for number in range(1, 5)}
     history.coverage = whole(1, unnamed=() if named else (3,))
-    shrunk = Shrunk(1, 1, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
-    assert found_shorter_unexplained(history, shrunk, 5) == (missing, None)
+    shortened = ShortenedLog(1, 1, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
+    assert found_shorter_unexplained(history, shortened, 5) == (missing, None)

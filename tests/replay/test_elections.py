@@ -11,18 +11,18 @@ from forensics.replay.elections import (
     from_isr,
     isr_before,
     isr_changed_untold,
+    isr_changes_complete,
     latest_told,
     maybe_eligible,
     outlived,
     outside_isr,
     states,
-    unbroken,
     was_last_member,
 )
 from forensics.replay.epochs import collect
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History, Role
-from forensics.replay.steps import Tenure
+from forensics.replay.steps import RoleSpan
 from parsers.schema import Kind
 
 LINE = Ref(row=1)
@@ -31,9 +31,11 @@ LINE = Ref(row=1)
 def succession(told: States, *later: set[int], elected: bool = False, eligible: bool = False) -> tuple[History, Epoch]:
     """Broker 1 led epoch 0 and ended alone in the ISR; broker 2 leads epoch 1, of which it states its later ISRs."""
     history = History("orders", 0, kraft=eligible, eligible=eligible, states=told)
-    history.epochs[0] = Epoch(0, leader=1, isr=[(frozenset({1, 2}), LINE), (frozenset({1}), LINE)], isr_own=True)
+    history.epochs[0] = Epoch(
+        0, leader=1, isr=[(frozenset({1, 2}), LINE), (frozenset({1}), LINE)], isr_from_leader=True
+    )
     isrs = [(frozenset(isr), LINE) for isr in later]
-    history.epochs[1] = Epoch(1, leader=2, isr=isrs, isr_own=True, elected=elected, isr_elected=False)
+    history.epochs[1] = Epoch(1, leader=2, isr=isrs, isr_from_leader=True, elected=elected, isr_elected=False)
     return history, history.epochs[1]
 
 
@@ -67,9 +69,9 @@ def test_where_eligible_leader_replicas_may_be_who_elects_must_say_unclean() -> 
 
 def test_a_kraft_controller_may_change_the_isr_of_a_leader_that_is_gone() -> None:
     history, epoch = succession({0: (0, frozenset({1, 2})), 3: (1, frozenset({2}))}, {2}, eligible=True)
-    assert not unbroken(history, epoch)
+    assert not isr_changes_complete(history, epoch)
     history.states[1], history.states[2] = (0, frozenset({1})), (0, None)
-    assert unbroken(history, epoch)
+    assert isr_changes_complete(history, epoch)
 
 
 def change(kind: Kind, partition_epoch: int, **values: object) -> Event:
@@ -86,13 +88,13 @@ def test_a_change_of_the_isr_is_of_the_epoch_that_its_leader_serves() -> None:
 
 def test_a_leader_may_have_lived_on_where_others_tell_a_later_isr_of_its_epoch() -> None:
     history, _ = succession({1: (0, frozenset({1})), 4: (1, frozenset({2}))}, {2})
-    tenures = {1: [Tenure(1, 0, 1, Role.LEADER)], 2: [Tenure(2, 1, 1, Role.LEADER)]}
-    assert outlived(history, tenures) == []
+    role_spans = {1: [RoleSpan(1, 0, 1, Role.LEADER)], 2: [RoleSpan(2, 1, 1, Role.LEADER)]}
+    assert outlived(history, role_spans) == []
     history.states[2] = (0, frozenset({1, 3}))
     assert latest_told(history, history.epochs[0], frozenset()) == {1, 3}
-    assert outlived(history, tenures) == tenures[1]
-    history.epochs[0].isr_own = False
-    assert outlived(history, tenures) == [], "its own word is not in the evidence at all"
+    assert outlived(history, role_spans) == role_spans[1]
+    history.epochs[0].isr_from_leader = False
+    assert outlived(history, role_spans) == [], "its own word is not in the evidence at all"
 
 
 Chain = dict[int, tuple[int, set[int] | None]]
@@ -157,10 +159,10 @@ def test_a_later_number_tells_of_changes_before_an_election_that_has_none(
 ) -> None:
     """Broker 3 led epoch 1, broker 2 alone leads epoch 2, nobody epoch 3; states are numbered as far as given."""
     history = History("orders", 0, states={number: (of, None) for number, of in numbers.items()})
-    history.epochs[1] = Epoch(1, leader=3, isr=[(frozenset(isr), LINE) for isr in own], isr_own=True)
+    history.epochs[1] = Epoch(1, leader=3, isr=[(frozenset(isr), LINE) for isr in own], isr_from_leader=True)
     history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), LINE)], isr_elected=True)
     history.epochs[3] = Epoch(3, leader=-1)
-    assert unbroken(history, history.epochs[2]) is seen
+    assert isr_changes_complete(history, history.epochs[2]) is seen
     assert outside_isr(history, history.epochs[2]) is seen
     assert isr_changed_untold(history, history.epochs[2]) is missed
 
@@ -169,9 +171,9 @@ def test_an_epoch_of_which_nobody_says_who_led_may_have_changed_the_isr() -> Non
     history, epoch = succession({}, {2})
     epoch.isr_elected = True
     assert outside_isr(history, epoch)
-    history.epochs = {0: history.epochs[0], 1: Epoch(1, served=True), 2: epoch}
+    history.epochs = {0: history.epochs[0], 1: Epoch(1, leader_took_up=True), 2: epoch}
     epoch.epoch = 2
-    assert not unbroken(history, epoch)
+    assert not isr_changes_complete(history, epoch)
     assert not outside_isr(history, epoch)
     history.states = {5: (1, frozenset({1})), 6: (2, frozenset({2}))}
     assert outside_isr(history, epoch), "somebody tells the state just before all the same"
@@ -184,6 +186,6 @@ def test_the_first_number_of_an_epoch_may_be_that_of_a_change_within_it(first: i
     """
     both, alone = frozenset({1, 2}), frozenset({1})
     history = History("orders", 0, states={0: (0, both), first: (1, both)})
-    history.epochs[0] = Epoch(0, leader=1, isr=[(both, LINE)], isr_own=True)
-    history.epochs[1] = Epoch(1, leader=1, isr=[(alone, LINE), (both, LINE)], isr_own=own, isr_elected=True)
-    assert unbroken(history, history.epochs[1]) is seen
+    history.epochs[0] = Epoch(0, leader=1, isr=[(both, LINE)], isr_from_leader=True)
+    history.epochs[1] = Epoch(1, leader=1, isr=[(alone, LINE), (both, LINE)], isr_from_leader=own, isr_elected=True)
+    assert isr_changes_complete(history, history.epochs[1]) is seen

@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.directory import Ref
-from forensics.replay.elections import outside_isr, unbroken
+from forensics.replay.elections import isr_changes_complete, outside_isr
 from forensics.replay.epochs import collect, unnamed
 from forensics.replay.history import BrokerFacts, Epoch, History, Role
 from forensics.replay.omissions.role_epochs import Roles, missed_epochs
-from forensics.replay.steps import Step, StepKind, Tenure
+from forensics.replay.steps import RoleSpan, Step, StepKind
 
 LINE = Ref(row=5)
 
 
 def test_what_a_follower_fetched_of_an_epoch_its_leader_wrote() -> None:
     """Its leader's own lines, which are in the evidence, do not tell that it took up the epoch."""
-    follower = Tenure(2, 3, 1, Role.FOLLOWER, 1, refs=[LINE])
-    assert not collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].served
+    follower = RoleSpan(2, 3, 1, Role.FOLLOWER, 1, refs=[LINE])
+    assert not collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].leader_took_up
     follower.entries.append((3, 10, LINE))
-    assert collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].served
+    assert collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].leader_took_up
 
 
 @pytest.mark.parametrize("leader", [0, 3])
@@ -41,11 +41,13 @@ def test_epochs_that_nobody_names(
     last = 4 if between == [2, 3] else 3
     members, alone = [(frozenset({leader, 8, 9}), LINE)], [(frozenset({leader}), LINE)]
     epochs = {
-        1: Epoch(1, leader=leader, served=True, isr=members),
-        last: Epoch(last, leader=leader if later is None else later, served=later is None, isr=alone),
+        1: Epoch(1, leader=leader, leader_took_up=True, isr=members),
+        last: Epoch(last, leader=leader if later is None else later, leader_took_up=later is None, isr=alone),
     }
     spans = {
-        leader: [Tenure(leader, number, run, Role.LEADER, leader) for number, run in zip((1, last), runs, strict=True)]
+        leader: [
+            RoleSpan(leader, number, run, Role.LEADER, leader) for number, run in zip((1, last), runs, strict=True)
+        ]
     }
     found = unnamed(epochs, spans, heard=heard, skips=skips)
     assert sorted(found) == between
@@ -68,24 +70,26 @@ def test_with_zookeeper_every_change_of_the_state_is_numbered(
     """Broker 2 leads epoch 2, alone; the ISR of epoch 1 as its leader, broker 3, tells it."""
     history = History("orders", 0)
     told = [(frozenset(isr), LINE) for isr in own]
-    history.epochs[1] = Epoch(1, leader=3, isr=told, isr_own=True, served=True)
-    history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), LINE)], isr_own=True, isr_elected=True, served=True)
+    history.epochs[1] = Epoch(1, leader=3, isr=told, isr_from_leader=True, leader_took_up=True)
+    history.epochs[2] = Epoch(
+        2, leader=2, isr=[(frozenset({2}), LINE)], isr_from_leader=True, isr_elected=True, leader_took_up=True
+    )
     history.states = {
         number: (of, frozenset({2}) if of == 2 else frozenset(own[0]) if number == 1 else None)
         for number, of in numbers.items()
     }
     assert (outside_isr(history, history.epochs[2]) and 2 not in own[-1]) == outside
     if outside:
-        assert unbroken(history, history.epochs[2])
+        assert isr_changes_complete(history, history.epochs[2])
 
 
 @pytest.mark.parametrize(("loaded", "missing"), [(20, False), (34, True)])
 def test_a_log_does_not_grow_while_nobody_leads(loaded: int, missing: bool) -> None:
     """A new process is told that nobody leads, and the next one finds more than it had."""
-    told = Tenure(2, 1, 2, Role.OFFLINE, -1, refs=[LINE], start_end=20)
+    told = RoleSpan(2, 1, 2, Role.OFFLINE, -1, refs=[LINE], start_end=20)
     told.steps.append(Step(StepKind.LOADED, loaded, None, 0, None, None, (LINE,)))
-    spans = {2: [Tenure(2, 0, 1, Role.FOLLOWER, 1, start_end=0), told]}
-    epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1)}
+    spans = {2: [RoleSpan(2, 0, 1, Role.FOLLOWER, 1, start_end=0), told]}
+    epochs = {0: Epoch(0, leader=1, leader_took_up=True), 1: Epoch(1, leader=-1)}
     found = missed_epochs(Roles(spans, epochs, {2: BrokerFacts()}, {}, {}, {}), rising=True)
     why = "its log grew beyond 20 in epoch 1, without a role"
     assert [(one.replica, one.epoch, one.text) for one in found.values()] == ([(2, 1, why)] if missing else [])

@@ -10,7 +10,7 @@ from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.lineage import Lineage
 from forensics.replay.omissions.files import begin_late, end_early
-from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure
+from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 from parsers.schema import DamageKind
 from tests.covering import whole, without
 
@@ -31,24 +31,24 @@ def step(kind: StepKind, target: int, *, end: int | None = None, before: LogBefo
     return Step(kind, target, end, end or 0, None, None, (REF,), before)
 
 
-def history(*spans: Tenure, end: int | None = None, starts_empty: bool = False, leader: int = 1) -> History:
-    """Broker 1 with these tenures; it led the epochs in which it was leader, others were led by broker 2."""
+def history(*spans: RoleSpan, end: int | None = None, starts_empty: bool = False, leader: int = 1) -> History:
+    """Broker 1 with these role spans; it led the epochs in which it was leader, others were led by broker 2."""
     found = History("orders", 0)
-    found.tenures = {1: list(spans)}
+    found.role_spans = {1: list(spans)}
     found.replicas = {1: Replica(1, end=end, starts_empty=starts_empty)}
     found.coverage = whole(1)
     found.disks = {1: Disk(end=end)}
-    found.epochs = {t.epoch: Epoch(t.epoch, leader=leader, served=True, start=t.start_end) for t in spans}
+    found.epochs = {t.epoch: Epoch(t.epoch, leader=leader, leader_took_up=True, start=t.start_end) for t in spans}
     return found
 
 
-def led(epoch: int, *steps: Step, run: int = 1, start: int | None = 0) -> Tenure:
-    return Tenure(1, epoch, run, Role.LEADER, 1, start_end=start, steps=list(steps))
+def led(epoch: int, *steps: Step, run: int = 1, start: int | None = 0) -> RoleSpan:
+    return RoleSpan(1, epoch, run, Role.LEADER, 1, start_end=start, steps=list(steps))
 
 
-def followed(epoch: int, *steps: Step, run: int = 1, start: int | None = None, hw: int | None = None) -> Tenure:
+def followed(epoch: int, *steps: Step, run: int = 1, start: int | None = None, hw: int | None = None) -> RoleSpan:
     kept = None if hw is None else Sample(hw, REF, None)
-    return Tenure(1, epoch, run, Role.FOLLOWER, 2, start_end=start, start_hw=kept, steps=list(steps))
+    return RoleSpan(1, epoch, run, Role.FOLLOWER, 2, start_end=start, start_hw=kept, steps=list(steps))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_lines_that_begin_after_others_tell_of_a_replica() -> None:
     assert unbegun(history(followed(0), followed(3))) == {}
     found = history(followed(3))
     assert unbegun(found) == before
-    found.epochs[0] = Epoch(0, leader=2, served=True)
+    found.epochs[0] = Epoch(0, leader=2, leader_took_up=True)
     assert unbegun(found) == before
     found.epochs[0].isr.append((frozenset({1, 2}), REF))
     assert unbegun(found) == {1: "its lines begin in leader epoch 3, and it was in the ISR in epoch 0"}
@@ -107,7 +107,7 @@ def test_lines_that_begin_after_others_tell_of_a_replica() -> None:
         ([], 12),
     ],
 )
-def test_the_next_known_end_bounds_a_log(later: list[Tenure], most: int | None) -> None:
+def test_the_next_known_end_bounds_a_log(later: list[RoleSpan], most: int | None) -> None:
     assert at_most(history(led(0), *later, end=12), 1, 0) == most
 
 
@@ -130,6 +130,6 @@ def test_a_log_that_is_not_told_of_is_not_bounded() -> None:
         (followed(0, start=0), followed(1, hw=5), None),  # a follower's is behind
     ],
 )
-def test_a_leader_takes_its_high_watermark_into_its_next_role(now: Tenure, after: Tenure, most: int | None) -> None:
+def test_a_leader_takes_its_high_watermark_into_its_next_role(now: RoleSpan, after: RoleSpan, most: int | None) -> None:
     found = history(now, after)
     assert committed_at_most(found, found.epochs[0]) == most

@@ -66,10 +66,10 @@ def test_epoch_at(lineage: Lineage, offset: int) -> None:
 
 @given(lineages(), points)
 def test_a_cut_leaves_what_is_below(lineage: Lineage, end: int) -> None:
-    left = lineage.cut(end)
+    left = lineage.truncated(end)
     assert offsets(left)[:end] == offsets(lineage)[:end]
     assert all(start < end for _, start in left.entries)
-    assert left.cut(end) == left
+    assert left.truncated(end) == left
 
 
 @given(lineages(), st.integers(10, 12), points)
@@ -92,7 +92,7 @@ def test_a_follower_holds_its_own_below_and_its_leaders_above(own: Lineage, lead
     if leader.entries:
         assert offsets(spliced) == offsets(own)[:at] + offsets(leader)[at:]
     else:  # of a leader without a known log nothing can be fetched
-        assert spliced == own.cut(at)
+        assert spliced == own.truncated(at)
 
 
 @given(lineages(), points)
@@ -105,11 +105,11 @@ def test_retention_keeps_what_is_not_removed(lineage: Lineage, log_start: int) -
 @given(lineages(), lineages(), points, points)
 def test_starts_rise_whatever_is_done(one: Lineage, two: Lineage, at: int, end: int) -> None:
     for lineage in (
-        one.cut(at),
+        one.truncated(at),
         one.begin(11, at),
         one.splice(two, at),
         one.from_start(at),
-        one.splice(two, at).cut(end),
+        one.splice(two, at).truncated(end),
     ):
         starts = [start for _, start in lineage.entries]
         assert starts == sorted(set(starts))
@@ -176,7 +176,7 @@ def test_who_is_asked_first_does_not_matter(left: Lineage, right: Lineage, first
 
 @given(lineages(), points, points)
 def test_a_log_that_was_cut_and_grew_differs_from_there_on(lineage: Lineage, at: int, more: int) -> None:
-    grown = lineage.cut(at).begin(11, at)
+    grown = lineage.truncated(at).begin(11, at)
     differ, _ = differences(lineage, grown, 0, END)
     assert inside(differ) <= set(range(at, END))
     dated = {offset for offset in range(at, END) if lineage.epoch_at(offset) != UNKNOWN}

@@ -14,7 +14,7 @@ from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.omissions.own_lines import JUMPED, OwnLines, gaps_in
 from forensics.replay.omissions.role_epochs import Linked, Roles, forget_printed, linked, missed_epochs
 from forensics.replay.protocol import Answer, Protocol
-from forensics.replay.steps import LogBefore, Step, StepKind, Tenure
+from forensics.replay.steps import LogBefore, RoleSpan, Step, StepKind
 from parsers.details import BY_REQUEST, Transition
 from parsers.schema import Kind
 from tests.covering import missing_within
@@ -33,7 +33,7 @@ def gaps(events: list[Event], *, always_truncates: bool = False) -> list[str]:
 
 
 def untold(
-    spans: Mapping[int, Sequence[Tenure]],
+    spans: Mapping[int, Sequence[RoleSpan]],
     epochs: Mapping[int, Epoch],
     facts: Mapping[int, BrokerFacts],
     before_it: Linked | None = None,
@@ -155,8 +155,8 @@ def test_a_trace_has_no_gaps() -> None:
     assert gaps([told, *OLD[8:]], always_truncates=True) == []
 
 
-def tenure(epoch: int, role: Role, leader: int) -> Tenure:
-    return Tenure(1, epoch, 1, role, leader, refs=[Ref()])
+def role_span(epoch: int, role: Role, leader: int) -> RoleSpan:
+    return RoleSpan(1, epoch, 1, role, leader, refs=[Ref()])
 
 
 FENCING = Protocol(fences_fetch_sessions=Answer.YES)
@@ -166,34 +166,36 @@ FENCED = {1: BrokerFacts(protocol=FENCING)}
 @pytest.mark.parametrize(("seconds", "kraft", "missing"), [(2, True, 0), (60, True, 1), (2, False, 1)])
 def test_a_broker_of_kraft_takes_two_epochs_at_once(seconds: int, kraft: bool, missing: int) -> None:
     """Two brokers are fenced at once: who is left tells of the second epoch only, as it heard of both together."""
-    spans = {1: [tenure(0, Role.FOLLOWER, 2), tenure(2, Role.LEADER, 1)]}
+    spans = {1: [role_span(0, Role.FOLLOWER, 2), role_span(2, Role.LEADER, 1)]}
     both = [(frozenset({1, 3}), Ref())]
     short = Epoch(1, leader=3, isr=both, isr_elected=True, time=1_000_000)
-    after = Epoch(2, leader=1, served=True, time=1_000_000 * (1 + seconds))
+    after = Epoch(2, leader=1, leader_took_up=True, time=1_000_000 * (1 + seconds))
     kraft_too = replace(FENCING, kraft=Answer.YES if kraft else Answer.NO)
     facts = {1: BrokerFacts(protocol=kraft_too)}
     assert len(untold(spans, {1: short, 2: after}, facts, {}, {}, {})) == missing
 
 
 def test_others_tell_of_an_epoch_that_a_replica_does_not() -> None:
-    spans = {1: [tenure(0, Role.FOLLOWER, 2), tenure(4, Role.FOLLOWER, 2)]}
-    led = Epoch(2, leader=1, served=True)
-    after = Epoch(4, leader=2, served=True)
+    spans = {1: [role_span(0, Role.FOLLOWER, 2), role_span(4, Role.FOLLOWER, 2)]}
+    led = Epoch(2, leader=1, leader_took_up=True)
+    after = Epoch(4, leader=2, leader_took_up=True)
     assert untold(spans, {2: led, 4: after}, FENCED, {}, {}, {}) == {1: (2, "it led in epoch 2")}
-    led.served = False
+    led.leader_took_up = False
     assert untold(spans, {2: led, 4: after}, FENCED, {}, {}, {}) == {}
     both = [(frozenset({3}), Ref()), (frozenset({1, 3}), Ref())]
-    joined = Epoch(3, leader=3, served=True, isr=both, isr_own=True)
+    joined = Epoch(3, leader=3, leader_took_up=True, isr=both, isr_from_leader=True)
     assert untold(spans, {3: joined, 4: after}, FENCED, {}, {}, {}) == {1: (3, "it came into the ISR in epoch 3")}
-    same = Epoch(3, leader=2, served=True, isr=both, isr_own=True)
+    same = Epoch(3, leader=2, leader_took_up=True, isr=both, isr_from_leader=True)
     assert untold(spans, {3: same, 4: after}, {}, {}, {}, {}) == {}, "it fetched on without being told"
     assert untold({1: spans[1][1:]}, {2: led, 4: after}, FENCED, {}, {}, {}) == {}, "its lines begin later"
 
 
 def test_a_broker_that_says_which_epoch_was_before_passed_the_others_by() -> None:
     """A KRaft broker applies several changes of a partition as one: it went from epoch 0 to 2 in one step."""
-    spans = {1: [Tenure(1, 0, 1, Role.FOLLOWER, refs=[Ref(row=0)]), Tenure(1, 2, 1, Role.FOLLOWER, refs=[Ref(row=1)])]}
-    between = Epoch(1, leader=2, isr=[(frozenset({1, 2}), Ref(row=2))], isr_elected=True, served=True)
+    spans = {
+        1: [RoleSpan(1, 0, 1, Role.FOLLOWER, refs=[Ref(row=0)]), RoleSpan(1, 2, 1, Role.FOLLOWER, refs=[Ref(row=1)])]
+    }
+    between = Epoch(1, leader=2, isr=[(frozenset({1, 2}), Ref(row=2))], isr_elected=True, leader_took_up=True)
     assert untold(spans, {1: between}, FENCED, {}, {}, {}) != {}
     events = [event(Kind.BECOME_FOLLOWER, leader_epoch=2, previous_epoch=0)]
     assert untold(spans, {1: between}, FENCED, linked({1: events}), {}, {}) == {}
@@ -204,12 +206,16 @@ def test_a_broker_that_says_which_epoch_was_before_passed_the_others_by() -> Non
 
 def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader() -> None:
     """Broker 2 had fetched up to 26; broker 1, alone in the ISR and stopped, came back with another disk."""
-    last, first = tenure(0, Role.LEADER, 1), tenure(2, Role.LEADER, 1)
-    between = tenure(1, Role.OFFLINE, -1)
+    last, first = role_span(0, Role.LEADER, 1), role_span(2, Role.LEADER, 1)
+    between = role_span(1, Role.OFFLINE, -1)
     first.start_end = 0
-    fetched = Tenure(2, 0, 1, Role.FOLLOWER, 1, refs=[Ref()], start_end=0, end_low=26)
+    fetched = RoleSpan(2, 0, 1, Role.FOLLOWER, 1, refs=[Ref()], start_end=0, end_low=26)
     spans, facts = {1: [last, between, first], 2: [fetched]}, dict.fromkeys((1, 2), FENCED[1])
-    epochs = {0: Epoch(0, leader=1, served=True), 1: Epoch(1, leader=-1), 2: Epoch(2, leader=1, served=True)}
+    epochs = {
+        0: Epoch(0, leader=1, leader_took_up=True),
+        1: Epoch(1, leader=-1),
+        2: Epoch(2, leader=1, leader_took_up=True),
+    }
     why = "a follower had fetched up to 26 from it in epoch 0, and epoch 2 began at 0"
     assert untold(spans, epochs, facts, {}, {}, {}).get(1) == (0, why)
     between.steps.append(Step(StepKind.CREATED, 0, None, 35, None, None, (Ref(),), LogBefore.REPLACED))
@@ -237,7 +243,7 @@ def test_a_leader_whose_first_role_this_is_is_another_process(previous: int, sto
 
 
 def test_what_was_printed_last_is_not_where_a_later_role_began() -> None:
-    first, second, third = tenure(0, Role.FOLLOWER, 2), tenure(3, Role.LEADER, 1), tenure(4, Role.LEADER, 1)
+    first, second, third = role_span(0, Role.FOLLOWER, 2), role_span(3, Role.LEADER, 1), role_span(4, Role.LEADER, 1)
     first.refs, second.refs, third.refs = [Ref(row=1)], [Ref(row=9)], [Ref(row=12)]
     second.start_end, second.start_ref = 6, Ref(row=5)
     third.start_end, third.start_ref = 20, Ref(row=11)
@@ -277,7 +283,7 @@ def test_an_epoch_for_each_replica_that_was_taken_out_needs_no_name(taken: tuple
     """Two brokers of a pair are lost to ZooKeeper at once: epochs 6 and 7, of which 7 alone is sent."""
     before = Epoch(5, leader=1, isr=[(frozenset({1, 2}), Ref())])
     epochs = {5: before, 7: Epoch(7, leader=-1), 8: Epoch(8, leader=1)}
-    spans = {1: [tenure(5, Role.LEADER, 1), tenure(8, Role.LEADER, 1)]}
+    spans = {1: [role_span(5, Role.LEADER, 1), role_span(8, Role.LEADER, 1)]}
     found = untold(spans, epochs, {}, {}, {}, {7: frozenset(taken)})
     assert (1 in found) == (taken != (1, 2))
 
@@ -425,9 +431,9 @@ def test_a_process_makes_no_log_where_it_has_one(between: list[Event], missing: 
 )
 def test_a_leader_of_which_nothing_is_told_any_more_may_have_led(last: Step | None, end: int, missing: bool) -> None:
     """Who elects says that broker 1 was to lead in epoch 1; its own lines end in epoch 0, as in an older copy."""
-    told, after = tenure(0, Role.LEADER, 1), tenure(3, Role.LEADER, 2)
+    told, after = role_span(0, Role.LEADER, 1), role_span(3, Role.LEADER, 2)
     told.steps, after.start_end = [] if last is None else [last], 13
-    epochs = {n: Epoch(n, leader=b, served=n != 1, elected=True) for n, b in ((0, 1), (1, 1), (2, -1), (3, 2))}
+    epochs = {n: Epoch(n, leader=b, leader_took_up=n != 1, elected=True) for n, b in ((0, 1), (1, 1), (2, -1), (3, 2))}
     found = untold({1: [told], 2: [after]}, epochs, {}, {}, {1: end}, {})
     assert found == ({1: (1, "it was to lead in epoch 1")} if missing else {})
     epochs[1].elected = False  # a follower was told so, and no more

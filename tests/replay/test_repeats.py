@@ -30,7 +30,7 @@ def test_a_loop_of_truncations_is_one_step_with_its_count(sample_traces: Path, t
     (partition,) = [
         p for p in scan([str(looping(sample_traces, tmp_path / "x"))]).partitions if not p.history.incarnation
     ]
-    steps = [step for tenure in partition.history.tenures[2] for step in tenure.steps]
+    steps = [step for role_span in partition.history.role_spans[2] for step in role_span.steps]
     assert len(steps) < 10
     assert sum(1 + step.repeats for step in steps if step.kind is StepKind.TRUNCATED) == TIMES + 1
     found = partition.judgements["truncation-below-committed"].findings

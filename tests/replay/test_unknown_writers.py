@@ -13,7 +13,7 @@ from forensics.replay.coverage import Printed
 from forensics.replay.directory import Ref
 from forensics.replay.history import Epoch, Fork, History, Replica, Role
 from forensics.replay.omissions.unknown_writers import unknown_writers
-from forensics.replay.steps import Step, StepKind, Tenure
+from forensics.replay.steps import RoleSpan, Step, StepKind
 from tests.covering import whole, without
 from tests.incident import wishes
 
@@ -29,11 +29,13 @@ def unwritten(history: History) -> dict[int, str]:
 def forked(*leaders: int, epoch: int | None = None) -> History:
     """Brokers 1, 2 and 3 hold [0, 37); 1 holds others than 2 and 3 from 21 on. Leaders led from epoch 0 on."""
     history = History("orders", 0)
-    history.epochs = {number: Epoch(number, leader=leader, served=True) for number, leader in enumerate(leaders)}
+    history.epochs = {
+        number: Epoch(number, leader=leader, leader_took_up=True) for number, leader in enumerate(leaders)
+    }
     brokers = (1, 2, 3)
     history.replicas = {b: Replica(b, end=37, on_disk=True) for b in brokers}
     history.coverage = whole(*brokers)
-    history.tenures = {b: [Tenure(b, 0, 1, Role.LEADER if b == leaders[0] else Role.FOLLOWER)] for b in brokers}
+    history.role_spans = {b: [RoleSpan(b, 0, 1, Role.LEADER if b == leaders[0] else Role.FOLLOWER)] for b in brokers}
     history.compared = frozenset(itertools.combinations(brokers, 2))
     batch = (21, 21, epoch)
     history.forks = [Fork(1, other, ((21, 37),), REF, REF, batch, batch) for other in (2, 3)]
@@ -55,20 +57,20 @@ def test_a_record_of_message_format_v2_names_its_leader() -> None:
 @pytest.mark.parametrize(("target", "told"), [(20, False), (21, False), (22, True)])
 def test_a_leader_whose_log_was_shortened_may_have_written_both(target: int, told: bool) -> None:
     history = forked(1)
-    history.tenures[1][0].steps.append(Step(StepKind.TRUNCATED, target, 37, 37, None, None, (REF,)))
+    history.role_spans[1][0].steps.append(Step(StepKind.TRUNCATED, target, 37, 37, None, None, (REF,)))
     assert bool(unwritten(history)) is told
 
 
 def test_where_a_leader_may_have_written_what_is_not_at_hand_nothing_follows() -> None:
     assert unwritten(forked(1))
     unread, short, silent, earlier, between, reopened = (forked(1) for _ in range(6))
-    silent.epochs[1] = Epoch(1, leader=1, served=True)
+    silent.epochs[1] = Epoch(1, leader=1, leader_took_up=True)
     unread.compared = frozenset()
     short.replicas[1].end = 21
     silent.coverage = without(silent.coverage, 1, Printed.LOG)
-    earlier.epochs = {3: Epoch(3, leader=1, served=True)}
-    between.epochs |= {1: Epoch(1, served=True), 2: Epoch(2, leader=1, served=True)}
-    reopened.tenures[1].append(Tenure(1, 0, 2, Role.FOLLOWER))
+    earlier.epochs = {3: Epoch(3, leader=1, leader_took_up=True)}
+    between.epochs |= {1: Epoch(1, leader_took_up=True), 2: Epoch(2, leader=1, leader_took_up=True)}
+    reopened.role_spans[1].append(RoleSpan(1, 0, 2, Role.FOLLOWER))
     for history in (unread, short, silent, earlier, between, reopened):
         assert unwritten(history) == {}
 

@@ -132,7 +132,7 @@ def new_replica_without_checkpoint(incident: Incident) -> None:
     incident[2].says(1.5, NO_CHECKPOINT)
 
 
-def shrunk(*, high_watermark: int) -> Callable[[Incident], None]:
+def shortened(*, high_watermark: int) -> Callable[[Incident], None]:
     def make(incident: Incident) -> None:
         incident.begins(100)
         incident[1].shrinks(5, "1,2,3", "1,2", high_watermark, 100, "(brokerId: 3, endOffset: 90)")
@@ -222,7 +222,9 @@ PAIRS: dict[str, Pair] = {
     ),
     "leo-regression": Pair(reloaded(60), (2,), ((60, 100),), "error", shorter_after_a_truncation),
     "hw-regression": Pair(checkpoint_gone, (2,), (), "error", new_replica_without_checkpoint),
-    "hw-above-isr-member": Pair(shrunk(high_watermark=95), (1, 3), ((90, 95),), "warning", shrunk(high_watermark=90)),
+    "hw-above-isr-member": Pair(
+        shortened(high_watermark=95), (1, 3), ((90, 95),), "warning", shortened(high_watermark=90)
+    ),
     "unclean-election": Pair(elected_from("1"), (2,), (), "error", elected_from("1,2")),
     "checkpoint-contradiction": Pair(
         checkpointed("recovery-point", 101), (2,), (), "warning", checkpointed("recovery-point", 100)

@@ -14,7 +14,7 @@ from forensics.replay.coverage import Printed
 from forensics.replay.directory import Ref
 from forensics.replay.history import Epoch, Fork, History, Replica, Role, TruncationReason
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import Step, StepKind, Tenure, lines_missing
+from forensics.replay.steps import RoleSpan, Step, StepKind, lines_missing
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
 from forensics.rules.story import loss_cause
@@ -74,8 +74,12 @@ def test_an_isr_that_may_have_changed_unseen_makes_no_election_unclean(seen: boo
     history = History("orders", 0)
     refs = [Ref(row=n) for n in range(4)]
     history.epochs = {
-        1: Epoch(1, leader=2, isr=[(frozenset({2, 3}), refs[0])], isr_told=True, isr_elected=True, served=True),
-        2: Epoch(2, leader=1, isr=[(frozenset({1}), refs[1])], isr_told=True, isr_elected=True, served=True),
+        1: Epoch(
+            1, leader=2, isr=[(frozenset({2, 3}), refs[0])], isr_from_others=True, isr_elected=True, leader_took_up=True
+        ),
+        2: Epoch(
+            2, leader=1, isr=[(frozenset({1}), refs[1])], isr_from_others=True, isr_elected=True, leader_took_up=True
+        ),
     }
     history.states = {4: (1, frozenset({2, 3})), 6: (2, frozenset({1}))}
     if seen:
@@ -90,9 +94,11 @@ def test_who_may_have_changed_the_isr_in_missing_lines_is_asked_for_them(missed:
     history = History("orders", 0)
     alone = {b: [(frozenset({b}), Ref(row=b))] for b in (1, 2)}
     history.epochs = {
-        0: Epoch(0, leader=2, isr=alone[2], isr_own=True, isr_told=True, isr_elected=True, served=True),
-        1: Epoch(1, leader=1, isr=alone[1], isr_told=True, served=True),
-        2: Epoch(2, leader=-1, isr=alone[1], isr_told=True),
+        0: Epoch(
+            0, leader=2, isr=alone[2], isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
+        ),
+        1: Epoch(1, leader=1, isr=alone[1], isr_from_others=True, leader_took_up=True),
+        2: Epoch(2, leader=-1, isr=alone[1], isr_from_others=True),
     }
     history.states = {0: (0, frozenset({2})), 2 + missed: (2, frozenset({1}))}
     history.replicas = {b: Replica(b, has_logs=True) for b in (1, 2)}
@@ -111,9 +117,11 @@ def test_who_was_in_an_emptied_isr_only_the_epochs_before_tell(
     history = History("orders", 0, elections_told=True)
     if leader is not None:
         own = [(frozenset({leader}), Ref(row=1))]
-        history.epochs[0] = Epoch(0, leader=leader, isr=own, isr_own=True, isr_elected=True, served=True)
-    history.epochs[1] = Epoch(1, leader=-1, isr=[(frozenset(), Ref(row=2))], isr_told=True, by_request=True)
-    history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), Ref(row=3))], isr_own=True, isr_elected=True)
+        history.epochs[0] = Epoch(
+            0, leader=leader, isr=own, isr_from_leader=True, isr_elected=True, leader_took_up=True
+        )
+    history.epochs[1] = Epoch(1, leader=-1, isr=[(frozenset(), Ref(row=2))], isr_from_others=True, by_request=True)
+    history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), Ref(row=3))], isr_from_leader=True, isr_elected=True)
     history.states = {1: (1, frozenset()), 2: (2, frozenset({2}))}
     history.replicas = {b: Replica(b, has_logs=True) for b in (1, 2)}
     history.coverage = whole(1, 2)
@@ -128,14 +136,16 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
     """The controller's lines are there; of broker 1 some are missing, of its last role or (2) of the one before it."""
     history = History("orders", 0, elections_told=True)
     both = [(frozenset({1, 2}), Ref(row=1))]
-    history.epochs[0] = Epoch(0, leader=2, isr=both, isr_own=True, isr_told=True, isr_elected=True, served=True)
+    history.epochs[0] = Epoch(
+        0, leader=2, isr=both, isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
+    )
     history.states = {number: (number, frozenset({1, 2})) for number in range(later + 1)}
     history.replicas = {b: Replica(b, has_logs=True) for b in (1, 2)}
     history.coverage = whole(1, 2)
     if lost:
-        spans = [Tenure(1, 0, run, Role.FOLLOWER, 2) for run in range(1, lost + 1)]
+        spans = [RoleSpan(1, 0, run, Role.FOLLOWER, 2) for run in range(1, lost + 1)]
         spans[0].steps.append(lines_missing(None, Ref(row=1)))
-        history.tenures = {1: spans}
+        history.role_spans = {1: spans}
         history.coverage = holed(history.coverage, 1)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict is (Verdict.CLEAN if known else Verdict.UNKNOWN)
@@ -184,8 +194,17 @@ def test_without_the_leaders_log_its_isr_may_have_grown(sample_traces: Path, tmp
     history = History("orders", 0)
     refs = [Ref(row=n) for n in range(4)]
     history.epochs = {
-        1: Epoch(1, leader=2, isr=[(frozenset({2}), refs[0])], isr_own=True, isr_told=True, served=True),
-        2: Epoch(2, leader=1, isr=[(frozenset({1}), refs[1])], isr_told=True, isr_elected=True, served=True),
+        1: Epoch(
+            1,
+            leader=2,
+            isr=[(frozenset({2}), refs[0])],
+            isr_from_leader=True,
+            isr_from_others=True,
+            leader_took_up=True,
+        ),
+        2: Epoch(
+            2, leader=1, isr=[(frozenset({1}), refs[1])], isr_from_others=True, isr_elected=True, leader_took_up=True
+        ),
     }
     case = scan([str(tmp_path)]).case
     for known in (True, False):
@@ -300,15 +319,21 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
     history.replicas[2] = Replica(2)
     history.coverage = whole(1, 2, unnamed=() if named else (2,))
     leaders = {0: 2, 1: 1, 2: 1, 3: 2}
-    history.epochs = {n: Epoch(n, leader=b, served=True, isr=[(both, ref)], isr_own=True) for n, b in leaders.items()}
+    history.epochs = {
+        n: Epoch(n, leader=b, leader_took_up=True, isr=[(both, ref)], isr_from_leader=True) for n, b in leaders.items()
+    }
     history.forks = [Fork(1, 2, ((10, 20),), ref, ref, (10, 19, None), (10, 19, None))]
-    followed = Tenure(2, 1, 1, Role.FOLLOWER, leader=1, refs=[ref], start_end=began_with, start_ref=ref)
+    followed = RoleSpan(2, 1, 1, Role.FOLLOWER, leader=1, refs=[ref], start_end=began_with, start_ref=ref)
     followed.steps = (
         [Step(StepKind.TRUNCATED, cut_to, 20, 20, TruncationReason.HIGH_WATERMARK, None, (ref,))]
         if cut_to is not None
         else []
     )
-    history.tenures[2] = [Tenure(2, 0, 1, Role.LEADER, leader=2), followed, Tenure(2, 3, 1, Role.LEADER, leader=2)]
+    history.role_spans[2] = [
+        RoleSpan(2, 0, 1, Role.LEADER, leader=2),
+        followed,
+        RoleSpan(2, 3, 1, Role.LEADER, leader=2),
+    ]
     assert loss_cause(history, history.epochs[3], 10, 1) == cause
 
 
@@ -316,8 +341,8 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
 def test_an_unclean_election_of_who_wrote_the_records_has_not_lost_them(wrote: int, cause: str) -> None:
     """What befell its log before it led again is not told."""
     history = History("orders", 0)
-    history.epochs = {0: Epoch(0, leader=wrote, start=0, served=True), 1: Epoch(1, leader=-1)}
-    history.epochs[2] = Epoch(2, leader=1, start=20, served=True, unclean=True)
+    history.epochs = {0: Epoch(0, leader=wrote, start=0, leader_took_up=True), 1: Epoch(1, leader=-1)}
+    history.epochs[2] = Epoch(2, leader=1, start=20, leader_took_up=True, unclean=True)
     assert loss_cause(history, history.epochs[2], 20, 0) == cause
 
 

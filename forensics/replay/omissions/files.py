@@ -9,7 +9,7 @@ from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.directory import Disk
 from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import Lineage, differences
-from forensics.replay.steps import REMOVES, StepKind, Tenure
+from forensics.replay.steps import REMOVES, RoleSpan, StepKind
 
 FILES_KNOW_LATER_EPOCH = Omission(
     "files-know-later-epoch",
@@ -97,7 +97,7 @@ class _Files:
 
     broker: int
     disk: Disk
-    spans: Sequence[Tenure]
+    spans: Sequence[RoleSpan]
     last: int
 
 
@@ -109,8 +109,8 @@ def end_early(history: History, logs: Mapping[int, Lineage]) -> Iterator[Missing
         logs: each replica's log as its lines lead to it.
     """
     for broker, disk in history.disks.items():
-        spans = history.tenures.get(broker, [])
-        one = _Files(broker, disk, spans, max((tenure.epoch for tenure in spans), default=-1))
+        spans = history.role_spans.get(broker, [])
+        one = _Files(broker, disk, spans, max((role_span.epoch for role_span in spans), default=-1))
         for detect in _OF_FILES:
             if (found := detect(history, one)) is not None:
                 yield found
@@ -128,11 +128,13 @@ def _later_epoch(history: History, one: _Files) -> MissingLines | None:
 
 
 def _later_isr(history: History, one: _Files) -> MissingLines | None:
-    if one.last < 0 or one.spans[-1].given_up:
+    if one.last < 0 or one.spans[-1].replica_removed:
         return None
     for number, epoch in sorted(history.epochs.items()):
         taken_out = number == one.last + 1 and _shutting_down(history, one.broker, number)
-        counted = epoch.leader != one.broker and epoch.isr_own and any(one.broker in isr for isr, _ in epoch.isr)
+        counted = (
+            epoch.leader != one.broker and epoch.isr_from_leader and any(one.broker in isr for isr, _ in epoch.isr)
+        )
         if number > one.last and counted and not taken_out:
             return IN_LATER_ISR.of(one.broker, {"later": number}, epoch=one.last)
     return None
@@ -192,7 +194,7 @@ def _differ(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLi
     """Pairs of replicas whose files differ where their lines lead both to the same records."""
     for fork in history.forks:
         pair = (fork.left, fork.right)
-        if not all(history.tenures.get(broker) for broker in pair):
+        if not all(history.role_spans.get(broker) for broker in pair):
             continue
         first, end = fork.ranges[0]
         differ, unknown = differences(logs[fork.left], logs[fork.right], first, end)
@@ -203,8 +205,8 @@ def _differ(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLi
 
 def begin_late(history: History) -> Iterator[MissingLines]:
     """Replicas that were there before their own lines begin: others say it, or the first epoch was over by then."""
-    for broker, spans in history.tenures.items():
-        roles = [tenure.epoch for tenure in spans if tenure.epoch >= 0]
+    for broker, spans in history.role_spans.items():
+        roles = [role_span.epoch for role_span in spans if role_span.epoch >= 0]
         found = _begins_late(history, broker, min(roles)) if roles else None
         if found is not None:
             yield found
@@ -225,10 +227,12 @@ def _had_role(epoch: Epoch, broker: int) -> bool:
     return epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr)
 
 
-def _ended_below(spans: Sequence[Tenure], end: int) -> bool:
+def _ended_below(spans: Sequence[RoleSpan], end: int) -> bool:
     """Whether a line says that a log ended below an offset once it had been there before."""
     return any(
-        step.kind in (*REMOVES, StepKind.LOADED) and step.target < end for tenure in spans for step in tenure.steps
+        step.kind in (*REMOVES, StepKind.LOADED) and step.target < end
+        for role_span in spans
+        for step in role_span.steps
     )
 
 
@@ -236,15 +240,15 @@ def _shutting_down(history: History, broker: int, number: int) -> bool:
     """Whether an epoch took a replica out of the ISR as its broker asked for its own shutdown: it is not told of that
     epoch, fetches on in it, and may come into the ISR once more before it is gone.
     """
-    spans, epoch = history.tenures.get(broker, []), history.epochs.get(number)
+    spans, epoch = history.role_spans.get(broker, []), history.epochs.get(number)
     leaves = bool(spans) and spans[-1].shut_down is not None
     return leaves and epoch is not None and epoch.isr_elected and broker not in (epoch.first_isr or ())
 
 
-def _flushed(spans: Sequence[Tenure]) -> int:
+def _flushed(spans: Sequence[RoleSpan]) -> int:
     """The end of a log that no crash takes back: a clean stop flushed it, and no line says it was removed since."""
     end = 0
-    for step in (step for tenure in spans for step in tenure.steps):
+    for step in (step for role_span in spans for step in role_span.steps):
         if step.kind is StepKind.LOADED:
             end = step.target if step.before is None else 0
         elif step.kind in REMOVES:

@@ -465,7 +465,11 @@ class OwnLines:
             self._gap(event.row, NOT_TRUNCATED, leader=event.leader)
         self._begins(event.offset)
         self.used = self.used or (self.present and not self.failed)
-        self.to_fetch, self.found, self.served = None, None, self.epoch if self.epoch >= 0 else self.served
+        self.to_fetch, self.found, self.served = (
+            None,
+            None,
+            self.epoch if self.epoch >= 0 else self.served,
+        )
 
     def _fetched(self, event: Event) -> None:
         if self.leading:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from forensics.replay.coverage import MissingLines, Omission, Span
 from forensics.replay.epochs import at_once
 from forensics.replay.history import History
-from forensics.replay.steps import StepKind, Tenure
+from forensics.replay.steps import RoleSpan, StepKind
 
 EPOCH_PASSED_OVER = Omission(
     "epoch-passed-over",
@@ -28,12 +28,12 @@ def passed_over(history: History) -> Iterator[MissingLines]:
     Several epochs come in one request where they take several replicas from the ISR of a leader that lives on
     (KafkaController.onReplicasBecomeOffline). The request itself is printed at TRACE alone.
     """
-    for broker, spans in history.tenures.items():
+    for broker, spans in history.role_spans.items():
         found = (one for pair in itertools.pairwise(spans) if (one := _between(history, broker, *pair)) is not None)
         yield from itertools.islice(found, 1)
 
 
-def _between(history: History, broker: int, one: Tenure, two: Tenure) -> MissingLines | None:
+def _between(history: History, broker: int, one: RoleSpan, two: RoleSpan) -> MissingLines | None:
     """The same of two roles of a replica that follow one another."""
     between = [number for number in sorted(history.coverage.unnamed) if one.epoch < number < two.epoch]
     if not between or one.epoch < 0 or one.run != two.run or not two.refs:

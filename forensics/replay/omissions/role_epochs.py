@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.replay.coverage import MissingLines, Omission, Span
+from forensics.replay.epoch_start import NO_FACTS, fences, truncates_to_hw
 from forensics.replay.epochs import at_once
 from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.isr import isr_text
-from forensics.replay.leading import NO_FACTS, fences, truncates_to_hw
+from forensics.replay.isr_removal_epochs import accounted
 from forensics.replay.protocol import Answer, Protocol
-from forensics.replay.removals import accounted
-from forensics.replay.steps import StepKind, Tenure
+from forensics.replay.steps import RoleSpan, StepKind
 from parsers.schema import ROLES
 
 _AT_ONCE = 5_000_000
@@ -55,7 +55,7 @@ class Roles:
         removed: by epoch without a leader, the replicas that a controller had just taken out of the ISR.
     """
 
-    spans: Mapping[int, Sequence[Tenure]]
+    spans: Mapping[int, Sequence[RoleSpan]]
     epochs: Mapping[int, Epoch]
     facts: Mapping[int, BrokerFacts]
     before_it: Linked
@@ -79,9 +79,9 @@ class _Part:
 
     broker: int
     epoch: Epoch
-    spans: Sequence[Tenure]
-    before: Sequence[Tenure]
-    here: Sequence[Tenure]
+    spans: Sequence[RoleSpan]
+    before: Sequence[RoleSpan]
+    here: Sequence[RoleSpan]
     joined: bool
 
     @property
@@ -205,7 +205,7 @@ def missed_epochs(roles: Roles, *, rising: bool) -> dict[int, MissingLines]:
 
 
 def _missing(roles: Roles, sign: _Sign) -> MissingLines:
-    last = [tenure for tenure in roles.spans[sign.broker] if tenure.epoch <= sign.epoch][-1]
+    last = [role_span for role_span in roles.spans[sign.broker] if role_span.epoch <= sign.epoch][-1]
     return sign.shown_by.of(sign.broker, sign.values, ref=last.refs[-1], epoch=sign.epoch)
 
 
@@ -217,14 +217,14 @@ def _in_epochs(roles: Roles) -> Iterator[_Sign]:
         yield from itertools.islice(signs, 1)
 
 
-def _part(roles: Roles, broker: int, spans: Sequence[Tenure], epoch: Epoch) -> _Part | None:
+def _part(roles: Roles, broker: int, spans: Sequence[RoleSpan], epoch: Epoch) -> _Part | None:
     """A replica's part in an epoch; None where it says itself that the epoch passed it by."""
     number = epoch.epoch
-    before = [tenure for tenure in spans if 0 <= tenure.epoch < number]
+    before = [role_span for role_span in spans if 0 <= role_span.epoch < number]
     if _passed_by(before, spans, number, roles.before_it.get(broker, {})):
         return None
-    here = [tenure for tenure in spans if tenure.epoch == number]
-    joined = epoch.isr_own and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
+    here = [role_span for role_span in spans if role_span.epoch == number]
+    joined = epoch.isr_from_leader and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
     return _Part(broker, epoch, spans, before, here, joined)
 
 
@@ -267,7 +267,7 @@ def _led(roles: Roles, part: _Part) -> _Sign | None:
     epoch, number = part.epoch, part.number
     if not part.before or part.here or part.broker != epoch.leader:
         return None
-    served = epoch.served or _changed(epoch) or _fed(epoch, roles.epochs, roles.spans)
+    served = epoch.leader_took_up or _changed(epoch) or _fed(epoch, roles.epochs, roles.spans)
     if served:
         return _Sign(part.broker, number, LED, {})
     if number == max(roles.epochs):
@@ -294,14 +294,14 @@ _OF_A_PART = (_elected_member, _not_reconciled, _isr_not_stated, _led, _joined_i
 """What is asked of a replica and an epoch, in this order; the first answer counts."""
 
 
-def _silent(spans: Sequence[Tenure], number: int) -> bool:
+def _silent(spans: Sequence[RoleSpan], number: int) -> bool:
     """Whether nothing of a replica is told from an epoch on, by the process that was there before or a later one."""
     return spans[-1].epoch < number and not any(
         step.kind in (StepKind.LOADED, StepKind.DELETED) for step in spans[-1].steps
     )
 
 
-def _in_vain(epoch: Epoch, tenures: Mapping[int, Sequence[Tenure]]) -> bool:
+def _in_vain(epoch: Epoch, role_spans: Mapping[int, Sequence[RoleSpan]]) -> bool:
     """Whether who leads next had followed the leader of an epoch from its ISR and got nothing: that one had died, or
     was frozen, as it was elected, which an elector does not know before its session is over.
     """
@@ -311,15 +311,15 @@ def _in_vain(epoch: Epoch, tenures: Mapping[int, Sequence[Tenure]]) -> bool:
         and one.leader in (None, epoch.leader) and one.start_end is not None and one.start_end == two.start_end
         and not one.fetched and not one.steps
         for broker in isr - {epoch.leader}
-        for one, two in itertools.pairwise(tenures.get(broker, ()))
+        for one, two in itertools.pairwise(role_spans.get(broker, ()))
     )  # fmt: skip
 
 
-def _fed(epoch: Epoch, epochs: Mapping[int, Epoch], tenures: Mapping[int, Sequence[Tenure]]) -> bool:
+def _fed(epoch: Epoch, epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> bool:
     """Whether the log of a follower grew as it followed the leader of an epoch. What it had of that leader's next epoch
     it may have fetched before it was told of it.
     """
-    for one, two in (pair for spans in tenures.values() for pair in itertools.pairwise(spans)):
+    for one, two in (pair for spans in role_spans.values() for pair in itertools.pairwise(spans)):
         here = one.epoch == epoch.epoch and one.role is Role.FOLLOWER and one.run == two.run
         again = any(one.epoch < n <= two.epoch and other.leader == epoch.leader for n, other in epochs.items())
         followed = here and one.leader in (None, epoch.leader) and not again
@@ -333,11 +333,11 @@ def _changed(epoch: Epoch) -> bool:
     return epoch.by_request and len({*epoch.told, *(isr for isr, _ in epoch.isr)}) > 1
 
 
-def _next_start(number: int, epochs: Mapping[int, Epoch], tenures: Mapping[int, Sequence[Tenure]]) -> int:
+def _next_start(number: int, epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> int:
     """Where the next leader after an epoch began; what a copy holds beyond that was written by the one before."""
     led = (other for other, epoch in epochs.items() if other > number and epoch.leader not in (None, -1))
     later = min(led, default=-1)
-    roles = [t for spans in tenures.values() for t in spans if t.epoch == later and t.role is Role.LEADER]
+    roles = [t for spans in role_spans.values() for t in spans if t.epoch == later and t.role is Role.LEADER]
     return max((t.start_end or 0 for t in roles), default=0)
 
 
@@ -345,14 +345,16 @@ def _unsaid(epoch: Epoch) -> frozenset[int] | None:
     """An ISR that others were told of and its leader never stated, who alone changes it within an epoch where
     controllers write to ZooKeeper (Partition.updateIsr).
     """
-    if not epoch.isr_own or not epoch.by_request or epoch.other_leaders:
+    if not epoch.isr_from_leader or not epoch.by_request or epoch.other_leaders:
         return None
     return min(epoch.told - {isr for isr, _ in epoch.isr}, key=sorted, default=None)
 
 
-def _passed_by(before: Sequence[Tenure], spans: Sequence[Tenure], number: int, before_it: Mapping[int, int]) -> bool:
+def _passed_by(
+    before: Sequence[RoleSpan], spans: Sequence[RoleSpan], number: int, before_it: Mapping[int, int]
+) -> bool:
     """Whether a broker says itself that a role followed one of before an epoch."""
-    after = next((tenure for tenure in spans if tenure.epoch > number), None)
+    after = next((role_span for role_span in spans if role_span.epoch > number), None)
     return bool(before) and after is not None and before_it.get(after.epoch) == before[-1].epoch
 
 
@@ -361,8 +363,8 @@ def _begin_late(roles: Roles) -> Iterator[_Sign]:
     told of that epoch by request: its first role came later, and what it wrote in between is not known.
     """
     for broker, spans in sorted(roles.spans.items()):
-        first = min((tenure.epoch for tenure in spans if tenure.epoch >= 0), default=-1)
-        before = {step.kind for tenure in spans if tenure.epoch < 0 for step in tenure.steps}
+        first = min((role_span.epoch for role_span in spans if role_span.epoch >= 0), default=-1)
+        before = {step.kind for role_span in spans if role_span.epoch < 0 for step in role_span.steps}
         if before.isdisjoint((StepKind.LOADED, StepKind.CREATED)):
             continue
         told = (n for n, epoch in sorted(roles.epochs.items()) if n < first and _told_by_request(epoch, broker))
@@ -374,37 +376,37 @@ def _told_by_request(epoch: Epoch, broker: int) -> bool:
     return epoch.by_request and (epoch.leader == broker or broker in (epoch.first_isr or ()))
 
 
-def forget_start(spans: Sequence[Tenure], number: int) -> None:
+def forget_start(spans: Sequence[RoleSpan], number: int) -> None:
     """What a log was made or loaded with is not what a later role began with, where lines in between are missing."""
-    for tenure in spans:
-        if tenure.epoch == number and _told_before(tenure) is not None:
-            _forget(tenure)
+    for role_span in spans:
+        if role_span.epoch == number and _told_before(role_span) is not None:
+            _forget(role_span)
 
 
-def forget_printed(spans: Sequence[Tenure]) -> None:
+def forget_printed(spans: Sequence[RoleSpan]) -> None:
     """The last end that was printed in one role is not what the next began with, where lines in between are missing."""
-    told = {ref.row for tenure in spans for step in tenure.steps for ref in step.refs}
-    for tenure in spans:
-        if _told_before(tenure) not in (None, *told):
-            _forget(tenure)
+    told = {ref.row for role_span in spans for step in role_span.steps for ref in step.refs}
+    for role_span in spans:
+        if _told_before(role_span) not in (None, *told):
+            _forget(role_span)
 
 
-def _told_before(tenure: Tenure) -> int | None:
+def _told_before(role_span: RoleSpan) -> int | None:
     """Row of the line that tells where a role began, if it stands before the role's own line."""
-    own = tenure.refs[0].row if tenure.refs else None
-    told = tenure.start_ref.row if tenure.start_ref is not None else None
+    own = role_span.refs[0].row if role_span.refs else None
+    told = role_span.start_ref.row if role_span.start_ref is not None else None
     return told if own is not None and told is not None and told < own else None
 
 
-def _forget(tenure: Tenure) -> None:
-    tenure.start_end, tenure.start_ref, tenure.start_low = None, None, 0
+def _forget(role_span: RoleSpan) -> None:
+    role_span.start_end, role_span.start_ref, role_span.start_low = None, None, 0
 
 
-def _was_there(before: Sequence[Tenure], spans: Sequence[Tenure], number: int) -> bool:
+def _was_there(before: Sequence[RoleSpan], spans: Sequence[RoleSpan], number: int) -> bool:
     """Whether one process of a broker served the replica both before an epoch and after it."""
-    if not before or before[-1].given_up:
+    if not before or before[-1].replica_removed:
         return False
-    return any(tenure.epoch > number and tenure.run == before[-1].run for tenure in spans)
+    return any(role_span.epoch > number and role_span.run == before[-1].run for role_span in spans)
 
 
 def _taken_for_dead(broker: int, number: int, epochs: Mapping[int, Epoch]) -> bool:
@@ -429,9 +431,9 @@ def _shorter(roles: Roles) -> Iterator[_Sign]:
     where one process led in both and no epoch was between them.
     """
     for _, own in sorted(roles.spans.items()):
-        for at, to in itertools.pairwise(at for at, tenure in enumerate(own) if tenure.role is not Role.OFFLINE):
+        for at, to in itertools.pairwise(at for at, role_span in enumerate(own) if role_span.role is not Role.OFFLINE):
             one, two = own[at], own[to]
-            if any(tenure.steps for tenure in own[at:to]) or one.role is not Role.LEADER or two.start_end is None:
+            if any(role_span.steps for role_span in own[at:to]) or one.role is not Role.LEADER or two.start_end is None:
                 continue
             found = list(_follows_with_less(roles, one, two) or _leads_with_less(roles, one, two))
             yield from found
@@ -439,7 +441,7 @@ def _shorter(roles: Roles) -> Iterator[_Sign]:
                 break
 
 
-def _follows_with_less(roles: Roles, one: Tenure, two: Tenure) -> list[_Sign]:
+def _follows_with_less(roles: Roles, one: RoleSpan, two: RoleSpan) -> list[_Sign]:
     """A leader that follows in the very next epoch, with less than a follower had fetched from it."""
     if two.role is not Role.FOLLOWER or two.run != one.run or two.epoch != one.epoch + 1 or not two.start_end:
         return []
@@ -448,7 +450,7 @@ def _follows_with_less(roles: Roles, one: Tenure, two: Tenure) -> list[_Sign]:
     return [_Sign(one.replica, one.epoch, LEADER_SHORTER, {"end": max(beyond.values()), **then})] if beyond else []
 
 
-def _leads_with_less(roles: Roles, one: Tenure, two: Tenure) -> list[_Sign]:
+def _leads_with_less(roles: Roles, one: RoleSpan, two: RoleSpan) -> list[_Sign]:
     """A leader that leads again, with less than followers had fetched from it."""
     if two.role is not Role.LEADER:
         return []
@@ -470,7 +472,7 @@ def _leads_with_less(roles: Roles, one: Tenure, two: Tenure) -> list[_Sign]:
     return found
 
 
-def _fetched(roles: Roles, led: Tenure, end: int) -> dict[int, int]:
+def _fetched(roles: Roles, led: RoleSpan, end: int) -> dict[int, int]:
     """How far followers had fetched in a leader's epoch, of those that reached beyond an offset; nothing of this counts
     before leader epochs, where a follower may have a tail of its own.
     """
@@ -491,7 +493,7 @@ def _grown(roles: Roles) -> Iterator[_Sign]:
             yield _Sign(broker, grown.epoch, GREW_WITHOUT_ROLE, {"start": grown.start_end})
 
 
-def _grew_offline(spans: Sequence[Tenure]) -> Tenure | None:
+def _grew_offline(spans: Sequence[RoleSpan]) -> RoleSpan | None:
     """The first role span in which nobody led, as far as a new process says, and yet the log grew."""
     run = None
     for one in spans:
@@ -511,7 +513,7 @@ def _nameless(roles: Roles) -> Iterator[_Sign]:
             yield _Sign(broker, missed, LED_ON_BOTH_SIDES, {})
 
 
-def _unnamed_between(roles: Roles, broker: int, spans: Sequence[Tenure]) -> int | None:
+def _unnamed_between(roles: Roles, broker: int, spans: Sequence[RoleSpan]) -> int | None:
     """An epoch that nothing names though the leader before it lived on: it was told of its successor at the least.
 
     While the last leader is dead, an epoch without one may begin of which stock logging prints nothing. And controllers
@@ -520,7 +522,7 @@ def _unnamed_between(roles: Roles, broker: int, spans: Sequence[Tenure]) -> int 
     """
     epochs = roles.epochs
     for one, two in itertools.pairwise(spans):
-        if one.role is not Role.LEADER or one.given_up or one.run != two.run or one.epoch < 0:
+        if one.role is not Role.LEADER or one.replica_removed or one.run != two.run or one.epoch < 0:
             continue
         named = [number for number in epochs if one.epoch <= number <= two.epoch]
         nameless = [
@@ -546,9 +548,9 @@ def _regrown(roles: Roles) -> Iterator[_Sign]:
                     break
 
 
-def _uncut(here: Sequence[Tenure], leaders: Sequence[Tenure]) -> bool:
+def _uncut(here: Sequence[RoleSpan], leaders: Sequence[RoleSpan]) -> bool:
     """Whether a follower had more than its leader began the epoch with, and no line tells that it was cut (KIP-279)."""
     number = here[0].epoch
     starts = [t.start_end for t in leaders if t.epoch == number and t.role is Role.LEADER and t.start_end is not None]
     longer = starts and any(t.role is Role.FOLLOWER and (t.start_end or 0) > starts[0] for t in here[:1])
-    return bool(longer) and not any(step.kind is not StepKind.LOADED for tenure in here for step in tenure.steps)
+    return bool(longer) and not any(step.kind is not StepKind.LOADED for role_span in here for step in role_span.steps)

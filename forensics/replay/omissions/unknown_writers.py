@@ -32,7 +32,7 @@ def unknown_writers(history: History) -> Iterator[MissingLines]:
     missing leader came after them.
     """
     numbers = [number for number, epoch in history.epochs.items() if epoch.leader is not None]
-    if history.backwards or history.contested or numbers != list(range(len(history.epochs))) or not numbers:
+    if history.epoch_rollbacks or history.contested or numbers != list(range(len(history.epochs))) or not numbers:
         return
     leaders = {e.leader for e in history.epochs.values() if e.leader is not None and e.leader >= 0}
     silent = len(numbers) == 1 and not any(history.coverage.whole(broker) for broker in leaders)
@@ -71,7 +71,7 @@ def _may_have_written(history: History, leader: int, broker: int, offset: int) -
         return True
     if not history.coverage.whole(leader):
         return True  # what became of its log is not known
-    spans = history.tenures.get(leader, [])
-    steps = [step for tenure in spans for step in tenure.steps]
-    reopened = len({tenure.run for tenure in spans}) > 1 and not steps
+    spans = history.role_spans.get(leader, [])
+    steps = [step for role_span in spans for step in role_span.steps]
+    reopened = len({role_span.run for role_span in spans}) > 1 and not steps
     return reopened or any(step.target <= offset for step in steps)  # other records followed

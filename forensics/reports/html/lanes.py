@@ -313,7 +313,7 @@ def _reigns(history: History, drawn: Chart) -> list[Reign]:
     begun: dict[int, int] = {}
     for number, time in [
         *((e.epoch, e.time) for e in history.epochs.values()),
-        *((t.epoch, t.time) for tenures in history.tenures.values() for t in tenures),
+        *((t.epoch, t.time) for role_spans in history.role_spans.values() for t in role_spans),
     ]:
         if time is not None and number in history.epochs:
             begun[number] = min(time, begun.get(number, time))
@@ -352,7 +352,7 @@ def _marks(
     history: History, broker: int, rows: pl.DataFrame, worst: Finding | None, drawn: Chart, refs: dict[int, int]
 ) -> list[Mark]:
     marks = []
-    for cut in history.cuts:
+    for cut in history.truncations:
         if cut.replica == broker and cut.time is not None:
             at_least = "" if cut.end_exact else "at least "
             row = next((ref.row for ref in cut.refs if ref.row in refs), None)

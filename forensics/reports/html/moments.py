@@ -10,7 +10,7 @@ import polars as pl
 
 from forensics.replay.history import History
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
-from forensics.replay.steps import StepKind, Tenure
+from forensics.replay.steps import RoleSpan, StepKind
 from forensics.replay.timeline import ON_DISK, SILENT, STOPPED
 
 MOMENTS = 96
@@ -158,7 +158,7 @@ def _bar(history: History, broker: int, state: _State, time: int) -> Bar:
     role, known = state.role or "", bool(state.known)
     if state.end is None:
         return Bar(broker, role, (), None, False, known, None)
-    log = _log(history.tenures.get(broker, []), time)
+    log = _log(history.role_spans.get(broker, []), time)
     return Bar(
         broker,
         role,
@@ -170,13 +170,13 @@ def _bar(history: History, broker: int, state: _State, time: int) -> Bar:
     )
 
 
-def _log(tenures: list[Tenure], time: int) -> Lineage:
-    """A replica's log at a moment: as its tenure found it until it was cut, afterwards as the leader's."""
-    now: Tenure | None = None
-    for tenure in tenures:
-        if tenure.time is None or tenure.time > time:
+def _log(role_spans: list[RoleSpan], time: int) -> Lineage:
+    """A replica's log at a moment: as its role span found it until it was cut, afterwards as the leader's."""
+    now: RoleSpan | None = None
+    for role_span in role_spans:
+        if role_span.time is None or role_span.time > time:
             break
-        now = tenure
+        now = role_span
     if now is None:
         return Lineage()
     cuts = [step.time for step in now.steps if step.kind is not StepKind.LOADED and step.time is not None]

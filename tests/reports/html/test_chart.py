@@ -141,7 +141,7 @@ def test_marks_bands_and_files_are_what_replay_found(name: str, scanned: Callabl
         for kinds, told in (
             (
                 ("cut",),
-                {(c.replica, moment_of(chart, c.time), c.target) for c in history.cuts if c.time is not None},
+                {(c.replica, moment_of(chart, c.time), c.target) for c in history.truncations if c.time is not None},
             ),
             (
                 ("elected", "unclean"),

@@ -11,8 +11,8 @@ from forensics.replay import protocol
 from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, RegressionKind, Role, TruncationReason
 from forensics.replay.isr import broker_set
-from forensics.replay.steps import LogBefore, StepKind, Tenure
-from forensics.replay.tenures import Reader
+from forensics.replay.role_spans import Reader
+from forensics.replay.steps import LogBefore, RoleSpan, StepKind
 from parsers.schema import Kind
 
 
@@ -27,7 +27,7 @@ def reader_of(version: str | None) -> Reader:
     return Reader(1, BrokerFacts(protocol=protocol.of(Broker(1, version=version))))
 
 
-def read(events: Iterable[Event], *, version: str | None = None) -> list[Tenure]:
+def read(events: Iterable[Event], *, version: str | None = None) -> list[RoleSpan]:
     reader = reader_of(version)
     return reader.read(e._replace(row=row, time=row * 1_000_000) for row, e in enumerate(events))
 
@@ -42,7 +42,7 @@ def follows(
     return event(Kind.BECOME_FOLLOWER, run=run, leader_epoch=epoch, leader=leader, leo=end, hw=hw)
 
 
-def cut(target: int) -> Event:
+def truncation(target: int) -> Event:
     return event(Kind.TRUNCATE, offset=target)
 
 
@@ -80,8 +80,8 @@ def test_the_same_epoch_told_twice_is_one_tenure() -> None:
 
 
 def test_an_epoch_without_a_leader_is_offline() -> None:
-    (tenure,) = read([event(Kind.LEADER_AND_ISR, leader=-1, leader_epoch=4, isr="1")])
-    assert tenure.role is Role.OFFLINE
+    (role_span,) = read([event(Kind.LEADER_AND_ISR, leader=-1, leader_epoch=4, isr="1")])
+    assert role_span.role is Role.OFFLINE
 
 
 def test_a_restart_begins_a_tenure_of_the_same_epoch_anew() -> None:
@@ -101,26 +101,26 @@ def test_a_leaders_end_is_not_known_once_it_may_have_written() -> None:
 
 
 def test_a_cut_takes_its_end_from_the_role_before_it() -> None:
-    (tenure,) = read([follows(1, end=80), cut(50)])
-    (step,) = tenure.steps
+    (role_span,) = read([follows(1, end=80), truncation(50)])
+    (step,) = role_span.steps
     assert (step.kind, step.target, step.end) == (StepKind.TRUNCATED, 50, 80)
 
 
 def test_a_cut_whose_end_nobody_told_is_bounded_by_what_is_known() -> None:
-    found = read([leads(0, 10), follows(1), cut(50)])
+    found = read([leads(0, 10), follows(1), truncation(50)])
     (step,) = found[1].steps
     assert (step.target, step.end) == (50, None)
     assert step.end_low >= 51  # from 0.11 on the line is printed only where it removes something
 
 
 def test_before_0_11_the_line_is_printed_although_nothing_is_cut() -> None:
-    assert read([follows(1, end=50), cut(50)], version="0.10.2.2")[0].steps == []
-    assert read([follows(1, end=50), cut(80)], version="0.10.2.2")[0].steps == []
+    assert read([follows(1, end=50), truncation(50)], version="0.10.2.2")[0].steps == []
+    assert read([follows(1, end=50), truncation(80)], version="0.10.2.2")[0].steps == []
 
 
 def test_the_first_cut_of_a_follower_is_its_high_watermark_in_the_old_protocol_alone() -> None:
-    (old,) = read([follows(1, end=80), cut(50)], version="0.10.2.2")
-    (new,) = read([follows(1, end=80), cut(50)])
+    (old,) = read([follows(1, end=80), truncation(50)], version="0.10.2.2")
+    (new,) = read([follows(1, end=80), truncation(50)])
     assert old.steps[0].reason is TruncationReason.HIGH_WATERMARK
     assert old.start_hw is not None
     assert old.start_hw.value == 50
@@ -129,22 +129,22 @@ def test_the_first_cut_of_a_follower_is_its_high_watermark_in_the_old_protocol_a
 
 
 def test_a_second_cut_is_no_high_watermark() -> None:
-    (tenure,) = read([follows(1, end=80), cut(50), cut(40)], version="0.10.2.2")
-    assert [(s.target, s.end, s.reason is TruncationReason.HIGH_WATERMARK) for s in tenure.steps] == [
+    (role_span,) = read([follows(1, end=80), truncation(50), truncation(40)], version="0.10.2.2")
+    assert [(s.target, s.end, s.reason is TruncationReason.HIGH_WATERMARK) for s in role_span.steps] == [
         (50, 80, True),
         (40, 50, False),
     ]
 
 
 def test_a_truncation_loop_is_one_cut_with_repeats() -> None:
-    (tenure,) = read([follows(1, end=80), cut(50), cut(50), cut(50)])
-    (step,) = tenure.steps
+    (role_span,) = read([follows(1, end=80), truncation(50), truncation(50), truncation(50)])
+    (step,) = role_span.steps
     assert (step.target, step.repeats) == (50, 2)
 
 
 def test_records_fetched_between_two_cuts_make_them_two() -> None:
-    (tenure,) = read([follows(1, end=80), cut(50), event(Kind.APPEND, leo=60), cut(50)])
-    assert [(s.target, s.end) for s in tenure.steps] == [(50, 80), (50, 60)]
+    (role_span,) = read([follows(1, end=80), truncation(50), event(Kind.APPEND, leo=60), truncation(50)])
+    assert [(s.target, s.end) for s in role_span.steps] == [(50, 80), (50, 60)]
 
 
 def test_a_new_log_is_known_to_be_empty() -> None:
@@ -171,23 +171,23 @@ def test_the_offset_of_a_new_fetcher_is_the_end_only_where_the_version_prints_it
 
 
 def test_a_high_watermark_from_before_is_not_one_of_this_tenure() -> None:
-    (tenure,) = read([leads(3, 80, 50), event(Kind.HW, hw=50), event(Kind.HW, hw=45)])
-    assert tenure.hw is None
-    assert tenure.start_hw is not None
-    (tenure,) = read([leads(3, 80, 50), event(Kind.HW, hw=51)])
-    assert tenure.hw is not None
-    assert tenure.hw.value == 51
+    (role_span,) = read([leads(3, 80, 50), event(Kind.HW, hw=50), event(Kind.HW, hw=45)])
+    assert role_span.hw is None
+    assert role_span.start_hw is not None
+    (role_span,) = read([leads(3, 80, 50), event(Kind.HW, hw=51)])
+    assert role_span.hw is not None
+    assert role_span.hw.value == 51
 
 
 def test_a_followers_isr_lines_are_not_its_word() -> None:
-    (tenure,) = read([follows(1), event(Kind.ISR_SHRINK, isr="1", hw=99)])
-    assert tenure.isr == []
-    assert tenure.hw is None
+    (role_span,) = read([follows(1), event(Kind.ISR_SHRINK, isr="1", hw=99)])
+    assert role_span.isr == []
+    assert role_span.hw is None
 
 
 def test_what_a_leader_says_of_its_isr_is_kept_in_order() -> None:
-    (tenure,) = read([leads(1, 5), event(Kind.ISR_SHRINK, isr="1"), event(Kind.ISR_EXPAND, isr="1,3")])
-    assert [sorted(isr) for isr, _ in tenure.isr] == [[1, 2], [1], [1, 3]]
+    (role_span,) = read([leads(1, 5), event(Kind.ISR_SHRINK, isr="1"), event(Kind.ISR_EXPAND, isr="1,3")])
+    assert [sorted(isr) for isr, _ in role_span.isr] == [[1, 2], [1], [1, 3]]
 
 
 def test_an_isr_column() -> None:
@@ -237,11 +237,11 @@ def test_a_reset_told_when_it_is_done_does_not_bring_the_records_back() -> None:
     begins = [follows(2), event(Kind.FETCHER_ADDED, leader=2, offset=22)]
     reset = event(Kind.FETCH_RESET, leader=2, offset=22, leo=16)
     told = event(Kind.FETCH_RESET, leader=2, offset=22, detail="out of range; reset offset to 16")
-    found = read([*begins, reset, cut(16), told, leads(3, 16)], version="0.10.2.2")
+    found = read([*begins, reset, truncation(16), told, leads(3, 16)], version="0.10.2.2")
     assert [(s.kind, s.end, s.target) for s in found[0].steps] == [(StepKind.TRUNCATED, 22, 16)]
     assert (found[1].start_end, found[1].end_low) == (16, 16)
     without = event(Kind.LEADER_AND_ISR, leader=1, leader_epoch=3, isr="1")
-    found = read([*begins, reset, cut(16), told, without], version="0.10.2.2")
+    found = read([*begins, reset, truncation(16), told, without], version="0.10.2.2")
     assert (found[1].start_end, found[1].end_low) == (None, 16)
 
 
@@ -266,7 +266,7 @@ def test_a_new_log_was_at_least_as_long_as_what_is_known_of_the_one_before(loads
     between = [loaded(loads, run=2)] if loads is not None else []
     anew = event(Kind.LOG_CREATED, run=2 if loads is None else 3)
     found = read([follows(0), appended(20), again, *between, anew])
-    assert next(step for tenure in found for step in tenure.steps if step.kind is StepKind.CREATED).end_low == (
+    assert next(step for role_span in found for step in role_span.steps if step.kind is StepKind.CREATED).end_low == (
         loads or 20
     )
 
@@ -274,15 +274,15 @@ def test_a_new_log_was_at_least_as_long_as_what_is_known_of_the_one_before(loads
 @pytest.mark.parametrize(("failed", "before"), [(True, LogBefore.DIR_FAILED), (False, LogBefore.REPLACED)])
 def test_a_log_made_anew_after_its_directory_failed_says_so_with_both_lines(failed: bool, before: LogBefore) -> None:
     lost = [event(Kind.DIR_FAILED)] if failed else []
-    tenures = read([follows(0), appended(20), *lost, event(Kind.LOG_CREATED, run=2), follows(1, end=0, run=2)])
-    step = next(step for tenure in tenures for step in tenure.steps if step.kind is StepKind.CREATED)
+    role_spans = read([follows(0), appended(20), *lost, event(Kind.LOG_CREATED, run=2), follows(1, end=0, run=2)])
+    step = next(step for role_span in role_spans for step in role_span.steps if step.kind is StepKind.CREATED)
     assert (step.before, len(step.refs), step.target) == (before, 1 + failed, 0)
 
 
 def test_a_log_that_came_back_after_its_directory_failed_is_no_longer_said_to_have_failed() -> None:
     """What is made anew later has another reason."""
     back = [event(Kind.DIR_FAILED), loaded(20, run=2), follows(1, end=20, run=2)]
-    tenures = read([follows(0), appended(20), *back, event(Kind.LOG_CREATED, run=3)])
-    assert [step.before for tenure in tenures for step in tenure.steps if step.kind is StepKind.CREATED] == [
+    role_spans = read([follows(0), appended(20), *back, event(Kind.LOG_CREATED, run=3)])
+    assert [step.before for role_span in role_spans for step in role_span.steps if step.kind is StepKind.CREATED] == [
         LogBefore.REPLACED
     ]

@@ -8,14 +8,14 @@ from forensics.replay.history import Confidence, History, Regression, Regression
 from forensics.replay.steps import StepKind
 
 
-def put_back(history: History) -> list[Regression]:
+def restored_checkpoints(history: History) -> list[Regression]:
     """High watermarks that a clean stop wrote and that were lower when they were read back.
 
     A leader's own high watermark never falls within its epoch and is at least what its followers took over from it.
     That the stop was clean its process says, and records of that life which needed no recovery: they had been flushed.
     """
     found = []
-    for broker, spans in history.tenures.items():
+    for broker, spans in history.role_spans.items():
         for one, two in itertools.pairwise(spans):
             loads = [step for step in one.steps if step.kind is StepKind.LOADED and step.before is None]
             grown = one.start_end is not None and bool(loads) and loads[0].target > one.start_end

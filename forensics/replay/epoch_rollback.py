@@ -14,9 +14,9 @@ import polars as pl
 
 from forensics.replay.coverage import Span
 from forensics.replay.directory import Ref
-from forensics.replay.history import Backwards, Confidence, History, Role, Statement, TruncationReason
+from forensics.replay.history import Confidence, EpochRollback, History, HwStatement, Role, TruncationReason
 from forensics.replay.lineage import Range, intersect
-from forensics.replay.steps import StepKind, Tenure
+from forensics.replay.steps import RoleSpan, StepKind
 from parsers.schema import Kind
 
 _HANDED_OUT = (
@@ -37,23 +37,23 @@ NO_LEADER = -1
 """As Kafka writes it (LeaderAndIsr.NoLeader)."""
 
 
-def served_again(tenures: Mapping[int, list[Tenure]]) -> list[Backwards]:
+def served_again(role_spans: Mapping[int, list[RoleSpan]]) -> list[EpochRollback]:
     """Replicas that took up a role in a lower epoch than one they had served before."""
     found = []
-    for broker, spans in sorted(tenures.items()):
-        highest: Tenure | None = None
-        for tenure in spans:
-            if tenure.epoch < 0 or tenure.role is Role.OFFLINE:
+    for broker, spans in sorted(role_spans.items()):
+        highest: RoleSpan | None = None
+        for role_span in spans:
+            if role_span.epoch < 0 or role_span.role is Role.OFFLINE:
                 continue
-            if highest is not None and tenure.epoch < highest.epoch:
-                text = f"broker {broker} served leader epoch {tenure.epoch} after epoch {highest.epoch}"
-                found.append(Backwards(text, tenure.epoch, tenure.time, (highest.refs[0], tenure.refs[0])))
+            if highest is not None and role_span.epoch < highest.epoch:
+                text = f"broker {broker} served leader epoch {role_span.epoch} after epoch {highest.epoch}"
+                found.append(EpochRollback(text, role_span.epoch, role_span.time, (highest.refs[0], role_span.refs[0])))
                 break
-            highest = tenure
+            highest = role_span
     return found
 
 
-def written_before(history: History) -> list[Backwards]:
+def written_before(history: History) -> list[EpochRollback]:
     """Segments with records of an epoch at offsets below the one at which the epoch's leader began to write."""
     for number, epoch in history.epochs.items():
         disk = history.disks.get(epoch.leader) if epoch.leader is not None else None
@@ -67,11 +67,11 @@ def written_before(history: History) -> list[Backwards]:
                     f"broker {broker} has records of leader epoch {number} from offset {start} on, its leader "
                     f"{epoch.leader} began at {epoch.start}"
                 )
-                return [Backwards(text, number, None, (other.refs[number], disk.refs[number]))]
+                return [EpochRollback(text, number, None, (other.refs[number], disk.refs[number]))]
     return begun_twice(history)
 
 
-def begun_twice(history: History) -> list[Backwards]:
+def begun_twice(history: History) -> list[EpochRollback]:
     """An epoch whose first records stand at two offsets: a leader begins once, and who has any record of its epoch has
     what lies below as it had it (KIP-101). Where lines are missing they may have told of a deletion, which leaves two
     beginnings as well.
@@ -87,8 +87,8 @@ def begun_twice(history: History) -> list[Backwards]:
         # Who was not cut by leader epochs may have fetched on behind records that its leader never had.
         blindly = {
             step.target
-            for tenure in history.tenures.get(broker, ())
-            for step in tenure.steps
+            for role_span in history.role_spans.get(broker, ())
+            for step in role_span.steps
             if step.kind is StepKind.TRUNCATED
             and step.reason in (TruncationReason.HIGH_WATERMARK, TruncationReason.LEADER_END_OFFSET)
         }
@@ -98,11 +98,11 @@ def begun_twice(history: History) -> list[Backwards]:
             other, at, ref = first.setdefault(number, (broker, start, disk.refs[number]))
             if at != start:
                 text = f"leader epoch {number} begins at offset {at} on broker {other}, at {start} on broker {broker}"
-                return [Backwards(text, number, None, (ref, disk.refs[number]))]
+                return [EpochRollback(text, number, None, (ref, disk.refs[number]))]
     return []
 
 
-def told_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[Backwards]]:
+def told_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRollback]]:
     """States of a partition that were handed out twice.
 
     A state is a leader epoch and a partition epoch, and has one leader. An epoch that was written without a leader has
@@ -130,12 +130,12 @@ def told_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[Backwards]
         ),
         how="diagonal",
     )
-    found: dict[tuple[str, int, int], list[Backwards]] = {}
+    found: dict[tuple[str, int, int], list[EpochRollback]] = {}
     for (topic, partition, incarnation), group in twice.group_by(place, maintain_order=True):
         epoch, first = group.select("leader_epoch", "leader").row(0)
         second, time = group.select("leader", pl.col("time").cast(pl.Int64)).row(1)
         refs = tuple(Ref(row=row) for row in group.get_column("row").head(2))
-        back = Backwards(_twice(epoch, first, second), epoch, time, refs)
+        back = EpochRollback(_twice(epoch, first, second), epoch, time, refs)
         found[(str(topic), int(str(partition)), int(str(incarnation)))] = [back]
     return found
 
@@ -152,7 +152,7 @@ def _twice(epoch: int, *leaders: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class GaveWay:
+class SteppedDown:
     """A leader that later followed another one whose epoch is not higher than its own was.
 
     Attributes:
@@ -169,22 +169,22 @@ class GaveWay:
     time: int | None
     refs: tuple[Ref, ...]
     ranges: tuple[Range, ...]
-    statement: Statement
+    statement: HwStatement
 
 
-def gave_way(history: History) -> list[GaveWay]:
+def stepped_down(history: History) -> list[SteppedDown]:
     """Committed records that went although epochs do not tell, since their leader itself followed another later.
 
     A broker's own lines are in order, whatever the epochs; and what differs is read from the segments of both.
     """
     found = []
-    for broker, spans in sorted(history.tenures.items()):
+    for broker, spans in sorted(history.role_spans.items()):
         if not spans or spans[-1].role is not Role.FOLLOWER or spans[-1].leader in (None, broker):
             continue
         last = spans[-1]
-        led = [tenure for tenure in spans if tenure.role is Role.LEADER and tenure.epoch >= last.epoch >= 0]
+        led = [role_span for role_span in spans if role_span.role is Role.LEADER and role_span.epoch >= last.epoch >= 0]
         successor = last.leader
-        theirs = history.tenures.get(successor, []) if successor is not None else []
+        theirs = history.role_spans.get(successor, []) if successor is not None else []
         if not led or successor is None or not theirs or theirs[-1].role is not Role.LEADER:
             continue
         # What it had when it began to follow: later its high watermark is its leader's.
@@ -197,9 +197,9 @@ def gave_way(history: History) -> list[GaveWay]:
             continue
         how = sample.how or "when it gave way"
         lineage = led[-1].log.begin(led[-1].epoch, ranges[0][0])
-        statement = Statement(
+        statement = HwStatement(
             broker, led[-1].epoch, lineage, sample.value, Confidence.PROVEN, how, sample.time, (sample.ref,)
         )
         refs = (last.refs[0],)
-        found.append(GaveWay(successor, last.epoch, last.time, refs, tuple(ranges), statement))
+        found.append(SteppedDown(successor, last.epoch, last.time, refs, tuple(ranges), statement))
     return found

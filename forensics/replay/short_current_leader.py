@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from forensics.replay.committed import Loss, committed
 from forensics.replay.deletions import kept
-from forensics.replay.history import History, Shrunk
-from forensics.replay.holding import holders
+from forensics.replay.history import History, ShortenedLog
 from forensics.replay.lineage import merge, subtract
+from forensics.replay.surviving_copies import holders
 
 
-def left_with_less(history: History) -> tuple[Loss, Shrunk] | None:
+def left_with_less(history: History) -> tuple[Loss, ShortenedLog] | None:
     """What was committed and lies in no log at hand in full any more, and how that of the last leader came back.
 
     Records that nobody in the ISR has count with those that nobody has at all: both go with the next clean election.
     """
     epoch = history.current
-    if epoch is None or epoch.leader is None or history.backwards or epoch.epoch in history.contested:
+    if epoch is None or epoch.leader is None or history.epoch_rollbacks or epoch.epoch in history.contested:
         return None
-    back = [s for s in history.shrunk if s.replica == epoch.leader and s.epoch >= epoch.epoch]
+    back = [s for s in history.shortened_logs if s.replica == epoch.leader and s.epoch >= epoch.epoch]
     if not back or epoch.last_isr is None:
         return None
-    shrunk = back[-1]
-    proof = committed(history, epoch.lineage, shrunk.target, shrunk.end, replica=epoch.leader)
+    shortened = back[-1]
+    proof = committed(history, epoch.lineage, shortened.target, shortened.end, replica=epoch.leader)
     ranges = kept(history, epoch.lineage, proof.ranges, epoch.epoch + 1)
     held = holders(history, epoch.lineage, ranges)
     for broker in epoch.last_isr & held.keys():
@@ -33,7 +33,7 @@ def left_with_less(history: History) -> tuple[Loss, Shrunk] | None:
     held = {broker: pieces for broker, pieces in holders(history, epoch.lineage, ranges).items() if pieces}
     if not subtract(ranges, merge(piece for pieces in held.values() for piece in pieces)):
         return None  # somebody has each of them
-    return Loss(tuple(ranges), epoch, proof.statements, held, epoch.lineage), shrunk
+    return Loss(tuple(ranges), epoch, proof.statements, held, epoch.lineage), shortened
 
 
 def in_no_copy(history: History) -> list[tuple[int, int]]:
@@ -43,7 +43,7 @@ def in_no_copy(history: History) -> list[tuple[int, int]]:
     epoch = history.current
     checkpoints = [r.checkpoint[0] for r in history.replicas.values() if r.checkpoint is not None and r.on_disk]
     ends = [replica.end for replica in history.replicas.values() if replica.end is not None]
-    if epoch is None or history.backwards or not checkpoints or not ends or max(checkpoints) <= max(ends):
+    if epoch is None or history.epoch_rollbacks or not checkpoints or not ends or max(checkpoints) <= max(ends):
         return []
     proof = committed(history, epoch.lineage, max(ends), max(checkpoints))
     return kept(history, epoch.lineage, proof.ranges, epoch.epoch + 1)

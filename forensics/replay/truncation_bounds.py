@@ -13,12 +13,12 @@ from dataclasses import replace
 from forensics.replay.committed import reached
 from forensics.replay.coverage import MissingLines
 from forensics.replay.crosscheck import found_shorter_unexplained, left_unseen
-from forensics.replay.history import Confidence, Cut, Epoch, History, Role, Shrunk, Statement
-from forensics.replay.spared import spared
-from forensics.replay.steps import REMOVES, Pending, StepKind, Tenure
+from forensics.replay.history import Confidence, Cut, Epoch, History, HwStatement, Role, ShortenedLog
+from forensics.replay.safe_truncations import is_safe
+from forensics.replay.steps import REMOVES, RoleSpan, StepKind, UnresolvedRemoval
 
 
-class Settling:
+class TruncationBounds:
     """The end of a fold.
 
     Attributes:
@@ -33,84 +33,86 @@ class Settling:
         self.contradictions: list[MissingLines] = []
         self._lowest: dict[int, list[tuple[int, bool, int, bool]]] = {}
 
-    def settle(self, pending: Sequence[Pending]) -> None:
+    def settle(self, pending: Sequence[UnresolvedRemoval]) -> None:
         """Bound the ends that no line gives by the protocol, now that every high watermark is known."""
         for one in pending:
-            if one.cut is not None:
-                cut = one.cut
-                if not cut.end_exact:
-                    held = self._held(cut.replica, cut.epoch - 1, cut.refs[0].row, since_load=True)
-                    cut = replace(cut, end=max(cut.end, held))
-                if cut.end > cut.target:
-                    self.history.cuts.append(cut)
-                elif not cut.end_exact and not self._beyond(cut) and not spared(self.history, cut):
-                    self.history.unmeasured.append(cut)
-            elif one.shrunk is not None:
-                shrunk = one.shrunk
-                until = shrunk.epoch if self._ended(shrunk, one.row) else shrunk.epoch - 1
-                held = self._held(shrunk.replica, until, one.row, emptied=shrunk.target == 0)
-                given, follower = self._given(shrunk) if until == shrunk.epoch else (0, None)
-                if max(held, given) > shrunk.end:
-                    shrunk = replace(
-                        shrunk,
+            if one.truncation is not None:
+                truncation = one.truncation
+                if not truncation.end_exact:
+                    held = self._held(truncation.replica, truncation.epoch - 1, truncation.refs[0].row, since_load=True)
+                    truncation = replace(truncation, end=max(truncation.end, held))
+                if truncation.end > truncation.target:
+                    self.history.truncations.append(truncation)
+                elif (
+                    not truncation.end_exact and not self._beyond(truncation) and not is_safe(self.history, truncation)
+                ):
+                    self.history.truncations_of_unknown_extent.append(truncation)
+            elif one.shortened is not None:
+                shortened = one.shortened
+                until = shortened.epoch if self._ended(shortened, one.row) else shortened.epoch - 1
+                held = self._held(shortened.replica, until, one.row, emptied=shortened.target == 0)
+                given, follower = self._given(shortened) if until == shortened.epoch else (0, None)
+                if max(held, given) > shortened.end:
+                    shortened = replace(
+                        shortened,
                         end=max(held, given),
                         end_exact=False,
                         confidence=Confidence.INFERRED,
                         fetched_by=follower if given > held else None,
                     )
-                if not self.told(shrunk.replica):
-                    shrunk = replace(shrunk, end_exact=False)  # in a role that is not told it may have gone on
-                if shrunk.end > shrunk.target:
-                    self._keep(shrunk, one.row)
+                if not self.told(shortened.replica):
+                    shortened = replace(shortened, end_exact=False)  # in a role that is not told it may have gone on
+                if shortened.end > shortened.target:
+                    self._keep(shortened, one.row)
 
-    def _keep(self, shrunk: Shrunk, row: int | None) -> None:
+    def _keep(self, shortened: ShortenedLog, row: int | None) -> None:
         """Take a log for shortened, unless missing lines explain what it came back with."""
-        unexplained, missing = found_shorter_unexplained(self.history, shrunk, row)
+        unexplained, missing = found_shorter_unexplained(self.history, shortened, row)
         if missing is not None:
             self.contradictions.append(missing)
         if not unexplained:
-            self.history.shrunk.append(shrunk)
+            self.history.shortened_logs.append(shortened)
 
-    def _beyond(self, cut: Cut) -> bool:
+    def _beyond(self, truncation: Cut) -> bool:
         """Whether a truncation cannot have removed anything: the leader the replica had followed never held more."""
-        before = [t for t in self.history.tenures[cut.replica] if t.epoch < cut.epoch]
+        before = [t for t in self.history.role_spans[truncation.replica] if t.epoch < truncation.epoch]
         if not before or before[-1].role is not Role.FOLLOWER:
             return False
         epoch = self.history.epochs.get(before[-1].epoch)
         end = reached(self.history, epoch) if epoch is not None else None
-        return end is not None and max(end, before[-1].start_low) <= cut.target
+        return end is not None and max(end, before[-1].start_low) <= truncation.target
 
-    def _ended(self, shrunk: Shrunk, row: int | None) -> bool:
+    def _ended(self, shortened: ShortenedLog, row: int | None) -> bool:
         """Whether the replica's part in the epoch was over when its log was read back: its next role is a later one.
 
         Where its lines end with the load it may have come back to the epoch, and what was committed then it got after.
         """
-        spans = self.history.tenures[shrunk.replica]
-        later = [tenure for tenure in spans if tenure.refs and (tenure.refs[0].row or 0) >= (row or 0)]
-        return bool(later) and all(tenure.epoch != shrunk.epoch for tenure in later)
+        spans = self.history.role_spans[shortened.replica]
+        later = [role_span for role_span in spans if role_span.refs and (role_span.refs[0].row or 0) >= (row or 0)]
+        return bool(later) and all(role_span.epoch != shortened.epoch for role_span in later)
 
-    def _given(self, shrunk: Shrunk) -> tuple[int, int | None]:
+    def _given(self, shortened: ShortenedLog) -> tuple[int, int | None]:
         """How far a follower had fetched from the replica as it led the epoch in which its log was there, and which
         follower: once it is reconciled by leader epochs what it has is its leader's (KIP-101).
         """
-        history, number = self.history, shrunk.epoch
-        led = [t for t in history.tenures[shrunk.replica] if t.epoch == number and t.role is Role.LEADER]
-        if history.protocol == "hw" or history.backwards or number in history.contested or len(led) != 1:
+        history, number = self.history, shortened.epoch
+        led = [t for t in history.role_spans[shortened.replica] if t.epoch == number and t.role is Role.LEADER]
+        if history.protocol == "hw" or history.epoch_rollbacks or number in history.contested or len(led) != 1:
             return 0, None
         found: tuple[int, int | None] = 0, None
-        for broker, spans in sorted(history.tenures.items()):
+        for broker, spans in sorted(history.role_spans.items()):
             if not self.told(broker):
                 continue
             for one, two in itertools.pairwise(spans):
-                followed = one.epoch == number and one.role is Role.FOLLOWER and one.leader in (None, shrunk.replica)
+                followed = one.epoch == number and one.role is Role.FOLLOWER and one.leader in (None, shortened.replica)
                 if not followed or one.start_end is None or two.start_end is None or two.start_end <= one.start_end:
                     continue
                 between = [history.epochs.get(n) for n in range(number + 1, two.epoch)]
-                only = all(e is not None and not e.served for e in between)
+                only = all(e is not None and not e.leader_took_up for e in between)
                 only = only and history.coverage.unnamed.isdisjoint(range(number + 1, two.epoch))
                 later = history.epochs.get(two.epoch)
                 # What it fetched from the same leader may be of a later epoch, of which it was not told yet.
-                if only and later is not None and later.leader != shrunk.replica and not _removes(one):
+                if only and later is not None and later.leader != shortened.replica and not _removes(one):
                     found = max(found, (two.start_end, broker), key=lambda one: one[0])
         return found
 
@@ -127,16 +129,16 @@ class Settling:
             since_load: what it held before its log was read back does not count: a load tells what there was.
             emptied: it came back without any record.
         """
-        if self.history.backwards:
+        if self.history.epoch_rollbacks:
             return 0  # no order of epochs says what came before
         least = 0
         contested = self.history.contested
         # A load asks for what was cut before it in the epoch to which its replica came back, too.
         before = [
             step.target
-            for tenure in self.history.tenures.get(broker, ())
-            if not since_load and tenure.epoch == until + 1
-            for step in tenure.steps
+            for role_span in self.history.role_spans.get(broker, ())
+            if not since_load and role_span.epoch == until + 1
+            for step in role_span.steps
             if step.kind in REMOVES and (step.refs[0].row or 0) < (row or 0)
         ]
         for statement in self.history.statements:
@@ -152,7 +154,7 @@ class Settling:
                 # it stayed is known only where the leader itself, whose word on the ISR this is, says more later.
                 own = statement.replica == epoch.leader and not since_load
                 members = [isr for isr, _ in epoch.isr][-1 if own else 0 :]
-                if not epoch.isr_own or not members or not all(broker in isr for isr in members):
+                if not epoch.isr_from_leader or not members or not all(broker in isr for isr in members):
                     continue
                 if epoch.leader is None or not self.told(epoch.leader) or left_unseen(self.history, epoch, broker):
                     continue
@@ -169,7 +171,7 @@ class Settling:
                 least = max(least, statement.high_watermark)
         return least
 
-    def _out_later(self, broker: int, epoch: Epoch, statement: Statement, *, emptied: bool) -> bool:
+    def _out_later(self, broker: int, epoch: Epoch, statement: HwStatement, *, emptied: bool) -> bool:
         """Whether a follower may have heard of a high watermark that was reached in the leader's next epoch, in whose
         ISR the replica was not: a fetch that waits is answered in that epoch, before the follower is told of it.
 
@@ -178,32 +180,39 @@ class Settling:
         later = next((e for n, e in sorted(self.history.epochs.items()) if n > epoch.epoch), None)
         if later is None or later.leader != epoch.leader or all(broker in isr for isr, _ in later.isr):
             return False
-        spans = self.history.tenures.get(statement.replica, ())
+        spans = self.history.role_spans.get(statement.replica, ())
         ends = [t.start_end for t in spans if t.epoch == later.epoch and t.start_end is not None]
         ahead = later.start is None or any(end > later.start for end in ends)
         return ahead or not emptied
 
     def _shortest(self, broker: int) -> list[tuple[int, bool, int, bool]]:
-        """How short a replica's log was made in each of its tenures: epoch, whether a load says so, lowest offset, and
-        whether the replica was taken away with it, to come back in a later epoch alone.
+        """How short a replica's log was made in each of its role spans.
+
+        Each entry: epoch, whether a load says so, lowest offset, and whether the replica was removed with it, to come
+        back in a later epoch alone.
 
         A replica in a truncation loop has thousands of steps, and every one of them asks for this.
         """
         if broker not in self._lowest:
-            spans = self.history.tenures.get(broker, [])
+            spans = self.history.role_spans.get(broker, [])
             self._lowest[broker] = [
-                (tenure.epoch, loaded, min(targets), tenure.given_up and (later is None or later.epoch > tenure.epoch))
-                for tenure, later in itertools.zip_longest(spans, spans[1:])
+                (
+                    role_span.epoch,
+                    loaded,
+                    min(targets),
+                    role_span.replica_removed and (later is None or later.epoch > role_span.epoch),
+                )
+                for role_span, later in itertools.zip_longest(spans, spans[1:])
                 for loaded in (True, False)
                 if (
                     targets := [
-                        s.target for s in tenure.steps if (s.kind in REMOVES, s.kind is StepKind.LOADED)[loaded]
+                        s.target for s in role_span.steps if (s.kind in REMOVES, s.kind is StepKind.LOADED)[loaded]
                     ]
                 )
             ]
         return self._lowest[broker]
 
 
-def _removes(tenure: Tenure) -> bool:
+def _removes(role_span: RoleSpan) -> bool:
     """Whether something was removed from the replica's log in a role."""
-    return any(step.kind in REMOVES for step in tenure.steps)
+    return any(step.kind in REMOVES for step in role_span.steps)

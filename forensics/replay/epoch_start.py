@@ -10,7 +10,7 @@ from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import BrokerFacts, Confidence, Epoch, Fork, History, Role, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import REMOVES, StepKind, Tenure
+from forensics.replay.steps import REMOVES, RoleSpan, StepKind
 
 NO_FACTS = BrokerFacts()
 NO_DISK = Disk()
@@ -26,38 +26,40 @@ def truncates_to_hw(facts: Mapping[int, BrokerFacts], broker: int) -> bool:
     return facts.get(broker, NO_FACTS).protocol.truncates_by_epoch is Answer.NO
 
 
-def passed_over(history: History, before: Tenure, tenure: Tenure) -> int | None:
+def passed_over(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
     """Offset from which on it is not known of which epoch a replica's records are, as there were epochs between two of
     its roles of which none of its lines tell, though its process lived: it had a part in them, or heard of none.
     """
-    if before.run != tenure.run or before.epoch < 0 or any(step.kind is StepKind.LOADED for step in before.steps):
+    if before.run != role_span.run or before.epoch < 0 or any(step.kind is StepKind.LOADED for step in before.steps):
         return None
     between = [
         epoch
         for number, epoch in history.epochs.items()
-        if before.epoch < number < tenure.epoch
+        if before.epoch < number < role_span.epoch
         and number not in history.coverage.unnamed
-        and (epoch.leader is None or (epoch.served and epoch.leader not in (-1, before.leader)))
+        and (epoch.leader is None or (epoch.leader_took_up and epoch.leader not in (-1, before.leader)))
     ]
     # A leader's own records are its own: of a follower only what it began with is.
     known = before.end_low if before.role is Role.LEADER else before.start_low
     return min((max(known, epoch.start or 0) for epoch in between), default=None)
 
 
-def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
+def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
     """The same of a replica that came back, where it was in the ISR with which another's epoch began in between, or
     nothing tells of that ISR or of who led, or it led itself; or a process of it came in between that never told of
     loading this log.
     """
     broker, known = before.replica, None
-    part = tenure.run - before.run > max(1, sum(step.kind is StepKind.LOADED for step in before.steps))
-    for epoch in _since(history, before.epoch, tenure.epoch):
+    part = role_span.run - before.run > max(1, sum(step.kind is StepKind.LOADED for step in before.steps))
+    for epoch in _since(history, before.epoch, role_span.epoch):
         number = epoch.epoch
-        if epoch.leader == -1 or (epoch.leader == broker and number == tenure.epoch):
+        if epoch.leader == -1 or (epoch.leader == broker and number == role_span.epoch):
             continue
         named = _is_named(history, number)
-        untold = epoch.leader == broker and named and not epoch.served and _unsaid(history, before, tenure, epoch)
-        if not epoch.served and not untold:
+        untold = (
+            epoch.leader == broker and named and not epoch.leader_took_up and _unsaid(history, before, role_span, epoch)
+        )
+        if not epoch.leader_took_up and not untold:
             continue
         if untold or not named:
             # Lines of its own, or of all brokers, are missing, so it may have served in it; and what it came back with
@@ -73,7 +75,7 @@ def had_part(history: History, before: Tenure, tenure: Tenure) -> int | None:
             continue
         members = [isr for isr, _ in epoch.isr]
         # It was in the epoch to which it came back before, if it was taken out of the ISR in between.
-        out = number < tenure.epoch or any(broker not in isr for isr in members)
+        out = number < role_span.epoch or any(broker not in isr for isr in members)
         heard = not _joined_unseen(history, before, epoch)
         part = part or (out and (not members or not heard or broker in members[0]))
     return known if part else None
@@ -84,12 +86,12 @@ def _is_named(history: History, number: int) -> bool:
     return number in history.epochs and number not in history.coverage.unnamed
 
 
-def _joined_unseen(history: History, before: Tenure, epoch: Epoch) -> bool:
+def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
     """Whether a replica may have come into the ISR of an epoch with no line on it: lines of it and of the leader are
     missing.
     """
     led = history.coverage.of(epoch.leader, Span.WITHIN) if epoch.leader is not None else None
-    return not epoch.isr_own and led is not None and _lines_missing(before, epoch)
+    return not epoch.isr_from_leader and led is not None and _lines_missing(before, epoch)
 
 
 def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
@@ -102,12 +104,12 @@ def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
         epoch, told = history.epochs[number], before.epoch if before is not None else first
         taken = len((before.last_isr if before is not None else None) or ())
         if number - told - 1 > taken:
-            yield Epoch(told + 1, served=True)
+            yield Epoch(told + 1, leader_took_up=True)
         yield epoch
         before = epoch
 
 
-def _lines_missing(before: Tenure, epoch: Epoch) -> bool:
+def _lines_missing(before: RoleSpan, epoch: Epoch) -> bool:
     """Whether lines are missing of a process that tells of one role and not of a later epoch: it lived on after that
     had begun, or the next process found its log closed cleanly and it never said that it was shutting down.
     """
@@ -117,7 +119,7 @@ def _lines_missing(before: Tenure, epoch: Epoch) -> bool:
     return bool(loads) and all(step.before is None for step in loads)
 
 
-def _unsaid(history: History, before: Tenure, tenure: Tenure, epoch: Epoch) -> bool:
+def _unsaid(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
     """Whether a replica seems to have led an epoch between two of its roles of which others alone tell, and was not
     dead or stopping when it was elected: lines of its process are missing, or it came back with more than there was
     when another leader began.
@@ -127,40 +129,40 @@ def _unsaid(history: History, before: Tenure, tenure: Tenure, epoch: Epoch) -> b
     starts = [
         other.start
         for number, other in history.epochs.items()
-        if before.epoch < number < epoch.epoch and other.served and other.leader != tenure.replica
+        if before.epoch < number < epoch.epoch and other.leader_took_up and other.leader != role_span.replica
     ]
     known = [start for start in starts if start is not None]
-    return bool(known) and tenure.start_hw is not None and tenure.start_hw.value > min(known)
+    return bool(known) and role_span.start_hw is not None and role_span.start_hw.value > min(known)
 
 
-def unknown_from(history: History, before: Tenure, tenure: Tenure) -> int | None:
+def unknown_from(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
     """Offset from which on what was reached between two roles need not be of the earlier one's epoch."""
-    found = (passed_over(history, before, tenure), had_part(history, before, tenure))
+    found = (passed_over(history, before, role_span), had_part(history, before, role_span))
     return min((offset for offset in found if offset is not None), default=None)
 
 
-class Leading:
+class EpochStart:
     """The state of a fold as far as leaders' beginnings depend on it.
 
     Attributes:
         history: what is known so far.
         logs: each replica's log as it stands before the epoch at hand.
-        previous: each replica's tenure before the one at hand.
+        previous: each replica's role span before the one at hand.
     """
 
     def __init__(
         self,
         history: History,
-        tenures: Mapping[int, list[Tenure]],
+        role_spans: Mapping[int, list[RoleSpan]],
         disks: Mapping[int, Disk],
         facts: Mapping[int, BrokerFacts],
     ) -> None:
         self.history = history
         self.facts = facts
-        self.tenures = tenures
+        self.role_spans = role_spans
         self.disks = disks
         self.logs: dict[int, Lineage] = {}
-        self.previous: dict[int, Tenure] = {}
+        self.previous: dict[int, RoleSpan] = {}
 
     def _told(self, broker: int) -> bool:
         """Whether the absence of a line of a replica is proof, within its lines."""
@@ -169,33 +171,35 @@ class Leading:
     def _fenced(self, broker: int) -> bool:
         return fences(self.facts, broker)
 
-    def _found(self, broker: int, tenure: Tenure) -> Lineage:
+    def _found(self, broker: int, role_span: RoleSpan) -> Lineage:
         """The log that a role found: what it may have got in epochs that no line of it tells of is nobody's known."""
         log, before = self.logs.get(broker, Lineage().begin(UNKNOWN, 0)), self.previous.get(broker)
         if before is None:
             return log
         leaderless = any(  # files alone tell of it, or numbers, and nobody who was in it
-            epoch.leader is None and before.epoch < number < tenure.epoch
+            epoch.leader is None and before.epoch < number < role_span.epoch
             for number, epoch in self.history.epochs.items()
         )
-        known = (unknown_from if leaderless else passed_over)(self.history, before, tenure)
+        known = (unknown_from if leaderless else passed_over)(self.history, before, role_span)
         last = before.steps[-1] if before.steps else None
-        if last is not None and last.kind is StepKind.LOADED and (tenure.start_end or 0) > last.target:
+        if last is not None and last.kind is StepKind.LOADED and (role_span.start_end or 0) > last.target:
             # A role finds what its process loaded: it got the rest in one that no line tells of.
             known = last.target if known is None else min(known, last.target)
-        return log if known is None else log.cut(known).begin(UNKNOWN, known)
+        return log if known is None else log.truncated(known).begin(UNKNOWN, known)
 
-    def begin(self, epoch: Epoch, leader: int, tenure: Tenure | None) -> None:
+    def begin(self, epoch: Epoch, leader: int, role_span: RoleSpan | None) -> None:
         """Where the epoch's leader began to write, and on top of which log."""
-        log = self.logs.get(leader, Lineage().begin(UNKNOWN, 0)) if tenure is None else self._found(leader, tenure)
+        log = (
+            self.logs.get(leader, Lineage().begin(UNKNOWN, 0)) if role_span is None else self._found(leader, role_span)
+        )
         before = self.previous.get(leader)
         if not self._told(leader) and before is not None and before.epoch < epoch.epoch - 1:
             log = Lineage().begin(UNKNOWN, 0)  # whom it followed in between, and what it was cut to, is not told
-        self._start(epoch, tenure)
-        if epoch.start is None and tenure is not None and not self._goes_on(leader, tenure):
+        self._start(epoch, role_span)
+        if epoch.start is None and role_span is not None and not self._goes_on(leader, role_span):
             epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))
             ceiling = self._ceiling(leader)
-            said = self._said(epoch, leader, tenure)
+            said = self._said(epoch, leader, role_span)
             if ceiling is not None and ceiling <= epoch.start_low:
                 epoch.start, epoch.start_confidence = epoch.start_low, Confidence.INFERRED
             elif said is not None and said[0] == epoch.start_low:
@@ -206,20 +210,20 @@ class Leading:
             if below is not None:
                 # Batches from before an upgrade have no epochs: who wrote them only the lines tell.
                 dated = below.entries[0][1] if below.entries else epoch.start
-                below = Lineage((*log.cut(dated).entries, *below.entries))
+                below = Lineage((*log.truncated(dated).entries, *below.entries))
             else:
-                below = log.cut(epoch.start)
+                below = log.truncated(epoch.start)
                 if epoch.start > 0 and below.epoch_at(epoch.start - 1) < 0:
                     below = self._prefix(epoch.epoch, epoch.start) or below
             epoch.lineage = below.begin(epoch.epoch, epoch.start)
-        elif tenure is not None and self._goes_on(leader, tenure) and not self._dated(epoch.epoch):
+        elif role_span is not None and self._goes_on(leader, role_span) and not self._dated(epoch.epoch):
             # The same leader goes on writing the same log: where one epoch ends and the next begins in it changes
             # nothing about which record stands where, as long as no batch says of which it is.
             epoch.lineage = log
-        elif epoch.served or tenure is not None:
+        elif epoch.leader_took_up or role_span is not None:
             # Where it began to write is not known; below that stands what it had.
             oldest = log.oldest_from(epoch.start_low)
-            epoch.lineage = log.cut(epoch.start_low).begin(at_least(oldest), epoch.start_low)
+            epoch.lineage = log.truncated(epoch.start_low).begin(at_least(oldest), epoch.start_low)
             if epoch.start_high is not None:
                 epoch.lineage = epoch.lineage.begin(epoch.epoch, epoch.start_high)
         else:
@@ -249,24 +253,24 @@ class Leading:
         if any(first < start for first, _ in disk.holes):
             return None
         lowest = self._lowest(leader, number)
-        return Lineage(disk.lineage.entries).cut(start) if lowest is None or lowest >= start else None
+        return Lineage(disk.lineage.entries).truncated(start) if lowest is None or lowest >= start else None
 
     def _prefix(self, number: int, start: int) -> Lineage | None:
         """The log below an epoch's start from any files that show it (KIP-101: same epoch, same log below)."""
         for broker in sorted(self.disks):
             entries = self.disks[broker].lineage.entries
             if (number, start) in entries and not self.disks[broker].holes:
-                return Lineage(entries).cut(start)
+                return Lineage(entries).truncated(start)
         return None
 
-    def _start(self, epoch: Epoch, tenure: Tenure | None) -> None:
+    def _start(self, epoch: Epoch, role_span: RoleSpan | None) -> None:
         """The leader's log end offset when the epoch began: its own line, then files, then where segments part."""
-        if tenure is not None:
-            epoch.start_low = tenure.start_low
-            if tenure.start_end is not None:
-                epoch.start = tenure.start_end
-                if tenure.start_ref is not None:
-                    epoch.refs.append(tenure.start_ref)
+        if role_span is not None:
+            epoch.start_low = role_span.start_low
+            if role_span.start_end is not None:
+                epoch.start = role_span.start_end
+                if role_span.start_ref is not None:
+                    epoch.refs.append(role_span.start_ref)
                 return
         if epoch.epoch == 0:
             epoch.start = 0  # the epoch a partition is created with
@@ -294,7 +298,7 @@ class Leading:
             epoch.refs.append(ref)
         elif later and min(later) >= epoch.start_low:
             epoch.start_high = min(later)
-        elif self.history.protocol == "hw" and tenure is not None and epoch.leader is not None:
+        elif self.history.protocol == "hw" and role_span is not None and epoch.leader is not None:
             self._start_from_fork(epoch, epoch.leader)
 
     def _start_from_fork(self, epoch: Epoch, leader: int) -> None:
@@ -332,9 +336,9 @@ class Leading:
         """Whether files tell of records of an epoch."""
         return any(number == epoch for disk in self.disks.values() for epoch, _ in disk.lineage.entries)
 
-    def _goes_on(self, leader: int, tenure: Tenure) -> bool:
+    def _goes_on(self, leader: int, role_span: RoleSpan) -> bool:
         before = self.previous.get(leader)
-        return before is not None and before.role is Role.LEADER and before.run == tenure.run and not before.steps
+        return before is not None and before.role is Role.LEADER and before.run == role_span.run and not before.steps
 
     def _ceiling(self, leader: int) -> int | None:
         """The greatest log end a leader-to-be can have had: that of the leader it followed before, and its own."""
@@ -345,7 +349,7 @@ class Leading:
         end = reached(self.history, epoch) if epoch is not None else None
         return None if end is None else max(end, before.start_end or 0, before.start_low)
 
-    def _said(self, epoch: Epoch, leader: int, tenure: Tenure) -> tuple[int, Ref] | None:
+    def _said(self, epoch: Epoch, leader: int, role_span: RoleSpan) -> tuple[int, Ref] | None:
         """The least log end offset that the epoch's leader is known to have had in it, and who says so: the leader, or
         a follower that was above it and heard where it ended. The epoch began no later, as a leader's log only grows.
         """
@@ -354,10 +358,10 @@ class Leading:
         if leader in gaps or epoch.other_leaders:
             return None
         found = []
-        if tenure.start_high is not None:
-            found.append((tenure.start_high.value, tenure.start_high.ref))
-        for broker in sorted({*self.tenures} - {leader, *gaps}):
-            spans = self.tenures[broker]
+        if role_span.start_high is not None:
+            found.append((role_span.start_high.value, role_span.start_high.ref))
+        for broker in sorted({*self.role_spans} - {leader, *gaps}):
+            spans = self.role_spans[broker]
             for position, one in enumerate(spans):
                 # Of a later epoch of the same leader it may not have been told.
                 told = spans[position + 1].epoch if position + 1 < len(spans) else max(self.history.epochs)
@@ -383,14 +387,14 @@ class Leading:
             pair = (min(broker, leader), max(broker, leader))
             if broker == leader or pair not in self.history.compared or self._fetches_ahead(broker, leader):
                 continue
-            tenure = next((t for t in self.tenures.get(broker, ()) if t.epoch >= epoch.epoch), None)
+            role_span = next((t for t in self.role_spans.get(broker, ()) if t.epoch >= epoch.epoch), None)
             before = self.previous.get(broker)
-            if tenure is None or (before is not None and unknown_from(self.history, before, tenure) is not None):
+            if role_span is None or (before is not None and unknown_from(self.history, before, role_span) is not None):
                 continue  # what it had then it may have got in this epoch
             # A truncation takes effect only within the log, so what it was cut to was there before.
-            first = next((step.target for step in tenure.steps if step.kind is StepKind.TRUNCATED), 0)
+            first = next((step.target for step in role_span.steps if step.kind is StepKind.TRUNCATED), 0)
             lowest = self._lowest(broker, epoch.epoch)
-            bound = max(tenure.start_low, first)
+            bound = max(role_span.start_low, first)
             bound = bound if lowest is None else min(bound, lowest)
             bound = min([bound, *(first for first, _ in self.history.parted(broker, leader))])
             begun = max(self.disks.get(one, NO_DISK).log_start for one in pair)
@@ -407,18 +411,18 @@ class Leading:
 
     def _lowest(self, broker: int, number: int) -> int | None:
         """Lowest offset a replica was cut to in an epoch or later."""
-        cuts = [
-            s.target for t in self.tenures.get(broker, ()) if t.epoch >= number for s in t.steps if s.kind in REMOVES
+        truncations = [
+            s.target for t in self.role_spans.get(broker, ()) if t.epoch >= number for s in t.steps if s.kind in REMOVES
         ]
-        return min(cuts, default=None)
+        return min(truncations, default=None)
 
     def _older(self, broker: int, offset: int, number: int) -> bool:
         """Whether a replica's record at an offset was there before it ever followed this epoch or a later one."""
         lowest = self._lowest(broker, number)
         if lowest is not None and lowest <= offset:
             return False
-        for tenure in self.tenures.get(broker, ()):
-            if tenure.epoch >= number:
-                return tenure.start_end is not None and tenure.start_end > offset
+        for role_span in self.role_spans.get(broker, ()):
+            if role_span.epoch >= number:
+                return role_span.start_end is not None and role_span.start_end > offset
         # It never heard of the epoch: all it has is older.
         return self.history.replicas[broker].has_logs

@@ -7,7 +7,7 @@ import pytest
 
 from forensics.replay.directory import Ref
 from forensics.replay.history import Epoch
-from forensics.replay.removals import accounted, removals
+from forensics.replay.isr_removal_epochs import accounted, removals
 
 GONE, SENT = "replica_state", "metadata_cached"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forensics.replay.history import Epoch, History, Statement
+from forensics.replay.history import Epoch, History, HwStatement
 from forensics.replay.lineage import Lineage, Range, intersect, merge, same, subtract
 from forensics.replay.steps import Step, StepKind
 
@@ -34,7 +34,7 @@ def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int
 def with_own(
     history: History,
     held: dict[int, tuple[Range, ...]],
-    statements: Sequence[Statement],
+    statements: Sequence[HwStatement],
     after: Epoch,
     ranges: list[Range],
 ) -> dict[int, tuple[Range, ...]]:
@@ -66,5 +66,5 @@ def with_own(
 
 def _since(history: History, broker: int, row: int) -> list[Step]:
     """What befell a replica's log after a line of its own."""
-    steps = (step for tenure in history.tenures.get(broker, ()) for step in tenure.steps)
+    steps = (step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps)
     return [step for step in steps if step.refs and (step.refs[0].row or 0) > row]

@@ -1,4 +1,4 @@
-"""One replica's own events, in its own order, divided into tenures: the spans in which it served one leader epoch."""
+"""One replica's own events, in its own order, divided into role spans: one role in one leader epoch each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from forensics.replay.events import Event
 from forensics.replay.history import Role, TruncationReason
 from forensics.replay.isr import broker_set
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure, lines_missing, told_before
+from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind, lines_missing, told_before
 from forensics.replay.watermarks import Watermarks
 from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -18,15 +18,15 @@ from parsers.schema import Kind
 
 
 class Reader(Watermarks):
-    """Builds the tenures of one replica from its events.
+    """Builds the role spans of one replica from its events.
 
     Args:
         replica: broker id.
         facts: what is known of its broker. One that truncates to its high watermark cuts to its own as a follower.
     """
 
-    def read(self, events: Iterable[Event], gaps: Container[int] = ()) -> list[Tenure]:
-        """Read all events and give the tenures in order.
+    def read(self, events: Iterable[Event], gaps: Container[int] = ()) -> list[RoleSpan]:
+        """Read all events and give the role spans in order.
 
         Args:
             events: the replica's lines.
@@ -46,7 +46,7 @@ class Reader(Watermarks):
             if event.time is not None:
                 self.now.last_time = event.time
         self._close()
-        return self.tenures
+        return self.role_spans
 
     # -- roles ------------------------------------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ class Reader(Watermarks):
         self.sampled = self.at_rest = False
         if event.run != before.run or before.epoch == -1 or self.since is None:
             self.since = event.time
-        now = Tenure(self.replica, epoch, event.run, role, leader, event.time, event.time, [ref])
+        now = RoleSpan(self.replica, epoch, event.run, role, leader, event.time, event.time, [ref])
         now.start_end, now.start_ref = self.end, self.end_ref
         now.start_low = now.end_low = self.end if self.end is not None else self.low
         now.start_hw, self.loaded_hw = self.loaded_hw, None
@@ -112,7 +112,7 @@ class Reader(Watermarks):
     def _close(self) -> None:
         now = self.now
         if now.epoch != -1 or now.steps or now.hw or now.start_hw or now.end_low:
-            self.tenures.append(now)
+            self.role_spans.append(now)
 
     # -- the log ----------------------------------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ class Reader(Watermarks):
         now = self.now
         self.since = event.time
         anew = now.epoch != -1 and event.run != now.run  # by a new process, after the one before had a role
-        first = not self.tenures and not now.steps and self.low == 0 and not anew
+        first = not self.role_spans and not now.steps and self.low == 0 and not anew
         self.starts_empty |= first
         if self.end == 0 and not self.growing:
             if self.facts.protocol.kraft is Answer.YES:  # behind the role; else the same creation, told by another line
@@ -228,12 +228,12 @@ class Reader(Watermarks):
             self.low = max(self.low, self.had)  # what the process before had, whatever this one found
             steps = [
                 step.kind
-                for tenure in (*self.tenures, now)
-                for step in tenure.steps
+                for role_span in (*self.role_spans, now)
+                for step in role_span.steps
                 if step.kind is not StepKind.LINES_MISSING
             ]
             # Lines that are missing before a log is made are no sign that there was one.
-            had = anew or self.low > 0 or bool(steps) or any(tenure.epoch >= 0 for tenure in self.tenures)
+            had = anew or self.low > 0 or bool(steps) or any(role_span.epoch >= 0 for role_span in self.role_spans)
             before = LogBefore.REPLACED if had and steps[-1:] != [StepKind.DELETED] else None
             self._step(StepKind.CREATED, 0, event, "a new, empty log", before=before)
         if now.start_end is None:
@@ -242,7 +242,7 @@ class Reader(Watermarks):
 
     def _replaced(self, target: int, event: Event, *, told: bool = False) -> None:
         """A new process's role begins with less than its log had, and no load says why, or with a log made anew."""
-        last = self.tenures[-1] if self.tenures else None
+        last = self.role_spans[-1] if self.role_spans else None
         less = last is not None and (last.end_low == 0 <= last.epoch if told else target < last.end_low)
         if last is not None and event.run != last.run and less:
             ref = Ref(row=event.row, note=f"log end offset {target} in a new process")
@@ -299,7 +299,7 @@ class Reader(Watermarks):
     def _progress(self) -> tuple[object, ...]:
         """What would differ if anything but a truncation had been told meanwhile."""
         now = self.now
-        return now.hw, now.start_hw, now.end_low, len(now.entries), len(now.isr), len(self.tenures)
+        return now.hw, now.start_hw, now.end_low, len(now.entries), len(now.isr), len(self.role_spans)
 
     def _noop(self, event: Event) -> None:
         if event.leo is None or event.leo < 0:

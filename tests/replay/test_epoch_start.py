@@ -5,25 +5,27 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.directory import Disk, Ref
+from forensics.replay.epoch_start import EpochStart, had_part, passed_over
 from forensics.replay.history import Epoch, History, Role
-from forensics.replay.leading import Leading, had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
-from forensics.replay.steps import LogBefore, Sample, Step, StepKind, Tenure
+from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 from tests.covering import holed
 
 
 def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int | None = 30) -> History:
     """Broker 1 follows epoch 0 of broker 3; others tell of one epoch more."""
     told = [(frozenset(one), Ref(row=0)) for one in isr]
-    epoch = Epoch(number, leader=leader, start=start, isr=told, served=leader is not None, isr_own=True)
+    epoch = Epoch(number, leader=leader, start=start, isr=told, leader_took_up=leader is not None, isr_from_leader=True)
     nobody = {one: Epoch(one, leader=-1) for one in range(1, number)}
-    return History("orders", 0, epochs={0: Epoch(0, leader=3, start=0, served=True), **nobody, number: epoch})
+    return History("orders", 0, epochs={0: Epoch(0, leader=3, start=0, leader_took_up=True), **nobody, number: epoch})
 
 
-def role(epoch: int, *, run: int = 1, leads: bool = False, loaded: int | None = None) -> Tenure:
+def role(epoch: int, *, run: int = 1, leads: bool = False, loaded: int | None = None) -> RoleSpan:
     steps = [] if loaded is None else [Step(StepKind.LOADED, loaded, None, 0, None, None, (Ref(row=1),))]
     leader = 1 if leads else 3
-    return Tenure(1, epoch, run, Role.LEADER if leads else Role.FOLLOWER, leader, start_low=20, end_low=50, steps=steps)
+    return RoleSpan(
+        1, epoch, run, Role.LEADER if leads else Role.FOLLOWER, leader, start_low=20, end_low=50, steps=steps
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_who_came_back_had_a_part_in_the_epochs_in_whose_isr_others_put_it(
 def test_who_led_unheard_of_may_have_let_in_who_came_back() -> None:
     """Lines of the leader are missing, and others are told of an ISR late or never."""
     history = between({2, 3})
-    history.epochs[1].isr_own = False
+    history.epochs[1].isr_from_leader = False
     assert had_part(history, role(0, loaded=40), role(2, run=2)) is None
     history.coverage = holed(history.coverage, 2)
     before = role(0, loaded=40)
@@ -96,7 +98,7 @@ def test_an_epoch_of_its_own_that_others_alone_tell_of(
     shut: int | None, left: LogBefore | None, elected: int, start: int | None, had: int, known: int | None
 ) -> None:
     history = between({2, 3}, start=start)
-    history.epochs[1].served = start is not None
+    history.epochs[1].leader_took_up = start is not None
     history.epochs[2] = Epoch(2, leader=1, time=elected)
     before, after = role(0), role(3, run=2)
     before.shut_down = shut
@@ -130,7 +132,7 @@ def test_who_came_back_may_have_led_in_between_or_followed_nobody_knows_whom(
 ) -> None:
     """The records of an epoch are on a disk, or were fetched: somebody wrote them, if only nobody tells who."""
     history = between(*isr, leader=leader)
-    history.epochs[1].served = True
+    history.epochs[1].leader_took_up = True
     assert had_part(history, role(0, loaded=40), role(2, run=2)) == known
     assert had_part(history, role(0, loaded=40), role(1, run=2, leads=leader == 1)) is None  # it came back to that one
 
@@ -140,12 +142,12 @@ def test_an_epoch_that_began_nobody_knows_where_goes_on_from_what_its_leader_had
     had: tuple[tuple[int, int], ...], begins: int
 ) -> None:
     """Before 0.11 no line tells where a leader begins."""
-    history = History("orders", 0, protocol="hw", epochs={3: Epoch(3, leader=1, served=True)})
-    leading = Leading(history, {1: []}, {}, {})
+    history = History("orders", 0, protocol="hw", epochs={3: Epoch(3, leader=1, leader_took_up=True)})
+    leading = EpochStart(history, {1: []}, {}, {})
     leading.logs[1] = Lineage(had)
-    tenure = Tenure(1, 3, 1, Role.LEADER, 1, start_low=16, end_low=16)
-    leading.begin(history.epochs[3], 1, tenure)
-    assert history.epochs[3].lineage == Lineage(had).cut(16).begin(begins, 16)
+    role_span = RoleSpan(1, 3, 1, Role.LEADER, 1, start_low=16, end_low=16)
+    leading.begin(history.epochs[3], 1, role_span)
+    assert history.epochs[3].lineage == Lineage(had).truncated(16).begin(begins, 16)
 
 
 @pytest.mark.parametrize(
@@ -156,9 +158,9 @@ def test_what_stood_below_an_epoch_without_records_its_leaders_files_tell(
     entry: tuple[int, int], end: int, below: tuple[tuple[int, int], ...]
 ) -> None:
     """A leader writes down where its epoch begins before it has any record of it."""
-    history = History("orders", 0, epochs={3: Epoch(3, leader=1, served=True)})
+    history = History("orders", 0, epochs={3: Epoch(3, leader=1, leader_took_up=True)})
     disk = Disk(lineage=Lineage(((0, 0), (2, 13))), end=end, entries=((*entry, Ref(row=1)),))
-    leading = Leading(history, {1: []}, {1: disk}, {})
+    leading = EpochStart(history, {1: []}, {1: disk}, {})
     leading.logs[1] = Lineage(((0, 0),))
-    leading.begin(history.epochs[3], 1, Tenure(1, 3, 1, Role.LEADER, 1, start_end=21, start_low=21, end_low=21))
+    leading.begin(history.epochs[3], 1, RoleSpan(1, 3, 1, Role.LEADER, 1, start_end=21, start_low=21, end_low=21))
     assert history.epochs[3].lineage == Lineage(below).begin(3, 21)

@@ -9,28 +9,30 @@ from forensics.replay.committed import at_most
 from forensics.replay.coverage import Span
 from forensics.replay.crosscheck import beyond_lines
 from forensics.replay.elections import isr_changed_untold
-from forensics.replay.history import Confidence, Epoch, Role, Statement
-from forensics.replay.leading import NO_FACTS, Leading, unknown_from
+from forensics.replay.epoch_start import NO_FACTS, EpochStart, unknown_from
+from forensics.replay.history import Confidence, Epoch, HwStatement, Role
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import Sample, StepKind, Tenure, replaced
+from forensics.replay.steps import RoleSpan, Sample, StepKind, replaced
 
 
-class Stating(Leading):
+class HwAttribution(EpochStart):
     """What the fold makes of high watermarks."""
 
-    def _stated(self, broker: int, tenure: Tenure, epoch: Epoch | None) -> None:
-        if tenure.hw is not None and epoch is not None:
+    def _stated(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
+        if role_span.hw is not None and epoch is not None:
             # It may fetch what a later epoch wrote before it hears of that epoch.
-            ahead = [n for n, start, _ in tenure.entries if n > epoch.epoch and start < tenure.hw.value]
+            ahead = [n for n, start, _ in role_span.entries if n > epoch.epoch and start < role_span.hw.value]
             reached_in = self.history.epochs.get(max(ahead)) if ahead else None
             if reached_in is not None:
-                self._state(broker, reached_in, tenure.hw, "printed", own=tenure.log if self._told(broker) else None)
+                self._state(
+                    broker, reached_in, role_span.hw, "printed", own=role_span.log if self._told(broker) else None
+                )
             else:
-                how = tenure.hw.how or ("printed by the leader" if epoch.leader == broker else "printed")
-                self._state(broker, epoch, tenure.hw, how)
-        reached = tenure.hw.value if tenure.hw is not None else 0
-        alone = self._alone(broker, tenure) if epoch is not None and epoch.leader == broker else None
+                how = role_span.hw.how or ("printed by the leader" if epoch.leader == broker else "printed")
+                self._state(broker, epoch, role_span.hw, how)
+        reached = role_span.hw.value if role_span.hw is not None else 0
+        alone = self._alone(broker, role_span) if epoch is not None and epoch.leader == broker else None
         if alone is not None and alone.value > reached and self._commits_alone(broker):
             self._state(broker, epoch, alone, "because the leader was alone in the ISR", confidence=Confidence.INFERRED)
 
@@ -39,69 +41,69 @@ class Stating(Leading):
         needs_more = self.facts.get(broker, NO_FACTS).protocol.hw_needs_min_isr is not Answer.NO
         return not needs_more or self.history.min_insync_replicas == 1
 
-    def _alone(self, broker: int, tenure: Tenure) -> Sample | None:
+    def _alone(self, broker: int, role_span: RoleSpan) -> Sample | None:
         """How far a leader that was alone in the ISR is known to have written: all of that was committed.
 
         Where it stayed alone until its epoch or its process ended, the log it left counts; a log that came back shorter
         than it was still gives the least it had.
         """
-        alone = tenure.alone
+        alone = role_span.alone
         # A follower outside the ISR that keeps up within the lag holds the high watermark back all the same
         # (Partition.maybeIncrementLeaderHW), so only where nobody fetches is everything committed.
         fetching = any(
-            other != broker and t.epoch == tenure.epoch and t.role is Role.FOLLOWER
-            for other, spans in self.tenures.items()
+            other != broker and t.epoch == role_span.epoch and t.role is Role.FOLLOWER
+            for other, spans in self.role_spans.items()
             for t in spans
         )
         named = {other for epoch in self.history.epochs.values() for isr, _ in epoch.isr for other in isr}
         silent = any(not self._told(other) for other in named - {broker})
-        if fetching or silent or tenure.held_back or not self._told(broker):
+        if fetching or silent or role_span.held_back or not self._told(broker):
             return None
-        later = (e for number, e in sorted(self.history.epochs.items()) if number > tenure.epoch)
+        later = (e for number, e in sorted(self.history.epochs.items()) if number > role_span.epoch)
         heir = next((e for e in later if e.leader not in (None, -1, broker)), None)
         joined = heir is not None and not heir.unclean and isr_changed_untold(self.history, heir)
-        if joined or not tenure.is_alone:
+        if joined or not role_span.is_alone:
             return alone
-        left = [(step.target, step.refs[0], step.time) for step in tenure.steps if step.kind is StepKind.LOADED][:1]
-        spans = self.tenures[broker]
-        after = next((two for one, two in itertools.pairwise(spans) if one is tenure), None)
+        left = [(step.target, step.refs[0], step.time) for step in role_span.steps if step.kind is StepKind.LOADED][:1]
+        spans = self.role_spans[broker]
+        after = next((two for one, two in itertools.pairwise(spans) if one is role_span), None)
         if not left and after is not None and after.start_end is not None and after.start_ref is not None:
             left = [(after.start_end, after.start_ref, after.time)]
         if left and (alone is None or left[0][0] > alone.value):
             return Sample(*left[0])
         return alone
 
-    def _stated_at_start(self, broker: int, tenure: Tenure) -> None:
-        """A high watermark a tenure begins with was reached in an earlier one, in the log of the leader of that."""
-        start = tenure.start_hw
+    def _stated_at_start(self, broker: int, role_span: RoleSpan) -> None:
+        """A high watermark a role span begins with was reached in an earlier one, in the log of the leader of that."""
+        start = role_span.start_hw
         if start is None or start.value <= 0:
             return
-        spans = self.tenures[broker]
-        position = next(number for number, one in enumerate(spans) if one is tenure)
+        spans = self.role_spans[broker]
+        position = next(number for number, one in enumerate(spans) if one is role_span)
         before = spans[position - 1] if position else None
         if before is not None and before.start_hw is not None and start.value <= before.start_hw.value:
-            return  # it already stood when the tenure before began
+            return  # it already stood when the role span before began
         if before is not None and before.hw is not None and start.value <= before.hw.value:
             return
         if before is not None and any(replaced(step) for step in before.steps):
             return  # it is of the log that was there
         epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
-        own, known = None, unknown_from(self.history, before, tenure) if before is not None else None
+        own, known = None, unknown_from(self.history, before, role_span) if before is not None else None
         if epoch is not None and known is not None and known < start.value:
-            own, epoch = epoch.lineage.cut(known).begin(UNKNOWN, known), None
-        uncut = self._uncut(broker, tenure, start.value) if epoch is not None else None
+            own, epoch = epoch.lineage.truncated(known).begin(UNKNOWN, known), None
+        uncut = self._uncut(broker, role_span, start.value) if epoch is not None else None
         # To 1.1, and without epochs of its own, a leader answers for those that it never had with others (KIP-279).
         had = epoch is not None and uncut is not None and {*epoch.lineage.entries} <= {*uncut.entries}
         if epoch is not None and uncut is not None and had and differences(epoch.lineage, uncut, 0, start.value)[0]:
             own, epoch = uncut, None  # lines are missing that tell of the epochs in between
         self._state(broker, epoch, start, "with which it returned", earlier=True, own=own)
 
-    def _uncut(self, broker: int, tenure: Tenure, end: int) -> Lineage | None:
+    def _uncut(self, broker: int, role_span: RoleSpan, end: int) -> Lineage | None:
         """A follower's log below an offset where its leader's epochs took nothing of it: its leader's (KIP-101)."""
-        epoch = self.history.epochs.get(tenure.epoch)
-        asked = tenure.role is Role.FOLLOWER and tenure.fetched and not tenure.steps
+        epoch = self.history.epochs.get(role_span.epoch)
+        asked = role_span.role is Role.FOLLOWER and role_span.fetched and not role_span.steps
         asked = asked and self.history.coverage.of(broker, Span.WITHIN) is None
-        if epoch is None or not asked or (tenure.start_end or 0) < end or self.history.protocol == "hw":
+        if epoch is None or not asked or (role_span.start_end or 0) < end or self.history.protocol == "hw":
             return None
         return epoch.lineage if epoch.leader != broker and epoch.lineage.entries else None
 
@@ -124,23 +126,23 @@ class Stating(Leading):
         else:
             number, lineage = UNKNOWN, Lineage().begin(UNKNOWN, 0)  # in which role it was reached is not known
         self.history.statements.append(
-            Statement(broker, number, lineage, sample.value, confidence, how, sample.time, (sample.ref,), earlier)
+            HwStatement(broker, number, lineage, sample.value, confidence, how, sample.time, (sample.ref,), earlier)
         )
 
-    def _follow_on(self, statement: Statement) -> Statement:
+    def _follow_on(self, statement: HwStatement) -> HwStatement:
         """A follower that has not heard of a new epoch of the same leader learns that epoch's high watermark all the
         same (fetches carry no epoch before KIP-320): beyond the new epoch's start it speaks of the longer log.
         """
         epoch = self.history.epochs.get(statement.epoch)
         unseen = beyond_lines(self.history, statement)
         if unseen is not None:
-            return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.cut(unseen).begin(UNKNOWN, unseen))
+            return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.truncated(unseen).begin(UNKNOWN, unseen))
         if epoch is None or epoch.leader in (None, statement.replica) or self._parted_when_read_back(statement):
             return statement
         ahead = self._fetched_ahead(statement)
         if ahead is not None:
             return self._follow_on(replace(statement, epoch=ahead.epoch, lineage=ahead.lineage))
-        spans = self.tenures.get(epoch.leader, [])
+        spans = self.role_spans.get(epoch.leader, [])
         if not spans:
             return self._beyond_sight(statement, epoch, None)
         for one, two in itertools.pairwise(spans):
@@ -152,19 +154,19 @@ class Stating(Leading):
                 return self._follow_on(replace(statement, epoch=following.epoch, lineage=following.lineage))
         if statement.earlier or self._fenced(statement.replica):
             return statement
-        told = (t.epoch for t in self.tenures.get(statement.replica, ()) if t.epoch > epoch.epoch)
+        told = (t.epoch for t in self.role_spans.get(statement.replica, ()) if t.epoch > epoch.epoch)
         return self._beyond_sight(statement, epoch, min(told, default=None))
 
-    def _fetched_ahead(self, statement: Statement) -> Epoch | None:
+    def _fetched_ahead(self, statement: HwStatement) -> Epoch | None:
         """The last epoch of which a follower's own lines tell records below its high watermark, where it was told of an
         earlier one alone.
         """
-        own = (t for t in self.tenures.get(statement.replica, ()) if t.epoch == statement.epoch)
+        own = (t for t in self.role_spans.get(statement.replica, ()) if t.epoch == statement.epoch)
         begun = [number for t in own for number, start, _ in t.entries if start < statement.high_watermark]
         later = self.history.epochs.get(max(begun, default=UNKNOWN))
         return later if later is not None and later.epoch > statement.epoch and later.lineage.entries else None
 
-    def _parted_when_read_back(self, statement: Statement) -> bool:
+    def _parted_when_read_back(self, statement: HwStatement) -> bool:
         """Whether the role in which a high watermark was read back truncated below it.
 
         Its leader's log had other records there (KIP-101), so the high watermark, which is within the replica's own
@@ -174,12 +176,12 @@ class Stating(Leading):
             return False
         return any(
             step.kind is StepKind.TRUNCATED and step.target < statement.high_watermark
-            for tenure in self.tenures.get(statement.replica, ())
-            if tenure.start_hw is not None and tenure.start_hw.ref in statement.refs
-            for step in tenure.steps[:1]
+            for role_span in self.role_spans.get(statement.replica, ())
+            if role_span.start_hw is not None and role_span.start_hw.ref in statement.refs
+            for step in role_span.steps[:1]
         )
 
-    def _beyond_sight(self, statement: Statement, epoch: Epoch, told: int | None) -> Statement:
+    def _beyond_sight(self, statement: HwStatement, epoch: Epoch, told: int | None) -> HwStatement:
         """A leader led again in an epoch that the follower was not told of, and it may have been that epoch's high
         watermark: beyond the later start it is not known of which log it speaks. A leader whose log never went so far
         had no such high watermark.
@@ -187,12 +189,12 @@ class Stating(Leading):
         again = [
             e
             for n, e in sorted(self.history.epochs.items())
-            if n > epoch.epoch and (told is None or n <= told) and e.leader == epoch.leader and e.served
+            if n > epoch.epoch and (told is None or n <= told) and e.leader == epoch.leader and e.leader_took_up
         ]
         most = {e.epoch: at_most(self.history, e.leader, e.epoch) for e in again}
         again = [e for e in again if (end := most[e.epoch]) is None or end >= statement.high_watermark]
         start = min((e.start if e.start is not None else e.start_low for e in again), default=None)
         if start is None or statement.high_watermark <= start:
             return statement
-        known = statement.lineage.cut(start).begin(UNKNOWN, start)
+        known = statement.lineage.truncated(start).begin(UNKNOWN, start)
         return replace(statement, epoch=UNKNOWN, lineage=known)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forensics.replay.directory import Stale
-from forensics.replay.history import Confidence, History, Statement
+from forensics.replay.directory import StaleDir
+from forensics.replay.history import Confidence, History, HwStatement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, intersect, same, size, subtract
 
 LEFT_BEHIND = "in the checkpoint file of a directory left behind"
 """How a high watermark is told that another log of the same replica had reached, on a disk that is not the live one."""
 
 
-def left_statements(history: History) -> list[Statement]:
+def left_statements(history: History) -> list[HwStatement]:
     """What checkpoint files beside directories that are not the live ones say of the log in these.
 
     A topic that was deleted and made again may have left the log of another life.
@@ -25,12 +25,12 @@ def left_statements(history: History) -> list[Statement]:
             high_watermark, ref = left.checkpoint
             log = left.lineage if high_watermark <= left.end else left.lineage.begin(UNKNOWN, left.end)
             found.append(
-                Statement(broker, UNKNOWN, log, high_watermark, Confidence.PROVEN, LEFT_BEHIND, None, (ref,), True)
+                HwStatement(broker, UNKNOWN, log, high_watermark, Confidence.PROVEN, LEFT_BEHIND, None, (ref,), True)
             )
     return found
 
 
-def reaching(history: History, ranges: Sequence[Range]) -> list[tuple[int, Stale]]:
+def reaching(history: History, ranges: Sequence[Range]) -> list[tuple[int, StaleDir]]:
     """Directories that are not the live ones and whose logs end beyond the first of some offsets."""
     return [
         (broker, left)
@@ -40,7 +40,7 @@ def reaching(history: History, ranges: Sequence[Range]) -> list[tuple[int, Stale
     ]
 
 
-def left_behind(history: History, lineage: Lineage, ranges: Sequence[Range]) -> list[tuple[int, Stale, list[Range]]]:
+def left_behind(history: History, lineage: Lineage, ranges: Sequence[Range]) -> list[tuple[int, StaleDir, list[Range]]]:
     """Directories that are not the live ones and hold some of the records of a log: broker, directory and offsets.
 
     The one with the most of them comes first; one that has nothing that those before it lack is left out.
@@ -49,7 +49,7 @@ def left_behind(history: History, lineage: Lineage, ranges: Sequence[Range]) -> 
         (broker, left, same(lineage, left.lineage, intersect(ranges, [(left.log_start, left.end or 0)])))
         for broker, left in reaching(history, ranges)
     ]
-    found: list[tuple[int, Stale, list[Range]]] = []
+    found: list[tuple[int, StaleDir, list[Range]]] = []
     rest = list(ranges)
     for broker, left, kept in sorted(held, key=lambda one: -size(one[2])):
         if intersect(kept, rest):

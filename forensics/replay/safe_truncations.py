@@ -6,10 +6,10 @@ from forensics.replay.committed import committed_at_most
 from forensics.replay.coverage import Span
 from forensics.replay.crosscheck import left_unseen
 from forensics.replay.history import Cut, Epoch, History, Role
-from forensics.replay.steps import Tenure
+from forensics.replay.steps import RoleSpan
 
 
-def spared(history: History, cut: Cut) -> bool:
+def is_safe(history: History, truncation: Cut) -> bool:
     """Whether all that was committed when a replica truncated its log lay below the target.
 
     What was committed before its epoch is known to lie below where the leader before says with which high watermark it
@@ -17,31 +17,40 @@ def spared(history: History, cut: Cut) -> bool:
     leader (Partition.makeLeader forgets what it knew of its followers, maybeIncrementLeaderHW counts the ISR), and a
     member fetches once it has truncated.
     """
-    epoch = history.epochs.get(cut.epoch)
-    if epoch is None or history.backwards or cut.epoch in history.contested or not _counted(history, cut, epoch):
+    epoch = history.epochs.get(truncation.epoch)
+    if (
+        epoch is None
+        or history.epoch_rollbacks
+        or truncation.epoch in history.contested
+        or not _counted(history, truncation, epoch)
+    ):
         return False
-    earlier = [e for n, e in sorted(history.epochs.items()) if n < cut.epoch and e.leader is not None and e.leader >= 0]
-    if not earlier or earlier[-1].epoch in history.contested or not _first(history, cut, epoch):
+    earlier = [
+        e for n, e in sorted(history.epochs.items()) if n < truncation.epoch and e.leader is not None and e.leader >= 0
+    ]
+    if not earlier or earlier[-1].epoch in history.contested or not _first(history, truncation, epoch):
         return False
     most = committed_at_most(history, earlier[-1])
-    return most is not None and most <= cut.target
+    return most is not None and most <= truncation.target
 
 
-def _counted(history: History, cut: Cut, epoch: Epoch) -> bool:
+def _counted(history: History, truncation: Cut, epoch: Epoch) -> bool:
     """Whether the leader of an epoch counted a replica in its ISR all along, as it says itself."""
-    if not history.coverage.whole(epoch.leader) or not (epoch.isr_own and epoch.isr_elected):
+    if not history.coverage.whole(epoch.leader) or not (epoch.isr_from_leader and epoch.isr_elected):
         return False
-    return all(cut.replica in isr for isr, _ in epoch.isr) and not left_unseen(history, epoch, cut.replica)
+    return all(truncation.replica in isr for isr, _ in epoch.isr) and not left_unseen(
+        history, epoch, truncation.replica
+    )
 
 
-def _first(history: History, cut: Cut, epoch: Epoch) -> bool:
+def _first(history: History, truncation: Cut, epoch: Epoch) -> bool:
     """Whether a replica truncated before it can have fetched anything from the leader of an epoch."""
-    spans = history.tenures.get(cut.replica, [])
-    here = [position for position, tenure in enumerate(spans) if tenure.epoch == cut.epoch]
-    if not here or history.coverage.of(cut.replica, Span.WITHIN) is not None:
+    spans = history.role_spans.get(truncation.replica, [])
+    here = [position for position, role_span in enumerate(spans) if role_span.epoch == truncation.epoch]
+    if not here or history.coverage.of(truncation.replica, Span.WITHIN) is not None:
         return False
     now = spans[here[0]]
-    first = bool(now.steps) and now.steps[0].refs == cut.refs and now.role is Role.FOLLOWER
-    before: Tenure | None = spans[here[0] - 1] if here[0] else None
+    first = bool(now.steps) and now.steps[0].refs == truncation.refs and now.role is Role.FOLLOWER
+    before: RoleSpan | None = spans[here[0] - 1] if here[0] else None
     # Whoever follows the same broker already fetches from it before it is told of the epoch.
     return first and before is not None and (before.run != now.run or before.leader != epoch.leader)
