@@ -4,19 +4,23 @@ A line that is in the evidence counts as it stands, wherever it is. A line that 
 all lines are there. "Broker 2 did not truncate its log in leader epoch 3, because no line says so" needs every line
 that broker 2 printed about its replica in that span. Whoever concludes something from an absent line asks here first:
 
-* **whole**: the lines of this span are in the evidence, and nothing shows that one is missing. Silence is proof.
-* **partly**: some lines are there and something shows that others are missing. Lines that are there count, silence does
-  not.
-* **silent**: no line of this span is in the evidence. Nothing follows from that.
+* **whole**: the broker's lines are in the evidence, and nothing shows that one is missing of this span. Silence is
+  proof.
+* **partly**: the broker's lines are in the evidence, and something shows that others are missing of this span. Lines
+  that are there count, silence does not.
+* **silent**: no line of this broker is in the evidence. Nothing follows from that.
 
-A span is what lies *before* the replica's first line, *within* its first and last line, or *after* its last line.
-Within, Kafka prints two things about a replica: which roles it was given (``state-change.log``) and what became of its
-log (``server.log``). Both have to be there.
+A span is one of three: *within* is from the replica's first line in the evidence to its last; *before* and *after* are
+the times that lie outside. "Before is whole" therefore says: nothing shows that the broker printed anything about the
+replica before its first line here, so that line is taken for the first that there was. Within, Kafka prints two things
+about a replica: which roles it was given (``state-change.log``) and what became of its log (``server.log``). Both have
+to be there. Before and after ask only whether something is known to be missing.
 
-What shows that lines are missing is an :class:`Omission`: who prints one thing has printed another. All of them stand
-in one table, ``forensics.replay.omissions.OMISSIONS``. Coverage only ever falls: when replay meets a contradiction that
-missing lines would explain, it lowers the coverage of that replica and starts again
-(``forensics.replay.reconstruct``), so the order in which contradictions are found does not matter.
+What shows that lines are missing is an :class:`Omission`: a broker that prints one thing has always printed another,
+earlier or later, and the other is not there. All of them stand in one table,
+``forensics.replay.omissions.OMISSIONS``, each beside the function that looks for it. Coverage only ever falls: when
+replay meets a contradiction that missing lines would explain, it lowers the coverage of that replica and starts again
+(``forensics.replay.reconstruct``). So conclusions do not depend on the order in which contradictions are found.
 
 What rests on files (segments, checkpoints) needs no coverage: a file states what it holds.
 """
@@ -48,19 +52,22 @@ class Span(StrEnum):
 
 
 class Printed(StrEnum):
-    """The two things that a broker prints about its replica, by the file that stock logging writes them to."""
+    """The two things that a broker prints about its replica.
+
+    The value is the name of the file to which stock logging writes it, for texts that name the file.
+    """
 
     ROLES = "state-change.log"  # which leader epochs it was given a role in
     LOG = "server.log"  # loads, truncations, fetchers: what became of its log
 
 
 BOTH = frozenset(Printed)
-"""Roles and log: with one of them alone, silence proves nothing."""
+"""Roles and log: with one of them alone, nothing follows from silence on the replica as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """One way in which evidence shows that lines are missing: who prints one thing has printed another.
+    """One way in which evidence shows that lines are missing: a broker that prints one thing always prints another.
 
     Attributes:
         id: its name.
@@ -90,7 +97,7 @@ class Omission:
             values: what the sentence names besides ``epoch`` and ``undated_from``.
             ref: what shows it.
             epoch: leader epoch at which the lines are missing, where that is known.
-            undated_from: first offset from which on, because of this, it is not known which leader wrote the records.
+            undated_from: see ``MissingLines``.
         """
         text = self.says.format_map({"epoch": epoch, "undated_from": undated_from, **values})
         return MissingLines(replica, self.span, self.id, text, ref, epoch, undated_from)
@@ -106,8 +113,10 @@ class MissingLines:
         shown_by: id of the omission that shows it.
         text: what shows it, in words.
         ref: the line or file that shows it.
-        epoch: leader epoch at which they are missing, or None where nothing tells.
-        undated_from: first offset from which on the leader epochs of the records are unknown because of this, or None.
+        epoch: leader epoch at which they are missing, or None where nothing says. It says where to look; the whole span
+            counts as partly covered all the same.
+        undated_from: because these lines are missing, it is not known which leader wrote the records from this offset
+            on; None where that is known.
     """
 
     replica: int
@@ -125,8 +134,10 @@ class Coverage:
 
     Attributes:
         printed: what each broker's lines about its replica are about: roles, log or both.
-        missing: lines that are missing of each replica, in the order of the table of omissions.
-        unnamed: leader epochs that must have been and that no line names: of these no replica's lines are there.
+        missing: what shows that lines of a replica are missing, in the order in which replay found it.
+        unnamed: leader epochs that must have existed and that no line of any broker names. A conclusion about several
+            epochs asks for them beside the extent: a replica's own lines can be whole and skip an epoch in which it
+            had no role.
     """
 
     printed: Mapping[int, frozenset[Printed]] = field(default_factory=dict)
@@ -143,32 +154,35 @@ class Coverage:
             return Extent.SILENT
         if span is Span.WITHIN and printed != BOTH:
             return Extent.PARTLY
-        return Extent.PARTLY if replica is not None and self.of(replica, span) else Extent.WHOLE
+        return Extent.PARTLY if replica is not None and self.gap(replica, span) else Extent.WHOLE
 
     def whole(self, replica: int | None, *spans: Span) -> bool:
         """Whether an absent line of a replica is proof in all of these spans; if none is given, within its lines."""
         return all(self.extent(replica, span) is Extent.WHOLE for span in spans or (Span.WITHIN,))
 
     def throughout(self, replica: int | None) -> bool:
-        """Whether every line of a replica is in the evidence, from its first role to the end of the evidence."""
+        """Whether silence proves something in all three spans, so at any time."""
         return self.whole(replica, *Span)
 
     def has(self, replica: int | None, what: Printed) -> bool:
-        """Whether a replica's lines on one thing are in the evidence, with none missing between them."""
-        printed = self.printed.get(replica, frozenset()) if replica is not None else frozenset()
-        return what in printed and replica is not None and not self.of(replica, Span.WITHIN)
+        """Whether a replica's lines on one thing are in the evidence, and nothing shows that a line of it is missing.
 
-    def of(self, replica: int, span: Span) -> MissingLines | None:
-        """What shows first that lines of a replica are missing in a span; None where nothing does."""
+        That licenses silence about this one thing: "no truncation" of the log, "no other role" of the roles.
+        """
+        printed = self.printed.get(replica, frozenset()) if replica is not None else frozenset()
+        return what in printed and replica is not None and not self.gap(replica, Span.WITHIN)
+
+    def gap(self, replica: int, span: Span) -> MissingLines | None:
+        """What shows that lines of a replica are missing in a span, the first found; None where nothing does."""
         return next((one for one in self.missing.get(replica, ()) if one.span is span), None)
 
     def missing_in(self, *spans: Span) -> dict[int, MissingLines]:
-        """Replicas of whose lines some are missing in any of these spans, and what shows it first."""
+        """Replicas of whose lines some are missing in any of these spans, and what shows it, the first found."""
         found = {replica: self._first(replica, spans) for replica in sorted(self.missing)}
         return {replica: one for replica, one in found.items() if one is not None}
 
     def shown_by(self, *omissions: Omission) -> dict[int, MissingLines]:
-        """Replicas of which some of these omissions show that lines are missing, and what shows it first."""
+        """Replicas of which one of these omissions shows that lines are missing, and the first of them found."""
         ids = {omission.id for omission in omissions}
         found = ((replica, one) for replica, known in self.missing.items() for one in reversed(known))
         return {replica: one for replica, one in found if one.shown_by in ids}
@@ -177,7 +191,7 @@ class Coverage:
         return next((one for one in self.missing[replica] if one.span in spans), None)
 
     def lowered(self, found: Iterable[MissingLines]) -> Coverage:
-        """The coverage with more lines known to be missing. What shows the same of a replica twice counts once."""
+        """The coverage with more lines known to be missing. An omission counts once for a replica, where first met."""
         missing = {replica: list(known) for replica, known in self.missing.items()}
         for one in found:
             known = missing.setdefault(one.replica, [])
@@ -186,6 +200,6 @@ class Coverage:
         ordered = {replica: tuple(known) for replica, known in sorted(missing.items())}
         return Coverage(self.printed, ordered, self.unnamed)
 
-    def without_names(self, epochs: Iterable[int]) -> Coverage:
-        """The coverage where no line names some leader epochs."""
+    def with_unnamed(self, epochs: Iterable[int]) -> Coverage:
+        """The coverage where some leader epochs must have existed and no line names them."""
         return Coverage(self.printed, self.missing, frozenset(epochs))

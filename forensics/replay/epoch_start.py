@@ -90,7 +90,7 @@ def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
     """Whether a replica may have come into the ISR of an epoch with no line on it: lines of it and of the leader are
     missing.
     """
-    led = history.coverage.of(epoch.leader, Span.WITHIN) if epoch.leader is not None else None
+    led = history.coverage.gap(epoch.leader, Span.WITHIN) if epoch.leader is not None else None
     return not epoch.isr_from_leader and led is not None and _lines_missing(before, epoch)
 
 

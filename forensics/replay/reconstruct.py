@@ -221,7 +221,7 @@ class _Pass:
         )
         history.epochs |= {number: Epoch(number, leader_took_up=True) for number in unnamed}
         history.epochs = dict(sorted(history.epochs.items()))
-        history.coverage = history.coverage.without_names(unnamed)
+        history.coverage = history.coverage.with_unnamed(unnamed)
         history.coverage = history.coverage.lowered(passed_over(history))
         return {*missed}
 

@@ -92,7 +92,7 @@ def judge(history: History, case: Case) -> Judgement:
 def _partial(history: History, broker: int) -> Want | None:
     """What would tell whether the end of a replica's log is missing from the copy alone; None where it is not."""
     copy = history.copies.get(broker)
-    lines = history.coverage.of(broker, Span.AFTER) is None
+    lines = history.coverage.gap(broker, Span.AFTER) is None
     if copy is None or (copy.end and lines):
         return None
     end = history.replicas[broker].end

@@ -71,7 +71,7 @@ def _another_role(history: History, regression: Regression) -> bool:
     """Whether a replica may not have led any more: its files know later epochs than the last one its lines tell of."""
     spans = history.role_spans.get(regression.replica, ())
     last = max((role_span.epoch for role_span in spans), default=-1)
-    ends_early = history.coverage.of(regression.replica, Span.AFTER) is not None
+    ends_early = history.coverage.gap(regression.replica, Span.AFTER) is not None
     return regression.kind is RegressionKind.LEADER and ends_early and regression.epoch == last
 
 

@@ -379,7 +379,7 @@ def missing_logs(history: History, case: Case) -> list[Want]:
     wanted = sorted(members(history, case))
     absent = [] if wanted else [Want(Question.ANY_LINES, (anywhere(*BOTH_LOGS),))]
     for broker in wanted:
-        if history.coverage.of(broker, Span.WITHIN) is None and not history.coverage.whole(broker):
+        if history.coverage.gap(broker, Span.WITHIN) is None and not history.coverage.whole(broker):
             files = [file for what, file in LOG_FILES.items() if not history.coverage.has(broker, what)]
             absent.append(Want(Question.ITS_LINES, (of([broker], *files),)))
     return [*absent, *more_lines(history)]

@@ -54,7 +54,7 @@ def test_coverage_only_falls_and_never_by_the_same_twice() -> None:
     lower = once.lowered([LATE.of(1, epoch=1)])
     assert {*once.missing[1]} < {*lower.missing[1]}
     assert whole(1).missing == {}, "what is known before stays as it was"
-    assert once.without_names([4]).unnamed == {4}
+    assert once.with_unnamed([4]).unnamed == {4}
 
 
 @pytest.mark.parametrize("omission", OMISSIONS, ids=[omission.id for omission in OMISSIONS])
@@ -91,7 +91,7 @@ def test_a_contradiction_lowers_coverage_before_anything_follows_from_silence(tm
     incident[2].leads(30, 2, 40, 40, [2, 3])
     incident[3].follows(30, 2, 2, 40, 40)
     history = incident.history()
-    missing = history.coverage.of(3, Span.WITHIN)
+    missing = history.coverage.gap(3, Span.WITHIN)
     assert missing is not None
     assert missing.shown_by == "followed-untruncated"
     assert not history.coverage.whole(3)
