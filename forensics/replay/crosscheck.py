@@ -20,19 +20,22 @@ from forensics.replay.steps import REMOVES, RoleSpan, StepKind
 OTHER_RECORDS_ON_DISK = Omission(
     "other-records-on-disk",
     Span.WITHIN,
-    "its files hold other records from offset {first} on than its lines lead to",
+    "its files hold other records from offset {first} on than its lines imply",
     "a log changes below its end only by a truncation, which Log.truncateTo prints",
 )
 FOLLOWED_UNTRUNCATED = Omission(
     "followed-untruncated",
     Span.WITHIN,
-    "its leader's log had another epoch from offset {first} on, and its own of {end} was not cut",
+    (
+        "its leader's log has another leader epoch from offset {first} on, but no line shows that it "
+        "truncated its own of {end}"
+    ),
     "KIP-101: a follower truncates to where its leader's epoch ends before it fetches",
 )
 LEADER_OF_OLDER_EPOCH = Omission(
     "leader-of-older-epoch",
     Span.WITHIN,
-    "from offset {undated_from} on its log seems to be of an older epoch than its follower's, which was not cut",
+    ("from offset {undated_from} on its log seems to be of an older epoch than its follower's, which did not truncate"),
     "KIP-101: a follower truncates to where its leader's epoch ends before it fetches",
 )
 

@@ -65,7 +65,7 @@ def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_t
     shortened = ShortenedLog(1, 0, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
     unexplained, lines = found_shorter_unexplained(history, shortened, 5)
     assert unexplained == missing
-    why = "its files hold other records from offset 16 on than its lines lead to"
+    why = "its files hold other records from offset 16 on than its lines imply"
     assert (lines.text if lines is not None else None) == (why if missing else None)
     assert not missing_within(history), "an answer changes nothing"
 
@@ -180,7 +180,10 @@ def test_a_follower_cuts_its_log_to_where_its_epoch_ends_before_it_fetches(
         found = not_truncated(history, follows, Lineage(own), Lineage(leaders), fenced=fenced)
         assert {one.replica for one in found} == (set(lacking) if told else set())
         if found:
-            assert f"another epoch from offset {cut_to} on, and its own of {end} was not cut" in found[0].text
+            assert (
+                f"another leader epoch from offset {cut_to} on, but no line shows that it truncated its own of {end}"
+                in found[0].text
+            )
             assert [one.undated_from for one in found[1:]] == [cut_to] * (len(found) - 1)
 
 

@@ -91,5 +91,5 @@ def test_a_log_does_not_grow_while_nobody_leads(loaded: int, missing: bool) -> N
     spans = {2: [RoleSpan(2, 0, 1, Role.FOLLOWER, 1, start_end=0), told]}
     epochs = {0: Epoch(0, leader=1, leader_took_up=True), 1: Epoch(1, leader=-1)}
     found = missed_epochs(Roles(spans, epochs, {2: BrokerFacts()}, {}, {}, {}), rising=True)
-    why = "its log grew beyond 20 in epoch 1, without a role"
+    why = "its log grew beyond 20 in epoch 1, but no line shows a role in it"
     assert [(one.replica, one.epoch, one.text) for one in found.values()] == ([(2, 1, why)] if missing else [])

@@ -78,16 +78,16 @@ def test_a_torn_segment_is_no_removal() -> None:
 
 
 def test_lines_that_begin_after_others_tell_of_a_replica() -> None:
-    before = {1: "its lines begin in leader epoch 3, and its log was there before"}
+    before = {1: "its lines begin in leader epoch 3, but its log existed before"}
     assert unbegun(history(followed(0), followed(3))) == {}
     found = history(followed(3))
     assert unbegun(found) == before
     found.epochs[0] = Epoch(0, leader=2, leader_took_up=True)
     assert unbegun(found) == before
     found.epochs[0].isr.append((frozenset({1, 2}), REF))
-    assert unbegun(found) == {1: "its lines begin in leader epoch 3, and it was in the ISR in epoch 0"}
+    assert unbegun(found) == {1: "its lines begin in leader epoch 3, but it was in the ISR in epoch 0"}
     found.epochs[0].leader = 1
-    assert unbegun(found) == {1: "its lines begin in leader epoch 3, and it led in epoch 0"}
+    assert unbegun(found) == {1: "its lines begin in leader epoch 3, but it led in epoch 0"}
     found.replicas[1].starts_empty = True
     assert unbegun(found) != {}, "the log made in epoch 3 is not its first"
     del found.epochs[0]

@@ -50,7 +50,7 @@ def test_a_line_that_names_no_broker_may_be_of_each_that_speaks_there(tmp_path: 
     found = partition.history.coverage.shown_by(LINES_LEFT_OUT)
     assert {broker: one.text for broker, one in found.items()} == dict.fromkeys(
         (1, 2),
-        "several brokers printed to one log, and 2 lines there about this partition do not say which of them did",
+        "several brokers wrote to one log file, and 2 lines there about this partition name no broker",
     )
     assert {one.span for one in found.values()} == {Span.WITHIN}
     assert not partition.history.coverage.whole(1)

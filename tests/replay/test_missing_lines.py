@@ -95,7 +95,9 @@ def test_a_leader_without_records_gives_up_its_epoch() -> None:
     """A truncation to the log's end changes nothing but the epoch that began there (UnifiedLog.truncateTo)."""
     told = [*NEW[:8], event(Kind.TRUNCATE_PLAN, leader=2, offset=9), event(Kind.TRUNCATE_NOOP, offset=9, leo=9)]
     assert gaps([*told, event(Kind.EPOCH_CUT, offset=9)]) == []
-    assert gaps([*told, event(Kind.EPOCH_CUT, offset=7)]) == ["its leader epochs from offset 7 on were removed"]
+    assert gaps([*told, event(Kind.EPOCH_CUT, offset=7)]) == [
+        "its leader epochs from offset 7 on were removed, but no line shows a truncation"
+    ]
 
 
 def test_whole_logs_have_no_gap() -> None:
@@ -131,7 +133,9 @@ def test_later_brokers_miss_a_line(missing: int) -> None:
 
 def test_no_more_roles_without_metadata_that_names_them() -> None:
     beyond = [*OLD[:12], event(Kind.METADATA_CACHED, leader=2, leader_epoch=3)]
-    assert gaps(beyond, always_truncates=True) == ["it heard of leader epoch 3"]
+    assert gaps(beyond, always_truncates=True) == [
+        "it received metadata of leader epoch 3, but no line shows a role in it"
+    ]
     offline = [*OLD[:12], event(Kind.METADATA_CACHED, leader=-1, leader_epoch=3)]
     assert gaps(offline, always_truncates=True) == []
     stopping = [*OLD[:12], event(Kind.SHUTDOWN_BEGIN), event(Kind.METADATA_CACHED, leader=2, leader_epoch=3)]
@@ -140,7 +144,7 @@ def test_no_more_roles_without_metadata_that_names_them() -> None:
 
 def test_a_refused_request_names_the_epoch_that_stood() -> None:
     refused = event(Kind.STALE_REQUEST, leader_epoch=1, previous_epoch=4)
-    assert gaps([*NEW[:5], refused]) == ["it was in leader epoch 4"]
+    assert gaps([*NEW[:5], refused]) == ["it was in leader epoch 4, but no line shows when it took that role"]
     assert gaps([*NEW[:5], refused._replace(previous_epoch=1)]) == []
 
 
@@ -179,12 +183,16 @@ def test_others_tell_of_an_epoch_that_a_replica_does_not() -> None:
     spans = {1: [role_span(0, Role.FOLLOWER, 2), role_span(4, Role.FOLLOWER, 2)]}
     led = Epoch(2, leader=1, leader_took_up=True)
     after = Epoch(4, leader=2, leader_took_up=True)
-    assert untold(spans, {2: led, 4: after}, FENCED, {}, {}, {}) == {1: (2, "it led in epoch 2")}
+    assert untold(spans, {2: led, 4: after}, FENCED, {}, {}, {}) == {
+        1: (2, "it led epoch 2, but no line shows that role")
+    }
     led.leader_took_up = False
     assert untold(spans, {2: led, 4: after}, FENCED, {}, {}, {}) == {}
     both = [(frozenset({3}), Ref()), (frozenset({1, 3}), Ref())]
     joined = Epoch(3, leader=3, leader_took_up=True, isr=both, isr_from_leader=True)
-    assert untold(spans, {3: joined, 4: after}, FENCED, {}, {}, {}) == {1: (3, "it came into the ISR in epoch 3")}
+    assert untold(spans, {3: joined, 4: after}, FENCED, {}, {}, {}) == {
+        1: (3, "it joined the ISR in epoch 3, but no line shows a role in it")
+    }
     same = Epoch(3, leader=2, leader_took_up=True, isr=both, isr_from_leader=True)
     assert untold(spans, {3: same, 4: after}, {}, {}, {}, {}) == {}, "it fetched on without being told"
     assert untold({1: spans[1][1:]}, {2: led, 4: after}, FENCED, {}, {}, {}) == {}, "its lines begin later"
@@ -226,7 +234,7 @@ def test_a_process_that_only_controllers_tell_of() -> None:
     """Whether it was between the two that are told or the last of all its lines do not show."""
     facts, told = BrokerFacts(unseen_process=164), [one._replace(row=row) for row, one in enumerate(OLD)]
     second = next(one.row for one in told if one.run == 2)
-    why = "controllers registered a process of it with broker epoch 164, of which its lines say nothing"
+    why = "the controller registered a process of it (broker epoch 164), but it has no line of that process"
     assert [(gap.row, gap.of(1).text) for gap in gaps_in(1, told, facts)] == [(second, why), (told[-1].row, why)]
     assert gaps_in(1, OLD, BrokerFacts()) == []
 
@@ -239,7 +247,7 @@ def test_a_leader_whose_first_role_this_is_is_another_process(previous: int, sto
     stops = [event(Kind.LOG_DELETED), event(Kind.LOG_CREATED)] if stopped else []
     leads = event(Kind.BECOME_LEADER, leader_epoch=3, previous_epoch=previous, leo=10)
     found = gaps([event(Kind.LOG_LOADED, leo=10), follows, fetches, *stops, leads])
-    assert found == ["a process took up leader epoch 3 as its first, and it had served epoch 0"] * missing
+    assert found == ["a process took up leader epoch 3 as its first role, after a role in epoch 0"] * missing
 
 
 def test_what_was_printed_last_is_not_where_a_later_role_began() -> None:
@@ -261,7 +269,7 @@ def test_a_process_opens_a_log_once(first: int, second: int, missing: bool) -> N
         event(Kind.HW_LOADED, message="P-02", hw=second),
         event(Kind.BECOME_LEADER, leader_epoch=2, leo=25, previous_epoch=-1, isr="1"),
     ]
-    assert gaps(told).count("a process opened its log, and no line tells of its start") == missing
+    assert gaps(told).count("a process opened its log, but no line shows that it started") == missing
 
 
 @pytest.mark.parametrize(("leader", "missing"), [(2, 0), (3, 0), (4, 1)])
@@ -275,7 +283,7 @@ def test_a_follower_fetches_from_whom_it_follows(leader: int, missing: int) -> N
         event(Kind.FETCHER_ADDED, leader=2, leader_epoch=1, offset=5),
         event(Kind.FOLLOWER_FETCHED, leader=leader, leo=9),
     ]
-    assert gaps(told) == [f"it fetched from broker {leader}"] * missing
+    assert gaps(told) == [f"it fetched from broker {leader}, but no line shows that role"] * missing
 
 
 @pytest.mark.parametrize("taken", [(), (1,), (1, 2)])
@@ -309,13 +317,13 @@ TRACED = [  # each append of a follower that comes to lead
 @pytest.mark.parametrize(
     ("at", "change", "behind", "why"),
     [
-        (8, {"offset": 50, "leo": 60}, 6, "its log ended at 43, and its next append was at 50"),
-        (7, {"hw": 44}, 6, "its log ended at 43, and its high watermark was 44"),
-        (13, {"offset": 90, "leo": 91}, 12, "its log ended at 80, and its next append was at 90"),
+        (8, {"offset": 50, "leo": 60}, 6, "its log ended at 43, but its next append was at 50"),
+        (7, {"hw": 44}, 6, "its log ended at 43, but its high watermark was 44"),
+        (13, {"offset": 90, "leo": 91}, 12, "its log ended at 80, but its next append was at 90"),
         (10, {"hw": 99}, None, None),
-        (9, {"detail": JUMPED}, 9, "its log ended below 70, and its next append was there"),
-        (5, {"offset": 30}, 5, "its log ended at 40, nothing was cut, and its next append was at 30"),
-        (13, {"offset": 79}, 13, "its log ended at 80, nothing was cut, and its next append was at 79"),
+        (9, {"detail": JUMPED}, 9, "its log ended below 70, but its next append was there"),
+        (5, {"offset": 30}, 5, "its log ended at 40, no line shows a truncation, and its next append was at 30"),
+        (13, {"offset": 79}, 13, "its log ended at 80, no line shows a truncation, and its next append was at 79"),
     ],
 )
 def test_a_log_that_prints_each_append_grows_by_these_alone(
@@ -335,7 +343,7 @@ def test_where_a_log_ended_is_not_known_once_something_else_changed_it(between: 
     assert not any("its high watermark was" in why for why in gaps(follows))
 
 
-@pytest.mark.parametrize(("told", "why"), [(True, []), (False, ["it changed the ISR, and no line tells that it led"])])
+@pytest.mark.parametrize(("told", "why"), [(True, []), (False, ["it changed the ISR, but no line shows that it led"])])
 def test_a_leader_that_is_replaced_may_shrink_the_isr_until_it_follows(told: bool, why: list[str]) -> None:
     """Its own thread does, while the request is being carried out; the controller refuses it."""
     follows = [event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=1, isr="2,3"), event(Kind.ISR_SHRINK, isr="1")]
@@ -361,19 +369,19 @@ def test_a_leader_that_is_replaced_may_shrink_the_isr_until_it_follows(told: boo
 def test_a_process_does_not_write_before_its_first_role(took: list[Event], grew: bool) -> None:
     role = [event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=7)] if took[0].kind == Kind.FETCHER_ADDED else []
     found = gaps([event(Kind.LOG_LOADED, leo=62), *role, *took])
-    assert ("its log reached 70 before its first role, and was 62 when loaded" in found) == grew
+    assert ("its log reached 70 before its first role, but was loaded with 62" in found) == grew
 
 
 def test_a_segment_that_is_rolled_tells_of_a_role() -> None:
     loaded, rolled = event(Kind.LOG_LOADED, leo=62), event(Kind.ROLLED, offset=70, message="L-09")
-    assert gaps([loaded, rolled]) == ["its log reached 70 before its first role, and was 62 when loaded"]
+    assert gaps([loaded, rolled]) == ["its log reached 70 before its first role, but was loaded with 62"]
     assert gaps([loaded, rolled._replace(offset=62)]) == []
     snapshot = rolled._replace(kind=Kind.PRODUCER_SNAPSHOT)
     assert gaps([loaded, snapshot]), "a snapshot of producers is taken within the log"
     # To 2.5 a log that waits for its deletion is loaded under the replica's name too, before it or after.
     assert gaps([loaded._replace(leo=0), snapshot, loaded._replace(leo=70)]) == []
     recovers = [loaded, event(Kind.RECOVERY, offset=0), snapshot]
-    assert gaps(recovers) == ["a log was recovered and no line tells its length"]
+    assert gaps(recovers) == ["a log was recovered, but no line shows its log end offset"]
 
 
 def test_the_epoch_before_counts_though_a_request_tells_of_the_role_first() -> None:
@@ -383,7 +391,7 @@ def test_the_epoch_before_counts_though_a_request_tells_of_the_role_first() -> N
     opened = event(Kind.LOG_LOADED, run=2, leo=168)
     followed = [event(Kind.LEADER_AND_ISR, run=2, leader=2, leader_epoch=3), step(Transition.FOLLOWER_DONE, run=2)]
     fetched = event(Kind.FETCHER_ADDED, run=2, leader=2, offset=168)
-    assert "it had been in leader epoch 3" in gaps([opened, asked, took])
+    assert "a role in leader epoch 3 came before, and its lines are not there" in gaps([opened, asked, took])
     assert gaps([opened, *followed, fetched, asked, took]) == []
 
 
@@ -392,7 +400,7 @@ def test_a_log_is_cut_at_most_to_where_it_ended() -> None:
     asked = event(Kind.LEADER_AND_ISR, leader=3, leader_epoch=1, isr="3")
     follows = [*TRACED[:5], asked, event(Kind.TRUNCATE, offset=50)]
     found = gaps([*follows, event(Kind.FETCHER_ADDED, leader=3, offset=50)])
-    assert found == ["its log ended at 40, and was cut to 50"]
+    assert found == ["its log ended at 40, but was truncated to 50"]
     follows[-1] = event(Kind.TRUNCATE, offset=40)
     assert gaps([*follows, event(Kind.FETCHER_ADDED, leader=3, offset=40)]) == []
 
@@ -411,7 +419,7 @@ def test_a_process_makes_no_log_where_it_has_one(between: list[Event], missing: 
     made = [event(Kind.LOG_LOADED, leo=0), event(Kind.LOG_CREATED)]  # to 1.0 a new log is loaded first
     fetched = event(Kind.FETCHER_ADDED, leader=2, offset=0)
     again = [role._replace(leader_epoch=9), *made, fetched]
-    why = "a log was made anew, and no line tells what became of the one that was in use"
+    why = "a new log was created, but no line shows what became of the one in use"
     assert gaps([role, *made, fetched]) == []
     assert gaps([role, *made, fetched, *between, *again]).count(why) == missing
 
@@ -435,7 +443,7 @@ def test_a_leader_of_which_nothing_is_told_any_more_may_have_led(last: Step | No
     told.steps, after.start_end = [] if last is None else [last], 13
     epochs = {n: Epoch(n, leader=b, leader_took_up=n != 1, elected=True) for n, b in ((0, 1), (1, 1), (2, -1), (3, 2))}
     found = untold({1: [told], 2: [after]}, epochs, {}, {}, {1: end}, {})
-    assert found == ({1: (1, "it was to lead in epoch 1")} if missing else {})
+    assert found == ({1: (1, "it was elected to lead epoch 1, but no line shows that role")} if missing else {})
     epochs[1].elected = False  # a follower was told so, and no more
     assert untold({1: [told], 2: [after]}, epochs, {}, {}, {1: end}, {}) == {}
 

@@ -85,7 +85,7 @@ def test_logs_that_end_before_an_election_do_not_say_who_is_current(sample_trace
     (partition,) = scan([str(tmp_path)]).partitions
     elections = partition.judgements["unclean-election"]
     assert (elections.verdict.value, elections.findings) == ("unknown", ())
-    assert "after epoch 3 (no leader that is told of wrote what broker 2 holds at offset 42)" in wishes(elections)[0]
+    assert "after epoch 3 (no known leader wrote what broker 2 holds at offset 42)" in wishes(elections)[0]
     (fork,) = partition.judgements["replica-divergence"].findings
     assert "current leader" not in fork.summary
 
@@ -93,5 +93,5 @@ def test_logs_that_end_before_an_election_do_not_say_who_is_current(sample_trace
 def test_one_leader_of_which_no_line_tells_writes_an_offset_once() -> None:
     history = forked(1)
     history.coverage = without(history.coverage, 1, Printed.LOG)
-    why = "brokers 1 and {} hold different records at 21, and one leader is told of"
+    why = "brokers 1 and {} hold different records at 21, but only one leader is known"
     assert unwritten(history) == {1: why.format(2), 2: why.format(2), 3: why.format(3)}

@@ -14,61 +14,61 @@ from forensics.replay.steps import REMOVES, RoleSpan, StepKind
 FILES_KNOW_LATER_EPOCH = Omission(
     "files-know-later-epoch",
     Span.AFTER,
-    "its files know leader epoch {known}, its lines end in epoch {epoch}",
+    "its files know leader epoch {known}, but its lines end in epoch {epoch}",
     "a leader epoch reaches a log by a role in it or by what was fetched in one (LeaderEpochFileCache.assign)",
 )
 IN_LATER_ISR = Omission(
     "in-later-isr",
     Span.AFTER,
-    "it was in the ISR in epoch {later}, its lines end in epoch {epoch}",
+    "it was in the ISR in epoch {later}, but its lines end in epoch {epoch}",
     "a replica joins the ISR by fetching in that epoch (Partition.maybeExpandIsr)",
 )
 BELOW_RECOVERY_POINT = Omission(
     "below-recovery-point",
     Span.AFTER,
-    "its files end at {end}, its recovery point is {point}, and no line tells what removed the rest",
+    "its files end at {end}, its recovery point is {point}, and no line shows what removed the rest",
     "LogManager writes a recovery point only for what is flushed",
 )
 BELOW_LOADED = Omission(
     "below-loaded",
     Span.AFTER,
-    "its files end at {end}, it had loaded {loaded}, and no line tells what removed the rest",
+    "its files end at {end}, it had loaded {loaded}, and no line shows what removed the rest",
     "a clean stop flushes the log (LogManager.shutdown)",
 )
 GREW_AFTER_LOAD = Omission(
     "grew-after-load",
     Span.AFTER,
-    "its files end at {end}, its last process loaded {loaded}, and no line tells of a role of it",
+    "its files end at {end}, its last process loaded {loaded}, and no line shows a role of that process",
     "a log grows only as leader or follower (ReplicaManager)",
 )
 BELOW_REACHED = Omission(
     "below-reached",
     Span.AFTER,
-    "its files end at {end}, its log had reached {reached}, and no line tells what removed the rest",
+    "its files end at {end}, its log had reached {reached}, and no line shows what removed the rest",
     "a log shrinks only by a truncation, a recovery or a deletion (UnifiedLog)",
 )
 HOLDS_CURRENT_EPOCH = Omission(
     "holds-current-epoch",
     Span.AFTER,
-    "its files hold records of leader epoch {current}, its lines end in epoch {epoch}",
+    "its files hold records of leader epoch {current}, but its lines end in epoch {epoch}",
     "a replica gets records of an epoch by a role in it (ReplicaFetcherThread)",
 )
 DIFFERS_UNEXPLAINED = Omission(
     "differs-unexplained",
     Span.AFTER,
-    "its files differ from another replica's at {first}, its lines do not say why",
+    "its files differ from another replica's at {first}, and its lines do not show why",
     "two logs differ from where two leaders wrote (KIP-101)",
 )
 LINES_BEGIN_AFTER_ROLE = Omission(
     "lines-begin-after-role",
     Span.BEFORE,
-    "its lines begin in leader epoch {epoch}, and it {role} in epoch {earlier}",
+    "its lines begin in leader epoch {epoch}, but it {role} in epoch {earlier}",
     "controllers send LeaderAndIsr of each epoch to every replica in its ISR (ControllerBrokerRequestBatch)",
 )
 LOG_WAS_THERE = Omission(
     "log-was-there",
     Span.BEFORE,
-    "its lines begin in leader epoch {epoch}, and its log was there before",
+    "its lines begin in leader epoch {epoch}, but its log existed before",
     "LogManager prints that it makes a log",
 )
 

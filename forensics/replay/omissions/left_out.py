@@ -14,7 +14,7 @@ from forensics.replay.directory import Ref
 LINES_LEFT_OUT = Omission(
     "lines-left-out",
     Span.WITHIN,
-    "several brokers printed to one log, and {count} lines there about this partition do not say which of them did",
+    "several brokers wrote to one log file, and {count} lines there about this partition name no broker",
     "most lines of the log layer name no broker (LogContext of Log, LogManager; log4j.properties)",
 )
 

@@ -46,62 +46,62 @@ def _within(id_: str, says: str, source: str) -> Omission:
 
 EARLIER_ROLE = _within(
     "earlier-role",
-    "it had been in leader epoch {epoch}",
+    "a role in leader epoch {epoch} came before, and its lines are not there",
     "Partition.makeLeader and makeFollower print the leader epoch of the role before, from 0.11 on",
 )
 FIRST_ROLE_AGAIN = _within(
     "first-role-again",
-    "a process took up leader epoch {epoch} as its first, and it had served epoch {served}",
+    "a process took up leader epoch {epoch} as its first role, after a role in epoch {served}",
     "Partition.makeLeader and makeFollower print -1 as the epoch before the first role of a process",
 )
 METADATA_AHEAD = _within(
     "metadata-ahead",
-    "it heard of leader epoch {epoch}",
+    "it received metadata of leader epoch {epoch}, but no line shows a role in it",
     "controllers send LeaderAndIsr with UpdateMetadata (ControllerChannelManager)",
 )
 NO_FETCHER = _within(
     "no-fetcher",
-    "no fetcher was started in leader epoch {epoch}",
+    "no line shows a fetcher starting in leader epoch {epoch}",
     "ReplicaManager.makeFollowers adds a fetcher for each follower (AbstractFetcherManager)",
 )
 NO_LEADER_START = _within(
     "no-leader-start",
-    "it never said where it began to lead in epoch {epoch}",
+    "no line shows at which offset it began to lead epoch {epoch}",
     "Partition.makeLeader prints the log end offset, from 0.11 on",
 )
 STATE_REBUILT = _within(
     "state-rebuilt",
-    "state was rebuilt for a load or a truncation that no line tells of",
+    "producer state was rebuilt, but no line shows the load or truncation before it",
     "Log.loadProducerState follows a load or a truncation",
 )
 TRUNCATION_PLANNED = _within(
     "truncation-planned",
-    "a truncation was decided of which no line tells the end",
+    "a truncation was planned, but no line shows it being done",
     "ReplicaFetcherThread.truncate follows AbstractFetcherThread.getOffsetTruncationState",
 )
 RECOVERED = _within(
     "recovered",
-    "a log was recovered and no line tells its length",
+    "a log was recovered, but no line shows its log end offset",
     "LogManager.loadLog prints the log end offset when it has recovered a log",
 )
 NO_LOAD = _within(
     "no-load",
-    "no line tells how long the log was that the process found",
+    "no 'log loaded' line after this start",
     "LogManager.loadLog prints the log end offset of each log it finds",
 )
 LATER_ROLE = _within(
     "later-role",
-    "it was in leader epoch {epoch}",
+    "it was in leader epoch {epoch}, but no line shows when it took that role",
     "ReplicaManager prints the leader epoch it has where it ignores a request or finds the leader unchanged",
 )
 OTHER_LEADER = _within(
     "other-leader",
-    "it had followed broker {leader}",
+    "it had followed broker {leader}, but no line shows that role",
     "Partition.makeFollower finds the leader unchanged only if it followed it before",
 )
 NO_REQUEST = _within(
     "no-request",
-    "a request was carried out whose receipt no line tells",
+    "a LeaderAndIsr request was carried out, but no line shows that it arrived",
     "ReplicaManager.becomeLeaderOrFollower prints a request before its steps",
 )
 SAME_EPOCH_AGAIN = _within(
@@ -111,87 +111,87 @@ SAME_EPOCH_AGAIN = _within(
 )
 FETCHER_OF_OTHER_ROLE = _within(
     "fetcher-of-other-role",
-    "it fetched from broker {leader}",
+    "it fetched from broker {leader}, but no line shows that role",
     "a replica fetches from the leader it follows, in the epoch in which it follows it (AbstractFetcherManager)",
 )
 NOT_TRUNCATED = _within(
     "not-truncated",
-    "no line tells where its log was cut before it fetched from broker {leader}",
+    "no line shows a truncation before it fetched from broker {leader}",
     "ReplicaManager.makeFollowers truncates to the high watermark for each new leader, to 0.10.2",
 )
 FETCHED_AS_LEADER = _within(
     "fetched-as-leader",
-    "it fetched as a follower, and no line tells whom it followed",
+    "it fetched as a follower, but no line shows from which leader",
     "ReplicaManager.makeLeaders stops the fetcher of a replica that leads",
 )
 GREW_BEFORE_ROLE = _within(
     "grew-before-role",
-    "its log reached {end} before its first role, and was {found} when loaded",
+    "its log reached {end} before its first role, but was loaded with {found}",
     "a process appends nothing before it has a role (ReplicaManager)",
 )
 APPENDED_BELOW_END = _within(
     "appended-below-end",
-    "its log ended at {end}, nothing was cut, and its next append was at {offset}",
+    "its log ended at {end}, no line shows a truncation, and its next append was at {offset}",
     "Log.append writes behind the log end offset",
 )
 APPENDED_BEYOND_END = _within(
     "appended-beyond-end",
-    "its log ended at {end}, and its next append was at {offset}",
+    "its log ended at {end}, but its next append was at {offset}",
     "Log.append of a leader gives the log end offset to the first record",
 )
 APPEND_JUMPED = _within(
     "append-jumped",
-    "its log ended below {offset}, and its next append was there",
+    "its log ended below {offset}, but its next append was there",
     "Log.append of a leader gives the log end offset to the first record",
 )
 HW_BEYOND_APPENDS = _within(
     "hw-beyond-appends",
-    "its log ended at {end}, and its high watermark was {high_watermark}",
+    "its log ended at {end}, but its high watermark was {high_watermark}",
     "Log.updateHighWatermark keeps a high watermark within the log",
 )
 TRUNCATED_AS_FOLLOWER = _within(
     "truncated-as-follower",
-    "its log was cut to {offset} as a follower's",
+    "its log was truncated to {offset}, as only a follower's is",
     "only a follower truncates its log (ReplicaFetcherThread, ReplicaManager.makeFollowers)",
 )
 TRUNCATED_AGAIN = _within(
     "truncated-again",
-    "its log was cut to {offset} as for another leader",
+    "its log was truncated to {offset}, as for another leader",
     "ReplicaManager.makeFollowers truncates once for each leader, to 0.10.2",
 )
 TRUNCATED_BEYOND_APPENDS = _within(
     "truncated-beyond-appends",
-    "its log ended at {end}, and was cut to {offset}",
+    "its log ended at {end}, but was truncated to {offset}",
     "Log.truncateTo prints targets below the log end offset",
 )
 EPOCHS_TRUNCATED = _within(
     "epochs-truncated",
-    "its leader epochs from offset {offset} on were removed",
+    "its leader epochs from offset {offset} on were removed, but no line shows a truncation",
     "LeaderEpochFileCache.truncateFromEnd follows a truncation of the log (Log.truncateTo)",
 )
 LATE_LOG = _within(
     "late-log",
-    "it had started without this log, and no line tells how it got it",
+    "it had started without this log, and no line shows where the log came from",
     "LogManager loads all logs before a broker has started (KafkaServer.startup, BrokerServer.startup)",
 )
 OPENED_AGAIN = _within(
     "opened-again",
-    "a process opened its log, and no line tells of its start",
+    "a process opened its log, but no line shows that it started",
     "Partition.createLog reads the checkpointed high watermark once in a process",
 )
 CREATED_AGAIN = _within(
     "created-again",
-    "a log was made anew, and no line tells what became of the one that was in use",
+    "a new log was created, but no line shows what became of the one in use",
     "LogManager.getOrCreateLog makes a log only where there is none",
 )
 ISR_CHANGED = _within(
     "isr-changed",
-    "it changed the ISR, and no line tells that it led",
+    "it changed the ISR, but no line shows that it led",
     "only a leader changes the ISR (Partition.maybeShrinkIsr, maybeExpandIsr)",
 )
 UNSEEN_PROCESS = _within(
     "unseen-process",
-    "controllers registered a process of it with broker epoch {broker_epoch}, of which its lines say nothing",
+    "the controller registered a process of it (broker epoch {broker_epoch}), but it has no line of that process",
     "ClusterControlManager.registerBroker gives each process a broker epoch",
 )
 

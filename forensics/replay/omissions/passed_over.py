@@ -13,7 +13,7 @@ from forensics.replay.steps import RoleSpan, StepKind
 EPOCH_PASSED_OVER = Omission(
     "epoch-passed-over",
     Span.WITHIN,
-    "they go on from leader epoch {before} to {after}, and nothing names epoch {epoch}",
+    "its lines go from leader epoch {before} to {after}, but no line names epoch {epoch}",
     "controllers with ZooKeeper send LeaderAndIsr of each epoch to every live replica (ControllerBrokerRequestBatch)",
 )
 

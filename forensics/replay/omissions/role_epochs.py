@@ -108,27 +108,34 @@ class _Sign:
 ELECTED_MEMBER = Omission(
     "elected-isr-member",
     Span.WITHIN,
-    "it was in the ISR that epoch {epoch} began with",
+    "it was in the ISR with which epoch {epoch} began, but no line shows a role in it",
     "controllers send LeaderAndIsr of each epoch to every replica in its ISR; KRaft brokers apply each change",
 )
 NOT_RECONCILED = Omission(
     "not-reconciled",
     Span.WITHIN,
-    "its log was longer than its leader's in epoch {epoch}, and was not cut",
+    "its log was longer than its leader's in epoch {epoch}, but no line shows a truncation",
     "KIP-279: a follower truncates what its leader does not have before it fetches and can join the ISR",
 )
 ISR_NOT_STATED = Omission(
     "isr-not-stated",
     Span.WITHIN,
-    "others were told of the ISR {isr} in epoch {epoch}",
+    "others state the ISR {isr} of epoch {epoch}, but no line of its own does",
     "with ZooKeeper the leader alone changes the ISR within an epoch, and prints it (Partition.updateIsr)",
 )
-LED = Omission("led", Span.WITHIN, "it led in epoch {epoch}", "Partition.makeLeader prints each epoch")
-ELECTED = Omission("elected", Span.WITHIN, "it was to lead in epoch {epoch}", "Partition.makeLeader prints each epoch")
+LED = Omission(
+    "led", Span.WITHIN, "it led epoch {epoch}, but no line shows that role", "Partition.makeLeader prints each epoch"
+)
+ELECTED = Omission(
+    "elected",
+    Span.WITHIN,
+    "it was elected to lead epoch {epoch}, but no line shows that role",
+    "Partition.makeLeader prints each epoch",
+)
 JOINED_ISR = Omission(
     "joined-isr",
     Span.WITHIN,
-    "it came into the ISR in epoch {epoch}",
+    "it joined the ISR in epoch {epoch}, but no line shows a role in it",
     "a replica fetches from the leader that it was told to follow, in that epoch (KIP-320)",
 )
 FETCHED_BEYOND = Omission(
@@ -146,25 +153,25 @@ LEADER_SHORTER = Omission(
 GREW_WITHOUT_ROLE = Omission(
     "grew-without-role",
     Span.WITHIN,
-    "its log grew beyond {start} in epoch {epoch}, without a role",
+    "its log grew beyond {start} in epoch {epoch}, but no line shows a role in it",
     "a log grows only as leader or follower (ReplicaManager)",
 )
 LED_ON_BOTH_SIDES = Omission(
     "led-on-both-sides",
     Span.WITHIN,
-    "it led before epoch {epoch} and serves on after it, and nothing names that epoch",
+    "it led before and after epoch {epoch}, but no line names that epoch",
     "controllers tell every live replica of each new epoch (KafkaController)",
 )
 ROLES_BEGIN_LATE = Omission(
     "roles-begin-late",
     Span.WITHIN,
-    "it was in the ISR of epoch {member}, its roles begin in epoch {epoch}",
+    "it was in the ISR of epoch {member}, but its first role is of epoch {epoch}",
     "controllers send LeaderAndIsr of each new epoch to every replica in its ISR",
 )
 ISR_GREW_WHILE_AWAY = Omission(
     "isr-grew-while-away",
     Span.WITHIN,
-    "the ISR of epoch {epoch} had grown by {member} when it came back to lead",
+    "the ISR of epoch {epoch} had grown by {member} when it led again",
     "the leader alone lets replicas into the ISR (Partition.maybeExpandIsr)",
 )
 

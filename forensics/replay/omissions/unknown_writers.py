@@ -10,13 +10,13 @@ from forensics.replay.history import Fork, History
 ONE_LEADER_WROTE_TWICE = Omission(
     "one-leader-wrote-twice",
     Span.AFTER,
-    "brokers {left} and {right} hold different records at {first}, and one leader is told of",
+    "brokers {left} and {right} hold different records at {first}, but only one leader is known",
     "a leader writes an offset once, unless it loses it while it leads (Log.append)",
 )
 UNKNOWN_WRITER = Omission(
     "unknown-writer",
     Span.AFTER,
-    "no leader that is told of wrote what broker {broker} holds at offset {first}",
+    "no known leader wrote what broker {broker} holds at offset {first}",
     "leaders alone write; a record stays in the log of its writer until something shortens that (ReplicaManager)",
 )
 
