@@ -15,6 +15,8 @@ from parsers.excerpts.kinds import Event, event_of
 from parsers.shared_output import PREFIXES as WRITERS
 from parsers.wrappings import PREFIXES as COLLECTORS
 
+LONGEST: Final = 16 << 10
+"""Characters of a line of which dressings are taken off; several may fit at each step."""
 DEEPEST: Final = 6
 """Dressings around one line."""
 
@@ -229,7 +231,7 @@ def undressed(text: str, begins: Callable[[str], Event | None] = event_of, depth
         event = begins(line)
         if event is not None:
             return Undressed(event, line)
-    if depth == DEEPEST:
+    if depth == DEEPEST or len(text) > LONGEST:
         return None
     found = (_inside(text, dressing, begins, depth) for dressing in DRESSINGS)
     return next((one for one in found if one is not None), None)

@@ -65,10 +65,17 @@ HEADINGS: Final[tuple[Heading, ...]] = (
 )  # fmt: skip
 
 
+MOST_CHARACTERS: Final = 200
+"""A longer line is no heading; the patterns would take a time that grows with the square of its length."""
+
+
 def heading(text: str) -> str:
     """Whose lines follow a line of prose, or ""."""
+    text = text.strip()
+    if len(text) > MOST_CHARACTERS:
+        return ""
     for one in HEADINGS:
-        found = one.pattern.match(text.strip())
+        found = one.pattern.match(text)
         if found is not None:
             told = found.groupdict()
             return str(told["path"]) if "path" in told else f"broker-{told['number']}"

@@ -170,6 +170,14 @@ def test_headings(line: str, writer: str) -> None:
     assert heading(line) == writer
 
 
+@pytest.mark.parametrize("junk", ["f0" * 120_000, "a/" * 120_000, "> " * 120_000, "(" * 240_000])
+def test_a_line_of_many_characters_is_read_in_time_that_grows_with_it(junk: str) -> None:
+    """A pattern that goes back and forth over such a line would take hours."""
+    event = "[2024-01-01 00:00:00,000] INFO [Log partition=a-0, dir=/d] Truncating to offset 5 (kafka.log.Log)\n"
+    found = dissected(f"Broker 1:\n\n{event}{junk}\n{event}")
+    assert [line.text for line in found.lines if line.begins] == [event.strip()] * 2
+
+
 @pytest.mark.parametrize(
     "line",
     ["....", "…", ". . .", "[…]", "<snip>", "[snip]", "-- snip --", "*snip*", "(cut)", "[truncated]",
