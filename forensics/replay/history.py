@@ -11,6 +11,7 @@ from forensics.replay.coverage import BOTH, Coverage, Printed
 from forensics.replay.directory import Copy, Disk, Ref
 from forensics.replay.lineage import Lineage, Range, intersect, subtract
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
+from forensics.replay.refusals import Complaint
 
 if TYPE_CHECKING:
     from forensics.replay.steps import RoleSpan
@@ -414,6 +415,7 @@ class History:
     )  # leader epoch and ISR as far as anybody tells them, by partition epoch (zkVersion)
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
+    complaints: list[Complaint] = field(default_factory=list, repr=False, compare=False)  # of two offsets that clash
     properties: dict[str, str] = field(default_factory=dict)  # of the log, as its maker printed them last
     properties_ref: Ref | None = None
     log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # of brokers that changed it, when

@@ -32,6 +32,7 @@ from forensics.replay.log_dir_moves import carried, homes, without_copies
 from forensics.replay.omissions.left_out import left_out, unattributed
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
 from forensics.replay.reconstruct import reconstruct
+from forensics.replay.refusals import complaints
 from parsers.details import DONE, ROLE_STEPS, Transition, against_settings, log_properties
 from parsers.formats.metadata_log import ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -91,7 +92,8 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     Returns:
         One history for each incarnation of each partition, ordered by cluster, topic, partition and incarnation.
     """
-    rows = case.observations.filter(pl.col("topic").is_not_null() & pl.col("broker").is_not_null())
+    of_topics = case.observations.filter(pl.col("topic").is_not_null())
+    rows = of_topics.filter(pl.col("broker").is_not_null())
     if not internal:
         rows = rows.filter(pl.col("topic") != "__cluster_metadata")
     rows = incarnations(without_copies(rows.sort("topic", "partition", "broker", "row")))
@@ -108,7 +110,8 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     cluster_events = _events(cluster)
     ids, nobodys = _topic_ids(rows), left_out(case)
     removed, starts, stood = removals(rows), log_starts(rows), homes(rows)
-    keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)}
+    complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
+    keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)} | {*complained}
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     lives = Counter((topic, partition) for topic, partition, _ in keys)
 
@@ -158,6 +161,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         missing = unattributed(nobodys.get((topic, partition)), {*events, *replicas})
         history = reconstruct(named, events, told, replicas, forks_of, facts, missing)
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
+        history.complaints = complained.get((topic, partition, incarnation), [])
         history.regressions = [
             carried(one, stood.get((topic, partition, incarnation, one.replica), [])) for one in history.regressions
         ]

@@ -65,7 +65,7 @@ class Reader(Watermarks):
             role = Role.FOLLOWER
         leader = self.replica if role is Role.LEADER else event.leader
         ref = Ref(row=event.row, note=f"{role} at leader epoch {epoch}")
-        if epoch > now.epoch or event.run != now.run or self.at_rest:
+        if self._takes_up(event, epoch):
             self._begin(event, epoch, role, leader, ref)
             now = self.now
         else:
@@ -88,6 +88,21 @@ class Reader(Watermarks):
             self.growing = role is Role.LEADER
         if event.hw is not None:
             self._hw_at_start(event.hw, event)
+
+    def _takes_up(self, event: Event, epoch: int) -> bool:
+        """Whether a role is another one than the replica has. A leader that takes up its epoch at another offset, as
+        a process does that knew no epoch before (Partition.makeLeader prints -1), is another process: no line tells of
+        its start.
+        """
+        now = self.now
+        if epoch > now.epoch or event.run != now.run or self.at_rest:
+            return True
+        told = now.start_ref is not None and now.start_ref in now.refs and now.role is Role.LEADER
+        anew = event.kind == Kind.BECOME_LEADER and event.previous_epoch == -1 and epoch == now.epoch
+        again = told and anew and event.leo not in (None, now.start_end)
+        if again:
+            self._gap(event)
+        return again
 
     def _begin(self, event: Event, epoch: int, role: Role, leader: int | None, ref: Ref) -> None:
         self._close()

@@ -16,7 +16,9 @@ from forensics.replay.directory import Ref
 from forensics.replay.history import History, Role
 from forensics.replay.lineage import Range
 from forensics.replay.log_dirs import Moved, moved
+from forensics.replay.refusals import Complaint
 from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
+from parsers.schema import Kind
 
 
 class Sign(StrEnum):
@@ -25,6 +27,12 @@ class Sign(StrEnum):
     EPOCH_BELOW_HIGH_WATERMARK = "a leader began below a high watermark stated before"
     TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
+    TRUNCATION_REFUSED = "a broker stopped rather than truncate its log to where its leader's ends"
+    LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
+    READER_BEYOND_LOG_END = "a reader asked for records above the end of the log"
+    HIGH_WATERMARK_FELL_WITH_LOG = "a follower's high watermark fell to where it had truncated its log"
+    LOG_START_ABOVE_HIGH_WATERMARK = "the log of a leader started above the high watermark of a follower"
+    APPEND_REFUSED = "a leader sent records at offsets that its follower had already"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +41,20 @@ class Suspicion:
 
     Attributes:
         sign: what the line says.
-        replica: broker id of the replica that lacks or removed the records.
-        witness: broker id that stated the high watermark; the replica itself for what it says of its own.
+        replica: broker id of the replica that lacks, has or removed the records; None where no line names it.
+        witness: broker id that stated the high watermark, the replica itself for what it says of its own; or the
+            leader that a complaint is about. None where no line names it.
         epoch: leader epoch in which the replica began to lead, or truncated.
         since: leader epoch in which the high watermark was stated; -1 where no line names it.
         first, end: offsets at stake, ``[first, end)``; ``end`` is None where no line says how far the log reached.
         time: microseconds since 1970 UTC, or None.
-        refs: the lines, the high watermark first.
+        refs: the lines, the high watermark first where there is one.
         moved: the change of ``log.dirs`` of the broker in between, or None.
     """
 
     sign: Sign
-    replica: int
-    witness: int
+    replica: int | None
+    witness: int | None
     epoch: int
     since: int
     first: int
@@ -65,38 +74,62 @@ def suspicions(history: History) -> list[Suspicion]:
     return [found for look in SIGNS.values() for found in look(history)]
 
 
+def _begun_lower(history: History) -> Iterator[Suspicion]:
+    """Leaders that begin below a stated high watermark, as their own lines or those of a follower tell."""
+    yield from _began_below(history)
+    yield from _leader_took_it_back(history)
+
+
 def _began_below(history: History) -> Iterator[Suspicion]:
     """Leaders that say that they begin below a high watermark that a replica stated in an earlier leader epoch, or an
     earlier process in the same epoch. What is committed stays in the log of each leader (KIP-101), so records are gone
-    from the partition, unless the topic was made anew in between.
+    from the partition, unless the topic was made anew in between. Each loss is told once: later leaders are compared
+    with what was stated since.
     """
-    for broker, spans in sorted(history.role_spans.items()):
-        for at, role_span in enumerate(spans):
-            if role_span.role is not Role.LEADER or role_span.start_end is None or role_span.start_ref is None:
-                continue
-            stated = _stated_before(history, broker, spans[:at], role_span)
-            if stated is None or stated[1].value <= role_span.start_end:
-                continue
-            before, sample = stated
-            refs = (sample.ref, role_span.start_ref)
-            yield Suspicion(
-                Sign.EPOCH_BELOW_HIGH_WATERMARK, broker, before.replica, role_span.epoch, before.epoch,
-                role_span.start_end, sample.value, role_span.time, tuple(dict.fromkeys(refs)),
-                moved(history, broker, before.time, role_span.time),
-            )  # fmt: skip
+    since = (-1, -1)
+    for broker, at, role_span in _begun(history):
+        stated = _stated_before(history, history.role_spans[broker][:at], role_span, since)
+        start = role_span.start_end
+        if stated is None or start is None or role_span.start_ref is None or stated[1].value <= start:
+            continue
+        since = (role_span.epoch, at)
+        before, sample = stated
+        yield Suspicion(
+            Sign.EPOCH_BELOW_HIGH_WATERMARK, broker, before.replica, role_span.epoch, before.epoch, start,
+            sample.value, role_span.time, tuple(dict.fromkeys((sample.ref, role_span.start_ref))),
+            moved(history, broker, before.time, role_span.time),
+        )  # fmt: skip
+
+
+def _begun(history: History) -> list[tuple[int, int, RoleSpan]]:
+    """Roles of leaders that state where they begin, by leader epoch: broker, position among its roles, and role."""
+    found = [
+        (broker, at, one)
+        for broker, spans in history.role_spans.items()
+        for at, one in enumerate(spans)
+        if one.role is Role.LEADER and one.start_end is not None and one.start_ref is not None
+    ]
+    return sorted(found, key=lambda item: (item[2].epoch, item[0], item[1]))
 
 
 def _stated_before(
-    history: History, broker: int, own: Sequence[RoleSpan], role_span: RoleSpan
+    history: History, own: Sequence[RoleSpan], role_span: RoleSpan, since: tuple[int, int]
 ) -> tuple[RoleSpan, Sample] | None:
-    """The highest high watermark that a leader stated before another role began, by epochs or in its own lines."""
-    earlier = [one for one in own if one.epoch == role_span.epoch and one.run != role_span.run]
+    """The highest high watermark that a replica stated before a role began, by epochs or in the leader's own lines.
+
+    Args:
+        history: the partition.
+        own: the roles of the same broker before.
+        role_span: the role.
+        since: leader epoch, and position among the leader's roles, from which on statements count.
+    """
+    earlier = [(at, one) for at, one in enumerate(own) if one.epoch == role_span.epoch and not one.replica_removed]
     for spans in history.role_spans.values():
-        earlier += [one for one in spans if 0 <= one.epoch < role_span.epoch]
+        earlier += [(at, one) for at, one in enumerate(spans) if 0 <= one.epoch < role_span.epoch]
     stated = [
         (one, sample)
-        for one in earlier
-        if one.role is Role.LEADER
+        for at, one in earlier
+        if one.epoch > since[0] or (one.epoch == since[0] and one.role is Role.LEADER and at >= since[1])
         for sample in (one.hw, one.start_hw)
         if sample is not None and _in_that_role(history, one, sample)
     ]
@@ -143,9 +176,170 @@ def _recovered_shorter(history: History) -> Iterator[Suspicion]:
                 )  # fmt: skip
 
 
+def _span_at(history: History, complaint: Complaint) -> RoleSpan | None:
+    """The role in which a broker printed a line about its replica, as far as a line tells of one."""
+    spans = history.role_spans.get(complaint.broker, ()) if complaint.broker is not None else ()
+    begun = [one for one in spans if one.epoch >= 0 and one.refs and (one.refs[0].row or 0) <= complaint.row]
+    return begun[-1] if begun else None
+
+
+def _told(history: History, *kinds: Kind) -> Iterator[tuple[Complaint, RoleSpan | None]]:
+    """Complaints of some kinds, with the role of whoever printed them."""
+    for one in history.complaints:
+        if one.kind in kinds:
+            yield one, _span_at(history, one)
+
+
+def _ref(complaint: Complaint, note: str) -> Ref:
+    return Ref(row=complaint.row, note=note)
+
+
+def _of_complaint(
+    sign: Sign, one: Complaint, role_span: RoleSpan | None, first: int, end: int, refs: tuple[Ref, ...]
+) -> Suspicion:
+    """What a complaint makes suspected of the replica of its broker."""
+    epoch = role_span.epoch if role_span is not None else one.leader_epoch
+    return Suspicion(
+        sign, one.broker, one.leader, epoch if epoch is not None else -1, -1, first, end, one.time, refs
+    )  # fmt: skip
+
+
+def _refused_to_truncate(history: History) -> Iterator[Suspicion]:
+    """Brokers that stopped because their leader's log ends below theirs, and unclean elections are not allowed
+    (ReplicaFetcherThread.handleOffsetOutOfRange, to 1.1).
+    """
+    for one, role_span in _told(history, Kind.TRUNCATION_REFUSED):
+        if one.offset is not None and one.leo is not None and one.leo < one.offset:
+            refs = (_ref(one, f"its log ends at {one.offset}, its leader's at {one.leo}"),)
+            yield _of_complaint(Sign.TRUNCATION_REFUSED, one, role_span, one.leo, one.offset, refs)
+
+
+def _leader_is_shorter(history: History) -> Iterator[Suspicion]:
+    """Followers that set their fetch offset back to where their leader's log ends. A log that *begins* above the
+    follower's is what retention leaves, and one whose start moved to remote storage (KIP-405) is no shorter.
+    """
+    for one, role_span in _told(history, Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET):
+        starts = one.log_start is not None
+        if one.offset is not None and one.leo is not None and one.leo < one.offset and not starts:
+            refs = (_ref(one, f"it fetched from {one.offset}, its leader's log ends at {one.leo}"),)
+            yield _of_complaint(Sign.LEADER_ENDS_BELOW_FOLLOWER, one, role_span, one.leo, one.offset, refs)
+
+
+def _beyond_the_end(history: History) -> Iterator[Suspicion]:
+    """Readers of committed records that ask for more than the log has: it was longer once, or they never read it."""
+    yield from _leader_was_asked(history)
+    for one, _ in _told(history, Kind.CONSUMER_TRUNCATED):
+        if one.offset is not None and one.leo is not None and 0 <= one.leo < one.offset:
+            refs = (_ref(one, f"position {one.offset}, the leader's log ends at {one.leo}"),)
+            yield _of_consumer(one, one.leo, one.offset, refs)
+    for one, back in _set_back(history):
+        if one.offset is not None and back.offset is not None:
+            both = (_ref(one, f"position {one.offset} is out of range"), _ref(back, f"set back to {back.offset}"))
+            yield _of_consumer(one, back.offset, one.offset, both)
+
+
+def _of_consumer(one: Complaint, first: int, end: int, refs: tuple[Ref, ...]) -> Suspicion:
+    epoch = one.leader_epoch if one.leader_epoch is not None else -1
+    return Suspicion(Sign.READER_BEYOND_LOG_END, one.leader, None, epoch, -1, first, end, one.time, refs)
+
+
+def _leader_was_asked(history: History) -> Iterator[Suspicion]:
+    """What leaders print of a fetch beyond their log. Consumers that read from a follower may be ahead of it
+    (KIP-392), so what a follower prints says nothing.
+    """
+    for one, role_span in _told(history, Kind.OUT_OF_RANGE):
+        if role_span is not None and role_span.role is not Role.LEADER:
+            continue
+        if one.offset is not None and one.leo is not None and 0 <= one.leo < one.offset:
+            refs = (_ref(one, f"asked for offset {one.offset}, its log ends at {one.leo}"),)
+            yield _of_complaint(Sign.READER_BEYOND_LOG_END, one, role_span, one.leo, one.offset, refs)
+
+
+def _set_back(history: History) -> Iterator[tuple[Complaint, Complaint]]:
+    """Positions out of range, each with the reset that followed, where that was to a lower offset: to the end or the
+    start of the log, so the position was above the end. A reset to a higher one is what retention brings.
+    """
+    waiting: dict[int, Complaint] = {}
+    for one, _ in _told(history, Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_RESET):
+        if one.kind == Kind.CONSUMER_OUT_OF_RANGE:
+            waiting[one.source] = one
+        elif (asked := waiting.pop(one.source, None)) is not None and (one.offset or 0) < (asked.offset or 0):
+            yield asked, one
+
+
+def _went_back(history: History) -> Iterator[Suspicion]:
+    """Followers that warn of a falling high watermark after they truncated their log to where it falls
+    (Log.updateHighWatermarkMetadata, from 2.7 on). A leader whose own high watermark lags behind makes followers warn
+    too (KIP-207): that takes no record away.
+    """
+    for one, role_span in _told(history, Kind.HW_REGRESSED):
+        done = _truncated_to(history, one, role_span)
+        if done is not None and one.hw is not None and one.hw_before is not None:
+            refs = tuple(dict.fromkeys((_ref(one, f"high watermark {one.hw_before}, then {one.hw}"), *done.refs)))
+            yield _of_complaint(Sign.HIGH_WATERMARK_FELL_WITH_LOG, one, role_span, one.hw, one.hw_before, refs)
+
+
+def _truncated_to(history: History, one: Complaint, role_span: RoleSpan | None) -> Step | None:
+    """The last truncation of a follower before it warned, if that was to its new high watermark."""
+    if one.broker is None or (role_span is not None and role_span.role is Role.LEADER):
+        return None
+    spans = [role_span] if role_span is not None else history.role_spans.get(one.broker, ())
+    steps = [step for span in spans for step in span.steps if step.kind is StepKind.TRUNCATED]
+    before = [step for step in steps if (step.refs[-1].row or 0) <= one.row]
+    return before[-1] if before and before[-1].target == one.hw else None
+
+
+def _leader_took_it_back(history: History) -> Iterator[Suspicion]:
+    """Followers that warn of a high watermark that falls to where their leader began, or below that."""
+    for one, role_span in _told(history, Kind.HW_REGRESSED):
+        if role_span is None or role_span.role is not Role.FOLLOWER or one.hw is None or one.hw_before is None:
+            continue
+        for broker, _, leader in _begun(history):
+            start = leader.start_end
+            if (broker, leader.epoch) != (role_span.leader, role_span.epoch) or start is None:
+                continue
+            if one.hw <= start < one.hw_before and leader.start_ref is not None:
+                fell = _ref(one, f"high watermark {one.hw_before}, then {one.hw}")
+                yield Suspicion(
+                    Sign.EPOCH_BELOW_HIGH_WATERMARK, broker, role_span.replica, leader.epoch, role_span.epoch,
+                    start, one.hw_before, leader.time, (fell, leader.start_ref),
+                )  # fmt: skip
+
+
+def _starts_above(history: History) -> Iterator[Suspicion]:
+    """Followers whose leader's log starts above their high watermark. A leader says the same when a client asks it to
+    delete records that are not committed (DeleteRecords): the client is told, and nothing happens.
+    """
+    for one, role_span in _told(history, Kind.LOG_START_REFUSED):
+        if role_span is not None and role_span.role is Role.LEADER:
+            continue
+        if one.hw is not None and one.log_start is not None and 0 <= one.hw < one.log_start:
+            refs = (_ref(one, f"log start offset {one.log_start} wanted, high watermark {one.hw}"),)
+            yield _of_complaint(Sign.LOG_START_ABOVE_HIGH_WATERMARK, one, role_span, one.hw, one.log_start, refs)
+
+
+def _append_refused(history: History) -> Iterator[Suspicion]:
+    """Followers to which their leader sends records at offsets that they have already (Log.append, from 1.0 on). That
+    the *fetch offset* is another than the log end offset is a race of fetcher threads (KAFKA-13266), and no sign.
+    """
+    for one, role_span in _told(history, Kind.APPEND_REFUSED):
+        if role_span is not None and role_span.role is Role.LEADER:
+            continue
+        of_batch = (one.detail or "").startswith("First offset")
+        if of_batch and one.offset is not None and one.leo is not None and 0 <= one.offset < one.leo:
+            refs = (_ref(one, f"records from offset {one.offset} on, its log ends at {one.leo}"),)
+            yield _of_complaint(Sign.APPEND_REFUSED, one, role_span, one.offset, one.leo, refs)
+
+
 SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
-    Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
+    Sign.EPOCH_BELOW_HIGH_WATERMARK: _begun_lower,
     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: _truncated_below_own,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
+    Sign.TRUNCATION_REFUSED: _refused_to_truncate,
+    Sign.LEADER_ENDS_BELOW_FOLLOWER: _leader_is_shorter,
+    Sign.READER_BEYOND_LOG_END: _beyond_the_end,
+    Sign.HIGH_WATERMARK_FELL_WITH_LOG: _went_back,
+    Sign.LOG_START_ABOVE_HIGH_WATERMARK: _starts_above,
+    Sign.APPEND_REFUSED: _append_refused,
 }
 """Every sign, and what finds it."""

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from forensics.replay.history import Confidence, History
-from forensics.replay.lineage import intersect
+from forensics.replay.lineage import intersect, subtract
 from forensics.replay.log_dirs import Moved
 from forensics.replay.suspicions import Sign, Suspicion, suspicions
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, epoch_text, place
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
+
+HW, LEO = "high_watermark", "log_end_offset"
+COMPARE = "compare the segments of all replicas of {name} from offset {first} on: forensics compare names what differs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,11 @@ class Suspect:
         summary: one sentence, with the names of the suspicion's attributes in braces, ``span`` and ``role`` besides.
         shows: what the line says, in a few words.
         otherwise: what else could explain the line.
+        before: name of the value that ``end`` is: a high watermark, which the first line states, or the log end offset
+            of a replica.
+        after: name of the value that ``first`` is.
+        settle: what would tell, beside the evidence that the rule asks for.
+        do_not: what would destroy evidence or the last copy.
     """
 
     sign: Sign
@@ -31,6 +39,10 @@ class Suspect:
     summary: str
     shows: str
     otherwise: tuple[str, ...]
+    before: str = HW
+    after: str = LEO
+    settle: tuple[str, ...] = ()
+    do_not: tuple[str, ...] = ()
 
 
 REMADE = "the topic was deleted and created again in between, and no line at hand says so"
@@ -63,6 +75,90 @@ SUSPECTS: tuple[Suspect, ...] = (
             "its leader's log was replaced by another of the same name",
         ),
     ),
+    Suspect(
+        Sign.HIGH_WATERMARK_FELL_WITH_LOG,
+        "truncation-below-committed",
+        "broker {replica} truncated its log to {first}, and its high watermark fell from {end} to {first} with it: "
+        "committed offsets {span} may be gone from it",
+        "broker {replica} warns that its high watermark falls from {end} to {first}",
+        (
+            "the high watermark was its leader's, taken over before the log was reconciled (KAFKA-14704)",
+            "its leader's log was replaced by another of the same name",
+        ),
+        after=HW,
+        settle=(COMPARE,),
+    ),
+    Suspect(
+        Sign.TRUNCATION_REFUSED,
+        "committed-data-lost",
+        "broker {replica} stopped rather than truncate its log from {end} to {first}, where the log of {leader} "
+        "ended: offsets {span} may be on broker {replica} alone",
+        "broker {replica} refuses to truncate: its log ends at {end}, that of {leader} at {first}",
+        (
+            (
+                "no record from offset {first} on was committed: {leader} was elected from the ISR while broker "
+                "{replica} was not in it"
+            ),
+            REMADE,
+        ),
+        before=LEO,
+        settle=(COMPARE,),
+        do_not=(
+            (
+                "do not set unclean.leader.election.enable=true to let broker {replica} start: it then truncates to "
+                "{first}, and offsets {span} are gone"
+            ),
+        ),
+    ),
+    Suspect(
+        Sign.LEADER_ENDS_BELOW_FOLLOWER,
+        "committed-data-lost",
+        "broker {replica} had fetched up to offset {end}, but the log of {leader} ended at {first}: offsets {span} may "
+        "have been committed, and are gone from the leader",
+        "broker {replica} sets its fetch offset back from {end} to {first}, where the log of {leader} ends",
+        ("no record from offset {first} on was committed", REMADE),
+        before=LEO,
+        settle=(COMPARE,),
+    ),
+    Suspect(
+        Sign.READER_BEYOND_LOG_END,
+        "committed-data-lost",
+        "a consumer or follower asked for offset {end}, but the log of {asked} ended at {first}: committed offsets "
+        "{span} may be lost",
+        "offset {end} is asked for, and the log of {asked} ends at {first}",
+        (
+            "the position was set by hand, or comes from another cluster or topic",
+            "the answer came from a follower that was behind its leader",
+            REMADE,
+        ),
+        before="position",
+        settle=("find out which client asked for offset {end}, and whether it had read up to there before",),
+    ),
+    Suspect(
+        Sign.APPEND_REFUSED,
+        "replica-divergence",
+        "broker {replica} was sent records from offset {first} on by {leader}, but its log ended at {end}: at offsets "
+        "{span} the two may hold different records",
+        "broker {replica} refuses records from offset {first} on: its log ends at {end}",
+        ("the same records were sent twice, and both logs hold them",),
+        before=LEO,
+        after="offset",
+        settle=(COMPARE,),
+    ),
+    Suspect(
+        Sign.LOG_START_ABOVE_HIGH_WATERMARK,
+        "hw-regression",
+        "broker {replica} was told that the log of {leader} starts at {first_kept}, above its own high watermark "
+        "{first}: one of the two may have gone wrong",
+        "broker {replica} refuses log start offset {first_kept}: its high watermark is {first}",
+        (
+            "the log start offset of its leader came with a response before the records did (KAFKA-7104)",
+            "a client asked to delete records that are not committed (DeleteRecords)",
+            "it is far behind, and its leader deleted old records in the meantime",
+        ),
+        before="log_start_offset",
+        after=HW,
+    ),
 )
 """Every suspicion that a finding may name, in the order in which they are shown."""
 
@@ -83,19 +179,30 @@ def with_suspected(history: History, judged: Sequence[Judgement], rules: Sequenc
 
 
 def _findings(history: History, judgement: Judgement, found: Sequence[Suspicion], severity: Severity) -> list[Finding]:
-    """What is suspected of one rule, each range once: the worst sign of a replica and an epoch counts."""
+    """What is suspected of one rule, each range once: of several signs the first in the table counts."""
     known = [piece for finding in judgement.findings for piece in finding.offsets]
+    told: list[Suspicion] = []
     result: list[Finding] = []
     for suspect in (suspect for suspect in SUSPECTS if suspect.rule == judgement.rule):
         for one in (one for one in found if one.sign is suspect.sign):
-            if not intersect(one.offsets, known):
+            if not intersect(one.offsets, known) and not _told(one, told):
                 result.append(_finding(history, suspect, one, severity, judgement.missing))
+                told.append(one)
     return result
+
+
+def _told(one: Suspicion, told: Sequence[Suspicion]) -> bool:
+    """Whether another sign, or another line of the same one, speaks of these offsets already. Leaders that began too
+    low are each another loss.
+    """
+    begun = Sign.EPOCH_BELOW_HIGH_WATERMARK
+    others = [other for other in told if {one.sign, other.sign} != {begun} or one.epoch == other.epoch]
+    return bool(one.offsets) and not subtract(one.offsets, [piece for other in others for piece in other.offsets])
 
 
 def _moved(one: Suspicion) -> tuple[str, ...]:
     """What the settings that a broker printed explain."""
-    return (explained(one.replica, one.moved),) if one.moved is not None else ()
+    return (explained(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()
 
 
 def explained(broker: int, moved: Moved) -> str:
@@ -108,42 +215,61 @@ def look_in(history: History, broker: int, moved: Moved) -> str:
     return f"look for {history.name} in {moved.before} of broker {broker}: its records may still be there"
 
 
-def _finding(
-    history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
-) -> Finding:
-    values = {
+def _values(history: History, one: Suspicion) -> dict[str, object]:
+    """What the sentences of a suspicion name."""
+    leader = one.witness if one.replica != one.witness else None
+    return {
+        "name": history.name,
         "replica": one.replica,
         "witness": one.witness,
+        "leader": f"broker {leader}" if leader is not None else "its leader",
+        "asked": f"broker {one.replica}" if one.replica is not None else "the leader",
         "first": one.first,
         "end": one.end,
+        "first_kept": one.end,
         "role": epoch_text(one.epoch),
         "span": f"[{one.first}, {one.end})",
     }
-    hw, *later = one.refs
-    facts = [Fact(suspect.shows.format_map(values), broker=one.replica, time=one.time, refs=tuple(later) or (hw,))]
-    if one.end is not None:
-        since = f" in {epoch_text(one.since)}" if one.since >= 0 else ""
-        facts.insert(0, Fact(f"high watermark {one.end}{since}", broker=one.witness, refs=(hw,)))
+
+
+def _facts(suspect: Suspect, one: Suspicion, shows: str) -> tuple[Fact, ...]:
+    """The lines, in order: a high watermark stated before stands in a line of its own."""
+    first, *later = one.refs
+    if suspect.before != HW or one.end is None or not later:
+        return (Fact(shows, broker=one.replica, time=one.time, refs=one.refs),)
+    since = f" in {epoch_text(one.since)}" if one.since >= 0 else ""
+    return (
+        Fact(f"high watermark {one.end}{since}", broker=one.witness, refs=(first,)),
+        Fact(shows, broker=one.replica, time=one.time, refs=tuple(later)),
+    )
+
+
+def _finding(
+    history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
+) -> Finding:
+    values = _values(history, one)
     return Finding(
         rule=suspect.rule,
         severity=list(Severity)[min(severity.rank + 1, len(Severity) - 1)],
         confidence=Confidence.SUSPECTED,
         **place(history),
-        replicas=(one.replica,),
+        replicas=(one.replica,) if one.replica is not None else (),
         epochs=tuple(sorted({epoch for epoch in (one.since, one.epoch) if epoch >= 0})),
         offsets=one.offsets,
         records=None,
         summary=suspect.summary.format_map(values),
-        facts=tuple(facts),
-        before={"high_watermark": one.end} if one.end is not None else {},
-        after={"log_end_offset": one.first},
+        facts=_facts(suspect, one, suspect.shows.format_map(values)),
+        before={suspect.before: one.end} if one.end is not None else {},
+        after={suspect.after: one.first},
         inferences=_moved(one),
-        uncertain=tuple(f"it may be that {other}" for other in suspect.otherwise),
+        uncertain=tuple(f"it may be that {other.format_map(values)}" for other in suspect.otherwise),
         cause="unknown",
         next_steps=actions(
             f"copy the directory {history.name} of every replica to another disk before any broker is started again",
-            *((look_in(history, one.replica, one.moved),) if one.moved is not None else ()),
+            *((look_in(history, one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
+            *(step.format_map(values) for step in suspect.settle),
             *(f"collect {item}" for item in want_texts(missing[:3], history.name)),
         ),
+        do_not=tuple(what.format_map(values) for what in suspect.do_not),
         subject=suspect.sign.name,
     )

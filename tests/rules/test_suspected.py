@@ -52,6 +52,27 @@ def test_no_suspicion_where_nothing_can_be_lost(start: int, epoch: int, tmp_path
     assert excerpt(tmp_path, start=start, epoch=epoch).findings(LOSS) == []
 
 
+def begun_twice(tmp_path: Path, again: int, *, knew: int = -1) -> Incident:
+    """Broker 1 leads epoch 4 from 80, and then from another offset; no line tells of a start in between."""
+    incident = Incident(tmp_path, brokers=1)
+    incident[1].leads(10, 4, 80, 80, [1])
+    incident[1].epoch = knew
+    incident[1].leads(60, 4, again, min(again, 80), [1])
+    return incident
+
+
+def test_an_epoch_that_its_leader_begins_twice(tmp_path: Path) -> None:
+    """A process that knew no epoch before is another one than the one that began the epoch."""
+    (finding,) = begun_twice(tmp_path, 30).findings(LOSS)
+    assert (finding.confidence, finding.offsets, finding.epochs) == ("suspected", ((30, 80),), (4,))
+
+
+@pytest.mark.parametrize(("again", "knew"), [(80, -1), (95, -1), (30, 3)])
+def test_an_epoch_that_is_told_twice(again: int, knew: int, tmp_path: Path) -> None:
+    """With all that was committed, or by the process that began it, nothing is lost."""
+    assert begun_twice(tmp_path, again, knew=knew).findings(LOSS) == []
+
+
 def test_a_follower_that_truncates_below_its_own_high_watermark_is_suspected(tmp_path: Path) -> None:
     incident = Incident(tmp_path, brokers=3)
     incident[2].follows(10, 13, 3, 80, 80).cuts(11, 50)
