@@ -27,14 +27,37 @@ def log_starts(rows: pl.DataFrame) -> Starts:
         pl.col("detail").ne_missing(EPOCH_REWRITTEN),
         pl.col("log_start").is_not_null(),
         OF_ITSELF,
-    ).sort("topic", "partition", "incarnation", "broker", "row")
+    )
+    return _by_partition(told)
+
+
+def _by_partition(told: pl.DataFrame) -> Starts:
     found: Starts = {}
+    told = told.sort("topic", "partition", "incarnation", "broker", "row")
     for *place, broker, row, start in told.select(
         "topic", "partition", "incarnation", "broker", "row", "log_start"
     ).iter_rows():
         topic, partition, incarnation = place
         found.setdefault((topic, partition, incarnation), []).append((broker, row, start))
     return found
+
+
+def stated_starts(rows: pl.DataFrame) -> Starts:
+    """The same as ``log_starts``, with what brokers say of the logs that they read back."""
+    said = pl.col("kind").is_in([Kind.LOG_START.value, Kind.LOG_LOADED.value])
+    return _by_partition(rows.filter(said, pl.col("log_start").is_not_null(), OF_ITSELF))
+
+
+def log_start_at(starts: Sequence[tuple[int, int, int]], broker: int, row: int | None) -> int:
+    """Where the log of a replica started as far as its broker had said by then; 0 where it had not.
+
+    Args:
+        starts: broker, row and log start offset.
+        broker: broker id.
+        row: of a line.
+    """
+    said = [(at, start) for of, at, start in starts if of == broker and row is not None and at <= row]
+    return max(said)[1] if said else 0
 
 
 def deletions(history: History, starts: Sequence[tuple[int, int, int]]) -> list[Deletion]:

@@ -225,6 +225,7 @@ class ShortenedLog:
             what a follower had fetched from it.
         fetched_by: that follower.
         cause: what it went through.
+        dir_failed: its log directory had failed before.
     """
 
     replica: int
@@ -238,6 +239,7 @@ class ShortenedLog:
     cause: ShortenedBy = ShortenedBy.CLEAN_RESTART
     end_exact: bool = True
     fetched_by: int | None = None
+    dir_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,6 +417,9 @@ class History:
     )  # leader epoch and ISR as far as anybody tells them, by partition epoch (zkVersion)
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
+    log_starts: list[tuple[int, int, int]] = field(
+        default_factory=list, repr=False, compare=False
+    )  # broker, row, offset
     complaints: list[Complaint] = field(default_factory=list, repr=False, compare=False)  # of two offsets that clash
     properties: dict[str, str] = field(default_factory=dict)  # of the log, as its maker printed them last
     properties_ref: Ref | None = None

@@ -20,7 +20,9 @@ from forensics.case.speakers import OF_ITSELF
 from forensics.replay import protocol
 from forensics.replay.compaction import with_skipped
 from forensics.replay.coverage import Printed
-from forensics.replay.deletions import deletions, log_starts
+from forensics.replay.deletions import deletions, log_starts, stated_starts
+from forensics.replay.dir_failures import failures, with_failures
+from forensics.replay.dir_failures import told as of_directory
 from forensics.replay.directory import Disk, Ref, newest_magic
 from forensics.replay.disks import disks
 from forensics.replay.epoch_rollback import told_twice
@@ -106,10 +108,10 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent)
     cluster = _first_told(cluster)
     own_events = _events(pl.concat([_telling(own), _lagging(rows)]))
-    processes = _processes(case)
+    processes, failed = _processes(case), failures(case)
     cluster_events = _events(cluster)
     ids, nobodys = _topic_ids(rows), left_out(case)
-    removed, starts, stood = removals(rows), log_starts(rows), homes(rows)
+    removed, starts, begun, stood = removals(rows), log_starts(rows), stated_starts(rows), homes(rows)
     complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)} | {*complained}
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
@@ -151,6 +153,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         }
         for broker in events.keys() & processes.keys():
             events[broker] = list(heapq.merge(events[broker], processes[broker]))
+        events |= with_failures((topic, partition, incarnation), events, failed, stood, case)
         magic = newest_magic(replicas)
         facts = {broker: facts_of(broker, magic) for broker in {*events, *replicas}}
         _made_with(named, events.values())
@@ -161,6 +164,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         missing = unattributed(nobodys.get((topic, partition)), {*events, *replicas})
         history = reconstruct(named, events, told, replicas, forks_of, facts, missing)
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
+        history.log_starts = begun.get((topic, partition, incarnation), [])
         history.complaints = complained.get((topic, partition, incarnation), [])
         history.regressions = [
             carried(one, stood.get((topic, partition, incarnation, one.replica), [])) for one in history.regressions
@@ -442,18 +446,19 @@ def _telling(own: pl.DataFrame) -> pl.DataFrame:
 def of_process() -> pl.Expr:
     """What is said of a broker's process as a whole and concerns each of its replicas: that it had started, that it
     began to shut down, and in a trace that it had not stopped cleanly. Logs tell that of a directory, and of each
-    replica in it in the lines that recover it; so does a trace that is made from them.
+    replica in it in the lines that recover it; so does a trace that is made from them. That a directory failed
+    concerns each replica in it.
     """
     kind = pl.col("kind")
     whole = (pl.col("message") == TRACE) & pl.col("log_dir").is_null()
     unclean = (kind == Kind.UNCLEAN_RESTART.value) & whole
     told = kind.is_in([Kind.PROCESS_STARTED.value, Kind.SHUTDOWN_BEGIN.value])
-    return (told | unclean) & pl.col("broker").is_not_null()
+    return (told | unclean | of_directory()) & pl.col("broker").is_not_null()
 
 
 def _processes(case: Case) -> dict[int, list[Event]]:
     """What each broker's processes say of themselves."""
-    rows = case.observations.filter(of_process() & pl.col("topic").is_null())
+    rows = case.observations.filter(of_process() & ~of_directory() & pl.col("topic").is_null())
     found: dict[int, list[Event]] = {}
     for values in rows.sort("row").select(_VALUES).iter_rows():
         event = Event._make(values)

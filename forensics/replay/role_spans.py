@@ -180,8 +180,18 @@ class Reader(Watermarks):
             if self.end is not None and event.leo > self.end:
                 self.end = None  # not all was printed: at the least what was appended as the process was killed
             left = LogBefore.UNCLEAN_STOP if self.recovering or event.run == self.unclean else None
+            failed = self.failed
             self._step(StepKind.LOADED, event.leo, event, f"log end offset {event.leo} when loaded", before=left)
-            self.at_rest, self.recovering = True, False
+            self._came_back(steps[-1], failed)
+            self.at_rest, self.recovering, self.loaded_by = True, False, event.run
+
+    def _came_back(self, step: Step, failed: Ref | None) -> None:
+        """A directory that had failed can be read again, and its log may be shorter."""
+        if step.target == 0:
+            return  # it may be a new log in its place
+        self.failed = None
+        if failed is not None and step.target < max(step.end or 0, step.end_low):
+            step.dir_failed, step.refs = True, (*step.refs, failed)
 
     def _moved(self, event: Event) -> None:
         # The other directory's checkpoint holds its high watermark only once it is written the next time.
@@ -215,7 +225,9 @@ class Reader(Watermarks):
             self._step(StepKind.RECOVERY_TRUNCATED, event.offset, event, f"recovery cut the log to {event.offset}")
 
     def _directory_failed(self, event: Event) -> None:
-        self.failed = self.failed or Ref(row=event.row, note="its log directory failed")
+        steps = self.now.steps
+        if not (steps and steps[-1].kind is StepKind.DELETED):  # else it has nothing there
+            self.failed = self.failed or Ref(row=event.row, note="its log directory failed")
 
     def _anew(self, before: LogBefore | None, ref: Ref) -> tuple[LogBefore | None, tuple[Ref, ...]]:
         """What was before an empty log, and the evidence: a replica whose log directory failed is made anew in another.
@@ -229,6 +241,7 @@ class Reader(Watermarks):
 
     def _created(self, event: Event) -> None:
         now = self.now
+        first_step = not now.steps
         self.since = event.time
         anew = now.epoch != -1 and event.run != now.run  # by a new process, after the one before had a role
         first = not self.role_spans and not now.steps and self.low == 0 and not anew
@@ -241,19 +254,23 @@ class Reader(Watermarks):
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
             self.low = max(self.low, self.had)  # what the process before had, whatever this one found
-            steps = [
-                step.kind
-                for role_span in (*self.role_spans, now)
-                for step in role_span.steps
-                if step.kind is not StepKind.LINES_MISSING
-            ]
-            # Lines that are missing before a log is made are no sign that there was one.
-            had = anew or self.low > 0 or bool(steps) or any(role_span.epoch >= 0 for role_span in self.role_spans)
-            before = LogBefore.REPLACED if had and steps[-1:] != [StepKind.DELETED] else None
+            before = LogBefore.REPLACED if self._had_log(anew=anew) else None
             self._step(StepKind.CREATED, 0, event, "a new, empty log", before=before)
-        if now.start_end is None:
-            now.start_end, now.start_ref, now.start_low = 0, self.end_ref, 0
+        if now.start_end is None or (first_step and self._loaded_before(event)):
+            now.start_end, now.start_ref, now.start_low, now.end_low = 0, self.end_ref, 0, 0
         self.growing = now.role is Role.LEADER and now.epoch >= 0
+
+    def _had_log(self, *, anew: bool) -> bool:
+        """Whether the replica had a log in the place of which a new one is, and it was not deleted."""
+        spans = (*self.role_spans, self.now)
+        steps = [step.kind for span in spans for step in span.steps if step.kind is not StepKind.LINES_MISSING]
+        # Lines that are missing before a log is made are no sign that there was one.
+        had = anew or self.low > 0 or bool(steps) or any(span.epoch >= 0 for span in self.role_spans)
+        return had and steps[-1:] != [StepKind.DELETED]
+
+    def _loaded_before(self, event: Event) -> bool:
+        """Whether a process before read back the log that a leader was taken to have: this one has made a new one."""
+        return self.now.role is Role.LEADER and self.loaded_by not in (None, event.run)
 
     def _replaced(self, target: int, event: Event, *, told: bool = False) -> None:
         """A new process's role begins with less than its log had, and no load says why, or with a log made anew."""
@@ -273,7 +290,7 @@ class Reader(Watermarks):
             self.moved = False
             return
         self._step(StepKind.DELETED, 0, event, "replica deleted")
-        self.at_rest = True
+        self.at_rest, self.loaded_by = True, None
 
     def _told_to_stop(self, event: Event) -> None:
         self.doomed = event.detail == Transition.DELETED

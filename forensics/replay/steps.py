@@ -60,6 +60,7 @@ class Step:
             a new log where no line says that there was one before.
         repeats: how often the same was told again, with nothing in between that moved the replica.
         last: when, and by which line, the last time; None where it was told once.
+        dir_failed: of a load that found less than the log had: its log directory had failed before.
     """
 
     kind: StepKind
@@ -72,6 +73,7 @@ class Step:
     before: LogBefore | None = None
     repeats: int = 0
     last: tuple[int | None, Ref] | None = None
+    dir_failed: bool = False
 
     @property
     def found_all(self) -> bool:
@@ -189,6 +191,7 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLo
         confidence=Confidence.PROVEN,
         cause=cause,
         end_exact=step.end is not None,
+        dir_failed=step.dir_failed or step.before is LogBefore.DIR_FAILED,
     )
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forensics.replay.deletions import log_start_at
 from forensics.replay.directory import Ref
-from forensics.replay.history import History, Role
+from forensics.replay.history import History, Role, ShortenedLog
 from forensics.replay.lineage import Range
 from forensics.replay.log_dirs import Moved, moved
 from forensics.replay.refusals import Complaint
@@ -26,6 +27,7 @@ class Sign(StrEnum):
 
     EPOCH_BELOW_HIGH_WATERMARK = "a leader began below a high watermark stated before"
     TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
+    LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR came back with less than was committed"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
     TRUNCATION_REFUSED = "a broker stopped rather than truncate its log to where its leader's ends"
     LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
@@ -50,6 +52,8 @@ class Suspicion:
         time: microseconds since 1970 UTC, or None.
         refs: the lines, the high watermark first where there is one.
         moved: the change of ``log.dirs`` of the broker in between, or None.
+        shortened: how the log came to be shorter, or None where no line tells.
+        target: where the log then ended, where that is below ``first``; what is in between had been deleted before.
     """
 
     sign: Sign
@@ -62,6 +66,8 @@ class Suspicion:
     time: int | None
     refs: tuple[Ref, ...]
     moved: Moved | None = None
+    shortened: ShortenedLog | None = None
+    target: int | None = None
 
     @property
     def offsets(self) -> tuple[Range, ...]:
@@ -94,11 +100,21 @@ def _began_below(history: History) -> Iterator[Suspicion]:
             continue
         since = (role_span.epoch, at)
         before, sample = stated
+        shortened = _shortened(history, broker, role_span)
+        refs = (sample.ref, role_span.start_ref, *(shortened.refs if shortened is not None else ()))
         yield Suspicion(
-            Sign.EPOCH_BELOW_HIGH_WATERMARK, broker, before.replica, role_span.epoch, before.epoch, start,
-            sample.value, role_span.time, tuple(dict.fromkeys((sample.ref, role_span.start_ref))),
-            moved(history, broker, before.time, role_span.time),
+            Sign.EPOCH_BELOW_HIGH_WATERMARK, broker, before.replica, role_span.epoch, before.epoch,
+            _kept_from(history, before.replica, sample, start), sample.value, role_span.time,
+            tuple(dict.fromkeys(refs)), moved(history, broker, before.time, role_span.time), shortened, start,
         )  # fmt: skip
+
+
+def _shortened(history: History, broker: int, role_span: RoleSpan) -> ShortenedLog | None:
+    """How the log of a leader had come to end where it began to lead, if its own lines tell."""
+    own = [one for one in history.shortened_logs if one.replica == broker and one.target == role_span.start_end]
+    until = role_span.start_ref.row if role_span.start_ref is not None else None
+    before = [one for one in own if until is not None and (one.refs[0].row or 0) <= until]
+    return before[-1] if before else None
 
 
 def _begun(history: History) -> list[tuple[int, int, RoleSpan]]:
@@ -141,6 +157,37 @@ def _in_that_role(history: History, role_span: RoleSpan, sample: Sample) -> bool
     missing, so that no later role can have gone unseen.
     """
     return sample.ref.row in {ref.row for ref in role_span.refs} or history.coverage.whole(role_span.replica)
+
+
+def _last_came_back(history: History) -> Iterator[Suspicion]:
+    """Leaders that were alone in the ISR, had stated a high watermark, and came back with a log that ends below it."""
+    for one in history.shortened_logs:
+        found = _stated_alone(history, one)
+        if found is not None and found[1].value > one.target:
+            last, known = found
+            yield Suspicion(
+                Sign.LAST_IN_ISR_CAME_BACK_SHORTER, one.replica, one.replica, last.epoch, last.epoch,
+                _kept_from(history, one.replica, known, one.target), known.value, one.time, (known.ref, *one.refs),
+                shortened=one, target=one.target,
+            )  # fmt: skip
+
+
+def _stated_alone(history: History, shortened: ShortenedLog) -> tuple[RoleSpan, Sample] | None:
+    """The high watermark that a replica stated as the only member of the ISR, before its log came back shorter."""
+    at = shortened.refs[0].row or 0
+    spans = [span for span in history.role_spans.get(shortened.replica, ()) if span.refs]
+    led = [span for span in spans if (span.refs[0].row or 0) < at and span.role is Role.LEADER and span.isr]
+    if not led or led[-1].isr[-1][0] != {shortened.replica}:
+        return None
+    stated = [sample for sample in (led[-1].hw, led[-1].start_hw) if sample is not None and (sample.ref.row or 0) < at]
+    known = max(stated, key=lambda sample: sample.value, default=None)
+    return (led[-1], known) if known is not None else None
+
+
+def _kept_from(history: History, broker: int, known: Sample, start: int) -> int:
+    """The first offset that can be lost: what its leader had deleted from the beginning of the log was gone anyway."""
+    kept = log_start_at(history.log_starts, broker, known.ref.row)
+    return kept if start < kept < known.value else start
 
 
 def _truncated_below_own(history: History) -> Iterator[Suspicion]:
@@ -333,6 +380,7 @@ def _append_refused(history: History) -> Iterator[Suspicion]:
 
 SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _begun_lower,
+    Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: _truncated_below_own,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
     Sign.TRUNCATION_REFUSED: _refused_to_truncate,

@@ -31,6 +31,7 @@ class Watermarks:
         self.role_spans: list[RoleSpan] = []
         self.now = RoleSpan(replica, -1, -1, Role.OFFLINE)
         self.at_rest = False  # read back by a new process, or deleted, and no role learned since
+        self.loaded_by: int | None = None  # the process that read it back last
         self.loaded_hw: Sample | None = None
         self.end: int | None = None  # exact log end offset at this point of the evidence
         self.end_ref: Ref | None = None

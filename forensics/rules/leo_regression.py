@@ -36,6 +36,7 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, rejoined_isr, served_log
+from forensics.replay.deletions import log_start_at
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import Confidence, History, Role, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import differences, subtract
@@ -243,8 +244,7 @@ def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
     """What explains that a log is shorter, in words."""
     if moved is not None:
         return f"log.dirs had changed from {moved.before} to {moved.now}"
-    failed = shortened.cause is ShortenedBy.DIR_FAILURE
-    return "its log directory had failed" if failed else "nothing explains the difference"
+    return "its log directory had failed" if shortened.dir_failed else "nothing explains the difference"
 
 
 def _finding(history: History, shortened: ShortenedLog) -> Finding:
@@ -269,6 +269,8 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
     refetched += ", and whether it had more is not known" if again and not measured else ""
     others = () if again else tuple(broker for broker in whole if broker != shortened.replica)
     how = _HOW[shortened.cause]
+    kept = log_start_at(history.log_starts, shortened.replica, shortened.refs[0].row)
+    first = kept if shortened.target < kept < shortened.end else shortened.target
     moved = moved_before(history, shortened) if shortened.cause is ShortenedBy.NEW_LOG else None
     return Finding(
         rule=ID,
@@ -277,8 +279,8 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
         **place(history),
         replicas=(shortened.replica,),
         epochs=(shortened.epoch,) if shortened.epoch >= 0 else (),
-        offsets=((shortened.target, shortened.end),),
-        records=(shortened.end - shortened.target, shortened.end - shortened.target if shortened.end_exact else None),
+        offsets=((first, shortened.end),),
+        records=(shortened.end - first, shortened.end - first if shortened.end_exact else None),
         summary=(
             f"broker {shortened.replica}'s log was {how} with log end offset {shortened.target}; it had "
             f"reached {shortened.end}{'' if shortened.end_exact else ' at least'}, "

@@ -10,6 +10,7 @@ from forensics.replay.lineage import intersect, subtract
 from forensics.replay.log_dirs import Moved
 from forensics.replay.suspicions import Sign, Suspicion, suspicions
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, epoch_text, place
+from forensics.rules.story import SHRUNK_BY
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
 
@@ -51,9 +52,17 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.EPOCH_BELOW_HIGH_WATERMARK,
         "committed-data-lost",
-        "broker {replica} began to lead {role} at offset {first}, but broker {witness} had stated high watermark {end} "
-        "before: committed offsets {span} may be lost",
-        "broker {replica} begins to lead {role} at offset {first}",
+        "broker {replica} began to lead {role} at offset {target}, but broker {witness} had stated high watermark "
+        "{end} before: committed offsets {span} may be lost",
+        "broker {replica} begins to lead {role} at offset {target}",
+        (REMADE, "the log directory was replaced or emptied on purpose"),
+    ),
+    Suspect(
+        Sign.LAST_IN_ISR_CAME_BACK_SHORTER,
+        "committed-data-lost",
+        "broker {replica} was the only member of the ISR with high watermark {end}, and its log came back with log end "
+        "offset {target}: committed offsets {span} may be lost",
+        "the log of broker {replica} comes back with log end offset {target}",
         (REMADE, "the log directory was replaced or emptied on purpose"),
     ),
     Suspect(
@@ -205,6 +214,16 @@ def _moved(one: Suspicion) -> tuple[str, ...]:
     return (explained(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()
 
 
+def _failed(one: Suspicion) -> tuple[str, ...]:
+    """What a log directory that failed explains."""
+    failed = one.shortened is not None and one.shortened.dir_failed
+    return (
+        (f"the log directory of broker {one.replica} had failed before: its new log began without it",)
+        if failed
+        else ()
+    )
+
+
 def explained(broker: int, moved: Moved) -> str:
     """That a broker used other directories than before."""
     return f"broker {broker} printed log.dirs {moved.now}, and {moved.before} before: its new log may have begun empty"
@@ -227,6 +246,7 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "first": one.first,
         "end": one.end,
         "first_kept": one.end,
+        "target": one.target if one.target is not None else one.first,
         "role": epoch_text(one.epoch),
         "span": f"[{one.first}, {one.end})",
     }
@@ -260,10 +280,10 @@ def _finding(
         summary=suspect.summary.format_map(values),
         facts=_facts(suspect, one, suspect.shows.format_map(values)),
         before={suspect.before: one.end} if one.end is not None else {},
-        after={suspect.after: one.first},
-        inferences=_moved(one),
+        after={suspect.after: one.first if one.target is None else one.target},
+        inferences=(*_moved(one), *_failed(one)),
         uncertain=tuple(f"it may be that {other.format_map(values)}" for other in suspect.otherwise),
-        cause="unknown",
+        cause=SHRUNK_BY[one.shortened.cause] if one.shortened is not None else "unknown",
         next_steps=actions(
             f"copy the directory {history.name} of every replica to another disk before any broker is started again",
             *((look_in(history, one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),

@@ -1,0 +1,83 @@
+"""Log directories that failed (KIP-112): such a line names the directory, and holds for every replica in it.
+
+Brokers list the replicas of a directory that fails while they serve it. Of one that fails as they start, or that held
+no replica yet, they name the directory alone.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.replay.events import COLUMNS, Event
+from forensics.replay.log_dir_moves import Homes
+from parsers.schema import Kind
+
+Failures = dict[int, list[tuple[Event, str]]]
+"""By broker, in its order: the line, and the directory that failed."""
+
+_VALUES: Final = [pl.col("time").cast(pl.Int64) if name == "time" else pl.col(name) for name in COLUMNS]
+
+
+def told() -> pl.Expr:
+    """Rows about a log directory that failed, and all that is in it."""
+    return (pl.col("kind") == Kind.DIR_FAILED.value) & pl.col("topic").is_null() & pl.col("log_dir").is_not_null()
+
+
+def failures(case: Case) -> Failures:
+    """What each broker says of directories that failed."""
+    rows = case.observations.filter(told() & pl.col("broker").is_not_null() & pl.col("run").is_not_null()).sort("row")
+    found: Failures = {}
+    for log_dir, *values in rows.select("log_dir", *_VALUES).iter_rows():
+        event = Event._make(values)
+        found.setdefault(event.broker, []).append((event, _plain(log_dir)))
+    return found
+
+
+def with_failures(
+    place: tuple[str, int, int], events: Mapping[int, Sequence[Event]], failed: Failures, homes: Homes, case: Case
+) -> dict[int, list[Event]]:
+    """The events of replicas with the failures of their directories, of those that had any.
+
+    Args:
+        place: topic, partition and incarnation.
+        events: of the partition, by broker.
+        failed: what brokers say.
+        homes: of each replica, where its broker said the log to be.
+        case: with the settings that brokers printed.
+    """
+    return {
+        broker: list(heapq.merge(events[broker], gone))
+        for broker in sorted(events.keys() & failed.keys())
+        if (gone := _of_replica(failed[broker], homes.get((*place, broker), ()), case.brokers[broker].log_dirs))
+    }
+
+
+def _of_replica(
+    failed: Sequence[tuple[Event, str]], homes: Sequence[tuple[int, int, str]], settings: Sequence[tuple[int, str]]
+) -> list[Event]:
+    """The failures of the directory in which a replica was.
+
+    Args:
+        failed: what its broker says.
+        homes: process, row and directory in which its broker said the log to be, where that changed.
+        settings: when the broker printed which ``log.dirs``: of a broker with one directory all replicas are in that.
+    """
+    return [event for event, log_dir in failed if log_dir == _home(event, homes, settings)]
+
+
+def _home(event: Event, homes: Sequence[tuple[int, int, str]], settings: Sequence[tuple[int, str]]) -> str | None:
+    before = [log_dir for _, row, log_dir in homes if row <= event.row]
+    if before:
+        return _plain(before[-1])
+    dirs = [dirs for time, dirs in settings if event.time is not None and time <= event.time]
+    return _plain(dirs[-1]) if dirs and "," not in dirs[-1] else None
+
+
+def _plain(log_dir: str) -> str:
+    """A directory without the separators at its end."""
+    return log_dir.strip().rstrip("/\\")

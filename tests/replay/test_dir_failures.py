@@ -1,0 +1,98 @@
+"""A log directory that failed explains what became of every replica in it, whether the line lists them or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.incident import Incident, Node
+
+LOSS, SHORTER = "committed-data-lost", "leo-regression"
+EXPLAINED, UNEXPLAINED = "its log directory had failed", "nothing explains the difference"
+
+
+def fails(node: Node, at: float, log_dir: str = "/d") -> None:
+    """What a broker prints of a directory that fails before it serves anything from it."""
+    node.says(at, f"INFO [ReplicaManager broker={node.number}] Stopping serving replicas in dir {log_dir} "
+              "(kafka.server.ReplicaManager)")  # fmt: skip
+    node.says(at, f"ERROR Shutdown broker because all log dirs in {log_dir} have failed (kafka.log.LogManager)")
+
+
+def alone(tmp_path: Path, *, failed: str | None = "/d", end: int = 0, hw: int = 80, epoch: int = 5) -> Incident:
+    """Broker 1 leads epoch 4 alone, up to 80; then its directory fails, and its next process finds another log."""
+    incident = Incident(tmp_path, brokers=1)
+    node = incident[1]
+    node.loads(5, 80).leads(10, 4, 80, hw, [1])
+    if failed is not None:
+        fails(node, 40, failed)
+    node.starts(50)
+    if end:
+        node.loads(55, end)
+    else:
+        node.creates(58)
+    node.leads(60, epoch, end, end, [1])
+    return incident
+
+
+def test_a_directory_that_failed_before_a_log_came_back_empty_is_the_cause(tmp_path: Path) -> None:
+    incident = alone(tmp_path)
+    (finding,) = incident.findings(SHORTER)
+    assert EXPLAINED in finding.summary
+    assert any("log dir" in one.text.lower() or "in dir" in one.text for one in finding.evidence), "with that line"
+
+
+def test_a_directory_that_failed_before_a_log_came_back_shorter_is_the_cause(tmp_path: Path) -> None:
+    (finding,) = alone(tmp_path, end=30).findings(SHORTER)
+    assert EXPLAINED in finding.summary
+    assert finding.offsets == ((30, 80),)
+
+
+@pytest.mark.parametrize("failed", [None, "/other"])
+def test_another_directory_that_failed_explains_nothing(failed: str | None, tmp_path: Path) -> None:
+    (finding,) = alone(tmp_path, failed=failed).findings(SHORTER)
+    assert UNEXPLAINED in finding.summary
+
+
+def test_a_directory_that_came_back_whole_explains_nothing_later(tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=1)
+    node = incident[1]
+    node.loads(5, 80).leads(10, 4, 80, 80, [1])
+    fails(node, 40)
+    node.starts(50).loads(55, 80).leads(60, 5, 80, 80, [1])
+    node.starts(90).creates(95).leads(99, 6, 0, 0, [1])
+    (finding,) = incident.findings(SHORTER)
+    assert UNEXPLAINED in finding.summary
+
+
+def test_what_the_only_member_of_the_isr_had_committed_is_suspected_to_be_lost(tmp_path: Path) -> None:
+    """Even where it does not lead again."""
+    incident = Incident(tmp_path, brokers=1)
+    node = incident[1]
+    node.loads(5, 80).leads(10, 4, 80, 80, [1])
+    fails(node, 40)
+    node.starts(50).creates(58)
+    findings = [one for one in incident.findings(LOSS) if one.confidence == "suspected"]
+    assert [(one.offsets, one.cause) for one in findings] == [(((0, 80),), "wiped-disk")]
+    assert any("had failed" in one for one in findings[0].inferences)
+
+
+def test_what_a_leader_with_others_in_its_isr_had_is_with_them(tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=1)
+    node = incident[1]
+    node.loads(5, 80).leads(10, 4, 80, 80, [1, 2])
+    fails(node, 40)
+    node.starts(50).creates(58)
+    assert [one for one in incident.findings(LOSS) if one.confidence == "suspected"] == []
+
+
+def test_what_was_deleted_from_the_beginning_of_the_log_is_not_lost(tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=1)
+    node = incident[1]
+    node.says(
+        5, "INFO Completed load of Log(dir=/d/orders-0, topic=orders, partition=0, highWatermark=0, "
+        "lastStableOffset=0, logStartOffset=78, logEndOffset=80) with 1 segments in 9ms (1/1 loaded in /d) "
+        "(kafka.log.LogManager)",
+    )  # fmt: skip
+    node.leads(10, 4, 80, 80, [1]).starts(50).creates(58).leads(60, 6, 0, 0, [1])
+    assert {one.offsets for one in (*incident.findings(LOSS), *incident.findings(SHORTER))} == {((78, 80),)}
