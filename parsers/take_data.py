@@ -13,7 +13,8 @@ from parsers.file_reading import FileReading, note, placed, small
 from parsers.formats.clean_shutdown import read_clean_shutdown
 from parsers.formats.epoch_checkpoint import read_epoch_checkpoint
 from parsers.formats.log_directory import split_directory, split_segment_file
-from parsers.formats.meta_properties import read_meta_properties
+from parsers.formats.meta_properties import NAME as META_PROPERTIES
+from parsers.formats.meta_properties import WRITTEN, read_meta_properties
 from parsers.formats.offset_checkpoint import read_offset_checkpoint
 from parsers.formats.partition_metadata import read_partition_metadata
 from parsers.formats.producer_snapshot import read_producer_snapshot, statements
@@ -114,7 +115,8 @@ def partition_metadata(source: Source, _head: bytes) -> FileReading:
 def meta_properties(source: Source, _head: bytes) -> FileReading:
     """Whose log directory it is."""
     meta = read_meta_properties(content(source))
-    return FileReading("meta-properties", notices=meta.notices, properties=dict(meta.values))
+    said = dict(meta.values) if meta.written is None else {**meta.values, WRITTEN: meta.written}
+    return FileReading(META_PROPERTIES, notices=meta.notices, properties=said)
 
 
 _SETTINGS = re.compile(rb"(?m)^(?:broker\.id|node\.id|process\.roles|log\.dirs)[ \t]*[=:]")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from forensics.case.log_directories import LogDirectory
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -47,6 +48,7 @@ class Broker:
         settings: settings that matter, last printed or from ``server.properties``.
         log_dirs: each ``log.dirs`` that its processes printed and the one before had not: when (microseconds since 1970
             UTC), and which.
+        directories: by path, its log directories in the evidence that hold the same partitions as another.
         starts: times at which its processes began, microseconds since 1970 UTC.
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
             whatever the files are called.
@@ -62,6 +64,7 @@ class Broker:
     processes: dict[int, Process] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     log_dirs: list[tuple[int, str]] = field(default_factory=list)
+    directories: dict[str, LogDirectory] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
     server_log: bool = False
     state_log: bool = False

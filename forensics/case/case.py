@@ -12,6 +12,7 @@ import polars as pl
 from forensics.case import partial
 from forensics.case.brokers import Broker, brokers
 from forensics.case.lives import DIVIDED, LIVES, by_cluster, clustered, divided, lives, of_cluster
+from forensics.case.log_directories import log_directories
 from forensics.case.metadata import agree
 from forensics.case.order import cluster_numbers, in_order, is_fixed, latest, ranks, to_utc, utc, with_runs, witnessed
 from forensics.case.owners import owners
@@ -343,6 +344,8 @@ def _brokers(
     for broker in _told_in_shared(files, owner, rows):
         clusters.setdefault(broker, name)
     made = brokers(rows, settings, clusters)
+    for broker, directories in log_directories(files, owner, mine).items():
+        made[broker].directories = directories
     for broker in _heard_in_part(files, owner, rows):
         made[broker].server_log = False
     partly = _told_in_excerpts(files, rows)

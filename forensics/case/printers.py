@@ -79,8 +79,11 @@ def with_printer(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _directory(path: pl.Expr) -> pl.Expr:
-    """A directory as brokers print it, without what the user's settings may have behind it."""
-    return path.str.strip_chars().str.replace(r"(.)[/\\]+$", "$1")
+    """A directory as brokers print it, without what the settings may have behind it. On Windows these may have
+    slashes where brokers print backslashes (``java.io.File``).
+    """
+    slashed = path.str.strip_chars().str.replace_all("\\", "/", literal=True)
+    return slashed.str.replace(r"(.)/+$", "$1")
 
 
 def several(rows: pl.DataFrame) -> bool:

@@ -49,14 +49,14 @@ def stated_starts(rows: pl.DataFrame) -> Starts:
 
 
 def log_start_at(starts: Sequence[tuple[int, int, int]], broker: int, row: int | None) -> int:
-    """Where the log of a replica started as far as its broker had said by then; 0 where it had not.
+    """Where the log of a replica started as far as its broker had said before; 0 where it had not.
 
     Args:
         starts: broker, row and log start offset.
         broker: broker id.
         row: of a line.
     """
-    said = [(at, start) for of, at, start in starts if of == broker and row is not None and at <= row]
+    said = [(at, start) for of, at, start in starts if of == broker and row is not None and at < row]
     return max(said)[1] if said else 0
 
 

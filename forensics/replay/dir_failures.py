@@ -79,5 +79,5 @@ def _home(event: Event, homes: Sequence[tuple[int, int, str]], settings: Sequenc
 
 
 def _plain(log_dir: str) -> str:
-    """A directory without the separators at its end."""
-    return log_dir.strip().rstrip("/\\")
+    """A directory without separators at its end; on Windows settings may have slashes for backslashes."""
+    return log_dir.strip().replace("\\", "/").rstrip("/")

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from forensics.replay.lineage import Lineage, Range
 from parsers.schema import DamageKind
+
+
+class LiveBy(StrEnum):
+    """What tells which of several directories of one replica is the live one."""
+
+    LOG_DIRS = "log.dirs"  # the broker printed it as log.dirs last
+    WRITTEN = "meta.properties"  # its log directory was first used after the others
+    EPOCH = "leader epoch"  # it knows a later leader epoch
+    LENGTH = "length"  # its log reaches farther, or nothing tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +103,7 @@ class Disk:
         damage: what is damaged in its segments.
         stale: other directories of the same replica.
         latest: the last leader epoch that this directory knows, where there are others; or None.
+        live_by: what tells that this one is live, where there are others; or None.
         bases: base offsets of its segment files, rising.
         gaps: offsets between segments that do not follow one another, where nothing was cleaned and the one before is
             whole, so that a file is missing.
@@ -122,6 +133,7 @@ class Disk:
     damage: tuple[Damage, ...] = ()
     stale: tuple[StaleDir, ...] = ()
     latest: int | None = None
+    live_by: LiveBy | None = None
     bases: tuple[int, ...] = ()
     gaps: tuple[Range, ...] = ()
     skipped: tuple[tuple[Range, Ref], ...] = ()

@@ -8,8 +8,9 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.compaction import compacted
-from forensics.replay.directory import Damage, Disk, Ref, StaleDir
+from forensics.replay.directory import Damage, Disk, LiveBy, Ref, StaleDir
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, merge
+from forensics.replay.live_dirs import PLACE, folder, live
 from parsers.schema import DamageKind, Kind
 
 _END = pl.when(pl.col("log_end").last().is_not_null()).then(pl.col("log_end").max()).alias("log_end")
@@ -17,54 +18,7 @@ _END = pl.when(pl.col("log_end").last().is_not_null()).then(pl.col("log_end").ma
 Key = tuple[str, int]
 """(topic, partition)."""
 
-PLACE = ["topic", "partition", "broker"]
 _CHECKPOINTS = (Kind.HW_CHECKPOINT, Kind.LOG_START_CHECKPOINT, Kind.RECOVERY_POINT, Kind.CLEANER_CHECKPOINT)
-
-
-def live(case: Case, sources: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The files of each replica's live directory, and those of directories that are not it.
-
-    What is marked for deletion or still being moved is another log. Where one broker has two directories of one
-    partition, the one that knows the later leader epoch is taken as live, for what was left behind learns of none; of
-    those that know the same, the one whose log reaches farther. The others are stale.
-
-    Args:
-        case: what was taken in.
-        sources: those of its sources that are asked for.
-
-    Returns:
-        Two frames of sources with columns ``root`` (the log directory) and ``latest`` (the last leader epoch that it
-        knows, where there are several), the second of stale ones.
-    """
-    parts = sources.filter(
-        pl.col("broker").is_not_null() & pl.col("topic").is_not_null() & (pl.col("directory_state") == "current")
-    ).with_columns(_folder(_folder(pl.col("path"))).alias("root"))
-    keys = [*PLACE, "root"]
-    roots = parts.group_by(keys).agg(pl.col("log_end").max().alias("end"))
-    roots = roots.join(_latest(case, parts, roots), on=keys, how="left").sort(
-        *PLACE, "latest", "end", "root", descending=[False] * 3 + [True, True, False], nulls_last=True
-    )
-    chosen = roots.group_by(*PLACE, maintain_order=True).first().select(*PLACE, "root")
-    parts = parts.join(roots.select(*keys, "latest"), on=keys, how="left", maintain_order="left")
-    return parts.join(chosen, on=keys, how="semi"), parts.join(chosen, on=keys, how="anti")
-
-
-def _latest(case: Case, parts: pl.DataFrame, roots: pl.DataFrame) -> pl.DataFrame:
-    """The last leader epoch that each of several directories of one replica knows, by its batches and epoch file."""
-    keys = [*PLACE, "root"]
-    several = roots.filter(pl.len().over(PLACE) > 1).select(keys)
-    files = parts.join(several, on=keys, how="semi").select(*keys, pl.col("id").alias("source"))
-    if files.is_empty():
-        return several.with_columns(pl.lit(None, pl.Int32).alias("latest"))
-    sound = case.batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
-    entries = case.observations.filter(pl.col("kind") == Kind.EPOCH_ENTRY.value)
-    known = pl.concat([rows.select("source", "leader_epoch") for rows in (sound, entries)])
-    latest = pl.col("leader_epoch").filter(pl.col("leader_epoch") >= 0).max().alias("latest")
-    return files.join(known, on="source", how="inner").group_by(keys).agg(latest)
-
-
-def _folder(path: pl.Expr) -> pl.Expr:
-    return path.str.replace(r"/[^/]*$", "")
 
 
 def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
@@ -120,9 +74,12 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
         )
     for topic, partition, broker, left in _left(case, stale):
         at(topic, partition, broker).stale.append(left)
-    known = sources.join(stale.select(PLACE).unique(), on=PLACE, how="semi").select(*PLACE, "latest").unique()
-    for topic, partition, broker, latest in known.sort(PLACE).iter_rows():
-        at(topic, partition, broker).latest = latest
+    known = (
+        sources.join(stale.select(PLACE).unique(), on=PLACE, how="semi").select(*PLACE, "latest", "live_by").unique()
+    )
+    for topic, partition, broker, latest, by in known.sort(PLACE).iter_rows():
+        one = at(topic, partition, broker)
+        one.latest, one.live_by = latest, LiveBy(by)
     result = {key: {broker: one.disk() for broker, one in replicas.items()} for key, replicas in found.items()}
     return result, of_segment
 
@@ -189,7 +146,7 @@ def _left_checkpoints(case: Case, files: pl.DataFrame) -> pl.DataFrame:
 
 def _told_in(case: Case, kinds: Sequence[Kind]) -> pl.DataFrame:
     """What brokers' files tell, with the log directory (`root`) that each of them is in."""
-    roots = case.sources.select(pl.col("id").alias("source"), _folder(pl.col("path")).alias("root"))
+    roots = case.sources.select(pl.col("id").alias("source"), folder(pl.col("path")).alias("root"))
     wanted = pl.col("kind").is_in([kind.value for kind in kinds]) & pl.col("broker").is_not_null()
     return case.observations.filter(wanted).join(roots, on="source", how="left", maintain_order="left")
 
@@ -263,6 +220,7 @@ class _Files:
         self.damage: list[Damage] = []
         self.stale: list[StaleDir] = []
         self.latest: int | None = None
+        self.live_by: LiveBy | None = None
         self.bases: list[int] = []
         self.gaps: list[Range] = []
         self.skipped: list[tuple[Range, Ref]] = []
@@ -315,6 +273,7 @@ class _Files:
             damage=tuple(self.damage),
             stale=tuple(self.stale),
             latest=self.latest,
+            live_by=self.live_by,
             bases=tuple(sorted(self.bases)),
             gaps=tuple(merge(self.gaps)),
             skipped=tuple(self.skipped),

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import polars as pl
 
 from forensics.replay.directory import Disk, Ref
-from forensics.replay.disks import PLACE, Key
+from forensics.replay.disks import Key
 from forensics.replay.history import Fork
 from forensics.replay.lineage import merge
+from forensics.replay.live_dirs import PLACE
 
 
 def forks(

@@ -33,6 +33,7 @@ from forensics.replay.history import (
 from forensics.replay.hw_attribution import HwAttribution
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.omissions.files import begin_late, end_early
+from forensics.replay.omissions.left_out import LINES_LEFT_OUT
 from forensics.replay.omissions.own_lines import gaps_in
 from forensics.replay.omissions.passed_over import passed_over
 from forensics.replay.omissions.role_epochs import (
@@ -130,7 +131,10 @@ class _Pass:
         history, events, facts = self.history, self.events, self.facts
         readers = self._read()
         self._settings()
-        lacking = {*history.coverage.missing}
+        lacking = {
+            *history.coverage.missing,
+            *(one.replica for one in contradictions if one.shown_by == LINES_LEFT_OUT.id),
+        }
         history.coverage = history.coverage.lowered(contradictions)
         lacking |= self._collect()
         for broker, reader in readers.items():

@@ -12,9 +12,9 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.compaction import is_compacted
-from forensics.replay.disks import live
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
+from forensics.replay.live_dirs import live
 
 _HEADER = ("base_offset", "last_offset", "records", "control", "source", "byte", "size")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from forensics.replay.deletions import log_start_at
-from forensics.replay.directory import Ref
+from forensics.replay.directory import LiveBy, Ref
 from forensics.replay.history import History, Role, ShortenedLog
 from forensics.replay.lineage import Range
 from forensics.replay.log_dirs import Moved, moved
@@ -26,8 +26,9 @@ class Sign(StrEnum):
     """What a line says that speaks of a loss or a truncation."""
 
     EPOCH_BELOW_HIGH_WATERMARK = "a leader began below a high watermark stated before"
-    TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
     LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR came back with less than was committed"
+    TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
+    LEFT_DIRECTORY_HAD_MORE = "a directory left behind had more committed than the live one holds"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
     TRUNCATION_REFUSED = "a broker stopped rather than truncate its log to where its leader's ends"
     LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
@@ -131,7 +132,8 @@ def _begun(history: History) -> list[tuple[int, int, RoleSpan]]:
 def _stated_before(
     history: History, own: Sequence[RoleSpan], role_span: RoleSpan, since: tuple[int, int]
 ) -> tuple[RoleSpan, Sample] | None:
-    """The highest high watermark that a replica stated before a role began, by epochs or in the leader's own lines.
+    """The highest high watermark that a replica stated before a role began, by epochs or in the leader's own lines,
+    whose order tells what was before, in whatever role.
 
     Args:
         history: the partition.
@@ -147,7 +149,7 @@ def _stated_before(
         for at, one in earlier
         if one.epoch > since[0] or (one.epoch == since[0] and one.role is Role.LEADER and at >= since[1])
         for sample in (one.hw, one.start_hw)
-        if sample is not None and _in_that_role(history, one, sample)
+        if sample is not None and (one.replica == role_span.replica or _in_that_role(history, one, sample))
     ]
     return max(stated, key=lambda found: found[1].value, default=None)
 
@@ -208,6 +210,25 @@ def _truncation_below(role_span: RoleSpan, known: Sample) -> Step | None:
     """The first truncation of a role below a high watermark that was stated before it."""
     below = (step for step in role_span.steps if step.kind is StepKind.TRUNCATED and step.target < known.value)
     return next((step for step in below if (known.ref.row or 0) <= (step.refs[-1].row or 0)), None)
+
+
+def _left_had_more(history: History) -> Iterator[Suspicion]:
+    """Brokers that began to use another log directory, in which a log ends below the high watermark that stands beside
+    the one left behind, where no other replica's files reach as far.
+    """
+    farthest = max((disk.end for disk in history.disks.values() if disk.end is not None), default=0)
+    for broker, disk in sorted(history.disks.items()):
+        if disk.live_by not in (LiveBy.LOG_DIRS, LiveBy.WRITTEN) or disk.end is None:
+            continue
+        for left in disk.left_by_this_topic():
+            if left.checkpoint is not None and left.checkpoint[0] > farthest and history.lives == 1:
+                high_watermark, ref = left.checkpoint
+                refs = (ref, *((disk.end_ref,) if disk.end_ref is not None else ()), left.ref)
+                first = max(farthest, left.log_start)
+                yield Suspicion(
+                    Sign.LEFT_DIRECTORY_HAD_MORE, broker, broker, -1, -1, first, high_watermark, None, refs,
+                    target=disk.end,
+                )  # fmt: skip
 
 
 def _recovered_shorter(history: History) -> Iterator[Suspicion]:
@@ -382,6 +403,7 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _begun_lower,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: _truncated_below_own,
+    Sign.LEFT_DIRECTORY_HAD_MORE: _left_had_more,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
     Sign.TRUNCATION_REFUSED: _refused_to_truncate,
     Sign.LEADER_ENDS_BELOW_FOLLOWER: _leader_is_shorter,

@@ -21,8 +21,10 @@ handed in twice.
 All.
 
 ## What to do
-The one that knows the later leader epoch is taken as live; where they know the same, the longer one,
-and the finding says that it is not known. Keep the other until the incident is closed: it may hold
+The one in the log directory that the broker used last is taken as live: what it printed as ``log.dirs``
+last, or whose ``meta.properties`` was written last, tell that of all partitions in it. Where nothing does,
+the one that knows the later leader epoch is taken; where they know the same, the longer one, and the
+finding says that it is not known. Keep the other until the incident is closed: it may hold
 what was lost.
 """
 
@@ -31,6 +33,7 @@ from __future__ import annotations
 import shlex
 
 from forensics.case import Case
+from forensics.replay.directory import LiveBy
 from forensics.replay.history import Confidence, History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import log_directory_at_hand, missing_data
@@ -41,6 +44,12 @@ ID = "stale-directory"
 
 _UNDECIDED = "which of them the broker used last: by leader epochs they are alike, and the longer one need not be it"
 
+_WHY = {
+    LiveBy.LOG_DIRS: "the live one is in the log directory that the broker printed as log.dirs last",
+    LiveBy.WRITTEN: "the live one is in the log directory whose meta.properties was written last",
+    LiveBy.EPOCH: "the live one is the one that knows leader epoch {epoch}",
+}
+
 
 def judge(history: History, case: Case) -> Judgement:
     """Report each replica with more than one directory."""
@@ -49,8 +58,7 @@ def judge(history: History, case: Case) -> Judgement:
         if not disk.stale:
             continue
         others = ", ".join(f"{stale.directory} (log end {_end(stale.end)})" for stale in disk.stale)
-        known = [disk.latest, *(left.latest for left in disk.stale)]
-        later = disk.latest is not None and None not in known and known.count(disk.latest) == 1
+        why = _WHY.get(disk.live_by or LiveBy.LENGTH)
         live = (disk.end_ref,) if disk.end_ref is not None else ()
         findings.append(
             Finding(
@@ -64,8 +72,8 @@ def judge(history: History, case: Case) -> Judgement:
                     f"{disk.directory} (log end "
                     f"{_end(disk.end)}) was taken as the live one, not {others}"
                 ),
-                uncertain=() if later else (_UNDECIDED,),
-                inferences=(f"the live one is the one that knows leader epoch {disk.latest}",) if later else (),
+                uncertain=() if why is not None else (_UNDECIDED,),
+                inferences=(why.format(epoch=disk.latest),) if why is not None else (),
                 facts=(
                     Fact(f"{disk.directory}: log end offset {_end(disk.end)}", broker=broker, refs=live),
                     *(

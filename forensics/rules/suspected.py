@@ -66,6 +66,15 @@ SUSPECTS: tuple[Suspect, ...] = (
         (REMADE, "the log directory was replaced or emptied on purpose"),
     ),
     Suspect(
+        Sign.LEFT_DIRECTORY_HAD_MORE,
+        "committed-data-lost",
+        "broker {replica} left a directory behind with high watermark {end}, and its log ends at {target} in the one "
+        "that it used last: committed offsets {span} may be lost",
+        "the log that broker {replica} used last ends at {target}",
+        ("the broker used the other directory last", "the topic was emptied on purpose (DeleteRecords, retention)"),
+        settle=("copy the directory that broker {replica} left behind: it may hold the only copy",),
+    ),
+    Suspect(
         Sign.RECOVERY_TRUNCATED_LEADER,
         "committed-data-lost",
         "log recovery truncated the log of broker {replica} to offset {first}, and broker {replica} led {role} next: "

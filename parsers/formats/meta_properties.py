@@ -20,6 +20,9 @@ from parsers.reading import Notices
 NAME: Final = "meta-properties"
 FILE: Final = "meta.properties"
 
+WRITTEN: Final = "#"
+"""Under which name the date in the comment stands among the values; no key begins with it (java.util.Properties)."""
+
 _KNOWN: Final = frozenset({"version", "broker.id", "node.id", "cluster.id", "directory.id"})
 
 

@@ -96,3 +96,15 @@ def test_what_was_deleted_from_the_beginning_of_the_log_is_not_lost(tmp_path: Pa
     )  # fmt: skip
     node.leads(10, 4, 80, 80, [1]).starts(50).creates(58).leads(60, 6, 0, 0, [1])
     assert {one.offsets for one in (*incident.findings(LOSS), *incident.findings(SHORTER))} == {((78, 80),)}
+
+
+def test_settings_with_slashes_name_directories_with_backslashes(tmp_path: Path) -> None:
+    """On Windows log.dirs may be C:/data, and brokers print C:\\data."""
+    incident = Incident(tmp_path, brokers=1)
+    node = incident[1]
+    node.says(1, "INFO KafkaConfig values: \n\tbroker.id = 1\n\tlog.dirs = C:/data\n (kafka.server.KafkaConfig)")
+    node.creates(5).leads(10, 4, 80, 80, [1])
+    fails(node, 40, "C:\\data")
+    node.starts(50).creates(58).leads(60, 6, 0, 0, [1])
+    (finding,) = incident.findings(SHORTER)
+    assert EXPLAINED in finding.summary

@@ -1,0 +1,72 @@
+"""Log directories of one broker that hold the same partitions: which of them the broker used last, as a whole.
+
+A broker id may have left a directory behind: of an older machine, of settings that changed, of another start script.
+What tells the two apart is told of the directory, not of each partition in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from parsers.file_reading import FileReading
+from parsers.formats.meta_properties import NAME as META_PROPERTIES
+from parsers.formats.meta_properties import WRITTEN
+from parsers.sources import Source
+
+_CURRENT = "current"
+
+
+@dataclass(slots=True)
+class LogDirectory:
+    """A log directory in the evidence, of a broker that has several with the same partitions in them.
+
+    Attributes:
+        written: when its ``meta.properties`` was written, as that prints it, or None.
+        ahead: in how many partitions its log reaches farther than that in each other directory.
+    """
+
+    written: str | None = None
+    ahead: int = 0
+
+
+def log_directories(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], mine: Iterable[int]
+) -> dict[int, dict[str, LogDirectory]]:
+    """By broker, the log directories that share partitions, by their paths in the evidence.
+
+    Args:
+        files, owner: of the whole case.
+        mine: which of the files are of the cluster.
+    """
+    ends: dict[tuple[int, str, int], dict[str, int]] = {}
+    written: dict[str, str] = {}
+    for number in mine:
+        broker, (source, found) = owner[number], files[number]
+        if broker is None:
+            continue
+        folder = _folder(source.path)
+        if found.format == META_PROPERTIES and WRITTEN in found.properties:
+            written[folder] = found.properties[WRITTEN]
+        elif found.topic is not None and found.partition is not None and found.directory_state == _CURRENT:
+            reached = ends.setdefault((broker, found.topic, found.partition), {})
+            root = _folder(folder)
+            reached[root] = max(reached.get(root, -1), -1 if found.log_end is None else found.log_end)
+    made: dict[int, dict[str, LogDirectory]] = {}
+    for (broker, _, _), reached in sorted(ends.items()):
+        if len(reached) > 1:
+            _count(made.setdefault(broker, {}), reached, written)
+    return made
+
+
+def _count(found: dict[str, LogDirectory], reached: dict[str, int], written: dict[str, str]) -> None:
+    """Count the directory in which the log of one partition reaches farthest."""
+    for root in sorted(reached):
+        found.setdefault(root, LogDirectory(written.get(root)))
+    farthest = [root for root, end in reached.items() if end == max(reached.values())]
+    if len(farthest) == 1:
+        found[farthest[0]].ahead += 1
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
