@@ -15,10 +15,11 @@ from enum import StrEnum
 from forensics.replay.deletions import log_start_at
 from forensics.replay.directory import LiveBy, Ref
 from forensics.replay.history import History, Role, ShortenedLog
-from forensics.replay.lineage import Range
+from forensics.replay.lineage import Range, subtract
 from forensics.replay.log_dirs import Moved, moved
 from forensics.replay.refusals import Complaint
 from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
+from forensics.replay.surviving_copies import holders
 from parsers.schema import Kind
 
 
@@ -162,16 +163,28 @@ def _in_that_role(history: History, role_span: RoleSpan, sample: Sample) -> bool
 
 
 def _last_came_back(history: History) -> Iterator[Suspicion]:
-    """Leaders that were alone in the ISR, had stated a high watermark, and came back with a log that ends below it."""
+    """Leaders that were alone in the ISR, had stated a high watermark, and came back with a log that ends below it,
+    where no other copy at hand has what is missing.
+    """
     for one in history.shortened_logs:
         found = _stated_alone(history, one)
-        if found is not None and found[1].value > one.target:
+        if found is not None and not _held(history, one, found[1].value):
             last, known = found
             yield Suspicion(
                 Sign.LAST_IN_ISR_CAME_BACK_SHORTER, one.replica, one.replica, last.epoch, last.epoch,
                 _kept_from(history, one.replica, known, one.target), known.value, one.time, (known.ref, *one.refs),
                 shortened=one, target=one.target,
             )  # fmt: skip
+
+
+def _held(history: History, shortened: ShortenedLog, end: int) -> bool:
+    """Whether the files of other replicas hold all that a log lacks below an offset."""
+    epoch = history.epochs.get(shortened.epoch)
+    lineage = shortened.lineage if shortened.lineage.entries or epoch is None else epoch.lineage
+    lacks = [(shortened.target, end)] if shortened.target < end else []
+    held = holders(history, lineage, lacks)
+    others = [piece for broker, pieces in held.items() if broker != shortened.replica for piece in pieces]
+    return not subtract(lacks, others)
 
 
 def _stated_alone(history: History, shortened: ShortenedLog) -> tuple[RoleSpan, Sample] | None:

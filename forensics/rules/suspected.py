@@ -63,7 +63,11 @@ SUSPECTS: tuple[Suspect, ...] = (
         "broker {replica} was the only member of the ISR with high watermark {end}, and its log came back with log end "
         "offset {target}: committed offsets {span} may be lost",
         "the log of broker {replica} comes back with log end offset {target}",
-        (REMADE, "the log directory was replaced or emptied on purpose"),
+        (
+            "a replica that had left the ISR, and whose files are not in the evidence, still has them",
+            REMADE,
+            "the log directory was replaced or emptied on purpose",
+        ),
     ),
     Suspect(
         Sign.LEFT_DIRECTORY_HAD_MORE,

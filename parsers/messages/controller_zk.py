@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import (
     EITHER,
     LEADER_AND_ISR,
@@ -156,6 +156,53 @@ MESSAGES: tuple[Message, ...] = (
                         "NewPartition with assigned replicas 1,2,3",
                         ({"witness": 9, **ORDERS, "detail": "replicas 1,2,3"},),
                         "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Whoever takes the request writes the topic to ZooKeeper; the controller hears of it there.
+    Message(
+        id="C-03c",
+        kind=Kind.PARTITION_CREATED,
+        literal=("Creating topic ", "Topic creation Map("),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.3",
+                until="3.9",
+                regex=(
+                    r"^Creating topic (?P<topic>[a-zA-Z0-9._-]+) with configuration \{.*\} and initial partition "
+                    r"assignment [A-Za-z]*Map\("
+                ),
+                source_ref="2.3.1 AdminZkClient, 3.8.0 AdminZkClient",
+                each=(Each(r"(?:Map\(|\), )(?P<partition>[0-9]+) -> (?:ReplicaAssignment\([^(]*)?[A-Za-z]+\("),),
+                own_row=False,
+                examples=(
+                    Example(
+                        "Creating topic orders with configuration {} and initial partition assignment Map(1 -> "
+                        "ArrayBuffer(2, 3), 0 -> ArrayBuffer(1, 2))",
+                        ({"topic": "orders", "partition": 1}, ORDERS),
+                    ),
+                    Example(
+                        "Creating topic orders with configuration {cleanup.policy=compact, segment.bytes=5000} and "
+                        "initial partition assignment HashMap(0 -> List(1))",
+                        (ORDERS,),
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.1",
+                until="2.1",
+                regex=r"^Topic creation Map\(",
+                source_ref="2.1.1 AdminZkClient",
+                each=(Each(rf"(?:Map\(|\), ){TP} -> "),),
+                own_row=False,
+                examples=(
+                    Example(
+                        "Topic creation Map(orders-1 -> ArrayBuffer(2, 3), orders-0 -> ArrayBuffer(1, 2))",
+                        ({"topic": "orders", "partition": 1}, ORDERS),
                     ),
                 ),
             ),

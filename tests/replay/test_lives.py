@@ -53,6 +53,7 @@ def followed(epoch: int) -> Told:
 
 DELETED: Told = (Kind.LOG_DELETED, None)
 CREATED: Told = (Kind.LOG_CREATED, None)
+MADE: Told = (Kind.PARTITION_CREATED, None)  # whoever creates the topic says so
 
 
 @pytest.mark.parametrize(
@@ -66,6 +67,12 @@ CREATED: Told = (Kind.LOG_CREATED, None)
         ([led(4), led(0), led(2), led(0)], [2, 1, 1, 0]),
         # Each deletion told, and led from the first epoch on each time.
         ([led(4), DELETED, asked(0), led(0), DELETED, asked(0), led(0)], [2, 2, 1, 1, 1, 0, 0]),
+        # Its deletion is not told, but that it is created again.
+        ([asked(0), led(0), MADE, CREATED, asked(0), led(0)], [1, 1, 0, 0, 0, 0]),
+        ([MADE, CREATED, asked(0), led(0), MADE, CREATED, asked(0), led(0)], [1, 1, 1, 1, 0, 0, 0, 0]),
+        # A wiped disk, or a replica on another broker: a log is made anew, and the topic is the same.
+        ([asked(0), led(0), CREATED, asked(0), led(0)], [0, 0, 0, 0, 0]),
+        ([asked(4), CREATED, followed(4)], [0, 0, 0]),
         # Moved away and back: a higher epoch is no other topic's.
         ([asked(0), led(0), DELETED, asked(3), CREATED, led(3)], [0, 0, 0, 0, 0, 0]),
     ],

@@ -59,7 +59,10 @@ def test_a_replica_whose_files_are_not_at_hand_may_have_it(wiped: Path, tmp_path
     shutil.copytree(wiped, tmp_path / "part")
     shutil.rmtree(tmp_path / "part" / "broker-2" / "data")
     judgement = judged(tmp_path / "part")["payments.eu-west_1"].judgements[LOSS]
-    assert (judgement.verdict, judgement.findings) == (Verdict.UNKNOWN, ())
+    assert judgement.verdict is Verdict.UNKNOWN
+    (suspected,) = judgement.findings
+    assert (suspected.confidence, suspected.offsets) == ("suspected", ((0, 33),))
+    assert any("not in the evidence, still has them" in other for other in suspected.uncertain)
     assert wishes(judgement)[0].startswith("whether another copy has offsets [0, 52), which leader 1 came back without")
 
 
