@@ -13,6 +13,7 @@ from parsers.file_reading import FileReading
 from parsers.formats.meta_properties import NAME as META_PROPERTIES
 from parsers.formats.meta_properties import WRITTEN
 from parsers.sources import Source
+from parsers.take_metadata import TOPIC as METADATA_TOPIC
 
 _CURRENT = "current"
 
@@ -24,10 +25,14 @@ class LogDirectory:
     Attributes:
         written: when its ``meta.properties`` was written, as that prints it, or None.
         ahead: in how many partitions its log reaches farther than that in each other directory.
+        shared: how many partitions it has that another directory has too.
+        first: the first of these by name; one that is not Kafka's own, if there is any.
     """
 
     written: str | None = None
     ahead: int = 0
+    shared: int = 0
+    first: tuple[str, int] | None = None
 
 
 def log_directories(
@@ -53,16 +58,25 @@ def log_directories(
             root = _folder(folder)
             reached[root] = max(reached.get(root, -1), -1 if found.log_end is None else found.log_end)
     made: dict[int, dict[str, LogDirectory]] = {}
-    for (broker, _, _), reached in sorted(ends.items()):
-        if len(reached) > 1:
-            _count(made.setdefault(broker, {}), reached, written)
+    for (broker, topic, partition), reached in sorted(ends.items(), key=lambda one: _own_last(one[0])):
+        if len(reached) > 1 and topic != METADATA_TOPIC:
+            _count(made.setdefault(broker, {}), (topic, partition), reached, written)
     return made
 
 
-def _count(found: dict[str, LogDirectory], reached: dict[str, int], written: dict[str, str]) -> None:
+def _own_last(place: tuple[int, str, int]) -> tuple[object, ...]:
+    """The order of partitions, those of Kafka's own topics behind the others."""
+    broker, topic, partition = place
+    return broker, topic.startswith("__"), topic, partition
+
+
+def _count(
+    found: dict[str, LogDirectory], place: tuple[str, int], reached: dict[str, int], written: dict[str, str]
+) -> None:
     """Count the directory in which the log of one partition reaches farthest."""
     for root in sorted(reached):
-        found.setdefault(root, LogDirectory(written.get(root)))
+        one = found.setdefault(root, LogDirectory(written.get(root), first=place))
+        one.shared += 1
     farthest = [root for root, end in reached.items() if end == max(reached.values())]
     if len(farthest) == 1:
         found[farthest[0]].ahead += 1

@@ -72,6 +72,9 @@ OWN = (
 
 MIN_INSYNC = "min.insync.replicas"
 
+REQUESTED = "C-03c"
+"""Whoever takes the request for a new topic says so: that a life begins, and nothing of who leads it."""
+
 CLUSTER = (
     Kind.ELECTION,
     Kind.UNCLEAN_ELECTION,
@@ -106,6 +109,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS, *JOURNAL)]) & OF_ITSELF))
     sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~OF_ITSELF
     cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent)
+    cluster = cluster.filter(pl.col("message").cast(pl.String).ne_missing(REQUESTED))
     cluster = _first_told(cluster)
     own_events = _events(pl.concat([_telling(own), _lagging(rows)]))
     processes, failed = _processes(case), failures(case)

@@ -24,7 +24,8 @@ All.
 The one in the log directory that the broker used last is taken as live: what it printed as ``log.dirs``
 last, or whose ``meta.properties`` was written last, tell that of all partitions in it. Where nothing does,
 the one that knows the later leader epoch is taken; where they know the same, the longer one, and the
-finding says that it is not known. Keep the other until the incident is closed: it may hold
+finding says that it is not known. A log directory that was left behind as a whole is one finding, on
+the first of its partitions. Keep the other until the incident is closed: it may hold
 what was lost.
 """
 
@@ -33,9 +34,10 @@ from __future__ import annotations
 import shlex
 
 from forensics.case import Case
-from forensics.replay.directory import LiveBy
+from forensics.case.log_directories import LogDirectory
+from forensics.replay.directory import Disk, LiveBy
 from forensics.replay.history import Confidence, History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
+from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, judgement, place
 from forensics.rules.story import log_directory_at_hand, missing_data
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
@@ -52,49 +54,13 @@ _WHY = {
 
 
 def judge(history: History, case: Case) -> Judgement:
-    """Report each replica with more than one directory."""
-    findings = []
-    for broker, disk in sorted(history.disks.items()):
-        if not disk.stale:
-            continue
-        others = ", ".join(f"{stale.directory} (log end {_end(stale.end)})" for stale in disk.stale)
-        why = _WHY.get(disk.live_by or LiveBy.LENGTH)
-        live = (disk.end_ref,) if disk.end_ref is not None else ()
-        findings.append(
-            Finding(
-                rule=ID,
-                severity=Severity.WARNING,
-                confidence=Confidence.PROVEN,
-                **place(history),
-                replicas=(broker,),
-                summary=(
-                    f"broker {broker} has {1 + len(disk.stale)} directories of {history.name}: "
-                    f"{disk.directory} (log end "
-                    f"{_end(disk.end)}) was taken as the live one, not {others}"
-                ),
-                uncertain=() if why is not None else (_UNDECIDED,),
-                inferences=(why.format(epoch=disk.latest),) if why is not None else (),
-                facts=(
-                    Fact(f"{disk.directory}: log end offset {_end(disk.end)}", broker=broker, refs=live),
-                    *(
-                        Fact(f"{left.directory}: log end offset {_end(left.end)}", broker=broker, refs=(left.ref,))
-                        for left in disk.stale
-                    ),
-                ),
-                cause="stale-directory",
-                next_steps=actions(
-                    (
-                        f"compare log.dirs and the last start of broker {broker}, or directory.id of meta.properties "
-                        "with what the metadata log registered: that tells which of them the broker used last"
-                    ),
-                ),
-                do_not=tuple(
-                    f"do not wipe {shlex.quote(left.directory)} before it is known that another copy has its records"
-                    for left in disk.stale
-                ),
-                count=len(disk.stale),
-            )
-        )
+    """Report each replica with more than one directory; where log directories are left behind as a whole, once."""
+    stale = {broker: disk for broker, disk in sorted(history.disks.items()) if disk.stale}
+    findings = [
+        _finding(history, case, broker, disk) for broker, disk in stale.items() if _speaks(history, case, broker, disk)
+    ]
+    if stale and not findings:
+        return Judgement(ID, Verdict.VIOLATED)  # the finding on another partition speaks of this one too
     missing = missing_data(history, case)
     missing += [
         Want(Question.WHOLE_DIRECTORIES, (of([broker], Artefact.LOG_DIRECTORY),))
@@ -105,6 +71,88 @@ def judge(history: History, case: Case) -> Judgement:
         # Nobody is known to hold it, and none is at hand.
         missing = [Want(Question.ANY_FILES, (anywhere(Artefact.DATA_DIRECTORY),))]
     return judgement(ID, findings, missing)
+
+
+def _as_a_whole(case: Case, broker: int, disk: Disk) -> LogDirectory | None:
+    """The live log directory, where it is taken as live with all that is in it."""
+    if disk.live_by not in (LiveBy.LOG_DIRS, LiveBy.WRITTEN) or disk.directory is None:
+        return None
+    return case.brokers[broker].directories.get(_root(disk.directory))
+
+
+def _speaks(history: History, case: Case, broker: int, disk: Disk) -> bool:
+    """Whether the finding on the directories of a replica stands on this partition."""
+    live = _as_a_whole(case, broker, disk)
+    return live is None or live.first == (history.topic, history.partition)
+
+
+def _root(directory: str) -> str:
+    """The log directory that a partition's directory is in."""
+    return directory.rpartition("/")[0]
+
+
+def _finding(history: History, case: Case, broker: int, disk: Disk) -> Finding:
+    why = _WHY.get(disk.live_by or LiveBy.LENGTH)
+    whole = _as_a_whole(case, broker, disk)
+    refs = (disk.end_ref,) if disk.end_ref is not None else ()
+    facts = [
+        Fact(f"{disk.directory}: log end offset {_end(disk.end)}", broker=broker, refs=refs),
+        *(
+            Fact(f"{left.directory}: log end offset {_end(left.end)}", broker=broker, refs=(left.ref,))
+            for left in disk.stale
+        ),
+    ]
+    summary = _of_partition(history, broker, disk)
+    left_behind = [one.directory for one in disk.stale]
+    if whole is not None and disk.directory is not None:
+        summary = _of_directory(history, broker, disk, whole)
+        left_behind = [_root(one.directory) for one in disk.stale]
+        directories = case.brokers[broker].directories
+        facts += [
+            Fact(f"{root}: its log reaches farther in {directories[root].ahead} of the partitions", broker=broker)
+            for root in (_root(disk.directory), *left_behind)
+            if root in directories
+        ]
+    return Finding(
+        rule=ID,
+        severity=Severity.WARNING,
+        confidence=Confidence.PROVEN,
+        **place(history),
+        replicas=(broker,),
+        summary=summary,
+        uncertain=() if why is not None else (_UNDECIDED,),
+        inferences=(why.format(epoch=disk.latest),) if why is not None else (),
+        facts=tuple(facts),
+        cause="stale-directory",
+        next_steps=actions(
+            (
+                f"compare log.dirs and the last start of broker {broker}, or directory.id of meta.properties "
+                "with what the metadata log registered: that tells which of them the broker used last"
+            ),
+        ),
+        do_not=tuple(
+            f"do not wipe {shlex.quote(left)} before it is known that another copy has its records"
+            for left in left_behind
+        ),
+        count=len(disk.stale),
+    )
+
+
+def _of_partition(history: History, broker: int, disk: Disk) -> str:
+    others = ", ".join(f"{left.directory} (log end {_end(left.end)})" for left in disk.stale)
+    return (
+        f"broker {broker} has {1 + len(disk.stale)} directories of {history.name}: {disk.directory} (log end "
+        f"{_end(disk.end)}) was taken as the live one, not {others}"
+    )
+
+
+def _of_directory(history: History, broker: int, disk: Disk, live: LogDirectory) -> str:
+    also = "" if live.shared == 1 else f" and {live.shared - 1} more partition{'s' if live.shared > 2 else ''}"
+    others = ", ".join(_root(left.directory) for left in disk.stale)
+    return (
+        f"broker {broker} has {1 + len(disk.stale)} log directories with {history.name}{also}: "
+        f"{_root(disk.directory or '')} was taken as the live one, not {others}"
+    )
 
 
 def _end(offset: int | None) -> str:

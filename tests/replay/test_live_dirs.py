@@ -88,3 +88,25 @@ def test_what_is_on_another_replica_is_not_lost(tmp_path: Path) -> None:
     (one.folder / "broker-2").mkdir(exist_ok=True)
     incident[2].folder.joinpath("data").rename(one.folder / "broker-2" / "data")
     assert [found for found in one.findings(LOSS) if found.confidence == "suspected"] == []
+
+
+def stale(incident: Incident) -> list[tuple[str, str]]:
+    """The findings of the rule, by partition, and its verdict for each partition."""
+    partitions = incident.scan().partitions
+    return sorted(
+        (one.history.name, f"{one.judgements[STALE].verdict}, {len(one.judgements[STALE].findings)}")
+        for one in partitions
+    )
+
+
+def test_a_log_directory_left_behind_is_one_finding(tmp_path: Path) -> None:
+    incident = two(tmp_path, {"orders-0": 3, "pay-0": 0, "__own-0": 0}, {"orders-0": 0, "pay-0": 4, "__own-0": 1})
+    assert stale(incident) == [("__own-0", "violated, 0"), ("orders-0", "violated, 1"), ("pay-0", "violated, 0")]
+    (finding,) = incident.findings(STALE)
+    assert "log directories with orders-0 and 2 more partitions" in finding.summary
+    assert finding.do_not[0].startswith(f"do not wipe {incident[1].folder / 'data'} before")
+
+
+def test_directories_that_are_decided_one_by_one_are_a_finding_each(tmp_path: Path) -> None:
+    incident = two(tmp_path, {"orders-0": 3, "pay-0": 0}, {"orders-0": 0, "pay-0": 4}, dates=(LATE, LATE))
+    assert stale(incident) == [("orders-0", "violated, 1"), ("pay-0", "violated, 1")]
