@@ -152,7 +152,7 @@ def _stated_before(
         for sample in (one.hw, one.start_hw)
         if sample is not None and (one.replica == role_span.replica or _in_that_role(history, one, sample))
     ]
-    return max(stated, key=lambda found: found[1].value, default=None)
+    return max(stated, key=lambda found: (found[1].value, found[0].epoch), default=None)
 
 
 def _in_that_role(history: History, role_span: RoleSpan, sample: Sample) -> bool:
