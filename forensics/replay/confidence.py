@@ -22,6 +22,7 @@ class Weakness(StrEnum):
     UNCLEAN_IMPLIED = "no line says that the election was from outside the ISR"
     NOT_KNOWN_AS_COMMITTED = "nothing else shows that the records were committed"
     MAYBE_RUNNING = "the broker may have run while its files were copied"
+    LINES_BETWEEN = "lines may be missing between the two that are compared"
     MAYBE_NOT_COPIED = "a file may be missing from the copy alone"
 
 

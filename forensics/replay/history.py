@@ -12,6 +12,7 @@ from forensics.replay.directory import Copy, Disk, Ref
 from forensics.replay.lineage import Lineage, Range, intersect, subtract
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
 from forensics.replay.refusals import Complaint
+from forensics.replay.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
     from forensics.replay.steps import RoleSpan
@@ -425,6 +426,7 @@ class History:
     properties_ref: Ref | None = None
     log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # of brokers that changed it, when
     min_insync_replicas: int | None = None  # where the topic or the brokers that led it state one
+    stated: Stated = NOTHING  # what witnesses state that breaks an invariant by itself
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
 
     def afresh(self) -> History:

@@ -35,6 +35,7 @@ from forensics.replay.omissions.left_out import left_out, unattributed
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.refusals import complaints
+from forensics.replay.stated import NOTHING, stated
 from parsers.details import DONE, ROLE_STEPS, Transition, against_settings, log_properties
 from parsers.formats.metadata_log import ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -118,7 +119,9 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     removed, starts, begun, stood = removals(rows), log_starts(rows), stated_starts(rows), homes(rows)
     complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)} | {*complained}
+    by_themselves = stated(rows)
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
+    keys |= by_themselves.keys()
     lives = Counter((topic, partition) for topic, partition, _ in keys)
 
     @functools.cache
@@ -167,6 +170,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         forks_of = forked.get((topic, partition), []) if live else []
         missing = unattributed(nobodys.get((topic, partition)), {*events, *replicas})
         history = reconstruct(named, events, told, replicas, forks_of, facts, missing)
+        history.stated = by_themselves.get((topic, partition, incarnation), NOTHING)
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
         history.log_starts = begun.get((topic, partition, incarnation), [])
         history.complaints = complained.get((topic, partition, incarnation), [])

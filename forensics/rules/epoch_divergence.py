@@ -3,14 +3,15 @@
 ## What it finds
 A leader epoch that falls as offsets rise within one log; a ``leader-epoch-checkpoint`` that its own
 segments refute; two replicas whose batches give one offset different leader epochs below both high
-watermarks.
+watermarks. In a trace, a leader epoch whose entries name two first offsets, of one replica or of two.
 
 ## Why it matters
 Followers reconcile by leader epoch (KIP-101, KIP-279). An epoch file that does not describe its log
 makes a replica cut too much or too little, and the next failover can lose or fork data.
 
 ## Evidence
-``partitionLeaderEpoch`` of the record batches, and the entries of ``leader-epoch-checkpoint``.
+``partitionLeaderEpoch`` of the record batches, and the entries of ``leader-epoch-checkpoint``. In a
+trace, ``epoch_assigned`` and ``epoch_entry``.
 
 ## Not a finding when
 The last entry has no batch yet (a leader's own epoch before its first record). Followers lack an
@@ -37,6 +38,7 @@ from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.epoch_rollback import begun_twice
 from forensics.replay.history import Confidence, EpochRollback, History
 from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.stated import EpochStarts
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -66,6 +68,7 @@ def judge(history: History, case: Case) -> Judgement:
         refuted = _refuted(disk, fell)
         if refuted is not None:
             findings.append(_file(history, broker, *refuted))
+    findings += [_two_starts(history, one) for one in history.stated.epoch_starts]
     findings += _between(history) or [_twice(history, twice) for twice in begun_twice(history)]
     missing = [*missing_data(history, case), *_unread(history, case)]
     return judgement(ID, findings, missing or untold_replicas(history))
@@ -212,6 +215,28 @@ def _twice(history: History, twice: EpochRollback) -> Finding:
         next_steps=actions(
             _COPY.format(whose="every replica", name=history.name),
         ),
+    )
+
+
+def _two_starts(history: History, several: EpochStarts) -> Finding:
+    """One epoch whose entries name several first offsets."""
+    epoch = several.epoch
+    offsets = " and ".join(str(offset) for offset, _, _ in several.starts)
+    replicas = tuple(sorted({replica for _, replica, _ in several.starts}))
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        confidence=Confidence.PROVEN,
+        **place(history),
+        replicas=replicas,
+        epochs=(epoch,),
+        offsets=((several.starts[0][0], several.starts[-1][0]),),
+        subject="two starts",
+        summary=f"leader epoch {epoch} begins at offsets {offsets} by the epoch entries of {brokers_text(replicas)}",
+        facts=tuple(Fact(ref.note, broker=replica, refs=(ref,)) for _, replica, ref in several.starts),
+        not_because=("no replica that names a later offset says that it removed the beginning of its log",),
+        cause="epochs-put-back" if history.epoch_rollbacks else "unknown",
+        next_steps=actions(_COPY.format(whose=brokers_text(replicas), name=history.name)),
     )
 
 

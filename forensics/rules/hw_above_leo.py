@@ -2,7 +2,9 @@
 
 ## What it finds
 A checkpointed high watermark greater than the log end offset read from the same replica's segments:
-the end of the log is missing, and what is missing was committed.
+the end of the log is missing, and what is missing was committed. Or a line that states both values of
+a replica at one moment, the high watermark above the log end offset: in a trace, in two lines of one
+moment as well.
 
 ## Why it matters
 The high watermark file is flushed to disk, records are not: after a power failure a replica can
@@ -12,10 +14,12 @@ another replica can still be chosen.
 ## Evidence
 ``replication-offset-checkpoint`` of the directory and the record batches of the same directory. Where
 that file is absent or torn, the answer is unknown; so it is where a segment file may have been left
-out of the copy: lines that tell of a later one, an index or a recovery point beyond the end.
+out of the copy: lines that tell of a later one, an index or a recovery point beyond the end. A trace
+is testimony: what a witness states of one replica at one moment decides by itself.
 
 ## Not a finding when
-Up to 2.3 a high watermark stays in memory after a truncation until the next fetch. The checkpoint
+Up to 2.3 a high watermark stays in memory after a truncation until the next fetch, so a value stated
+in between is passed over. The checkpoint
 is at most as old as the segments if the copy was taken from a stopped broker; a copy of a running
 broker's directory can show a checkpoint newer than the copied segment, which the finding says. Where
 the broker's lines end within five seconds of a truncation below it, the file is from before that.
@@ -40,6 +44,7 @@ from forensics.replay.directory import Ref
 from forensics.replay.elections import latest_told
 from forensics.replay.history import History
 from forensics.replay.lineage import Lineage, differences
+from forensics.replay.stated import HwAboveLeo
 from forensics.replay.steps import StepKind
 from forensics.rules.finding import (
     Fact,
@@ -62,31 +67,43 @@ HIGH_WATERMARKS = "replication-offset-checkpoint"
 
 
 def judge(history: History, case: Case) -> Judgement:
-    """Compare checkpoint and segments of each replica."""
-    findings = []
-    compared = 0
-    unread = []
-    for broker, replica in sorted(history.replicas.items()):
-        if replica.checkpoint is None or replica.end is None:
-            # A file that is whole and lacks the partition was written before it had a high watermark.
-            if replica.end is not None and not checkpoint_at_hand(history, case, broker, HIGH_WATERMARKS):
-                unread.append(Want(Question.CHECKPOINT, (of([broker], Artefact.HW_CHECKPOINT),)))
-            continue
-        compared += 1
-        high_watermark, ref = replica.checkpoint
-        if high_watermark <= replica.end:
-            continue
-        if _cut_since(history, case, broker, high_watermark):
-            continue
-        partial = _partial(history, broker)
-        if partial:
-            unread.append(partial)
-            continue
-        findings.append(_finding(history, case, broker, high_watermark, ref))
+    """Compare checkpoint and segments of each replica, and take what witnesses state of it."""
+    findings: list[Finding] = []
+    unread: list[Want] = []
+    compared = [_compared(history, case, broker, findings, unread) for broker in sorted(history.replicas)]
+    told = {broker for finding in findings for broker in finding.replicas}
+    findings += [_stated(history, one) for one in history.stated.hw_above_leo if one.replica not in told]
     missing = [*missing_data(history, case), *unread]
-    if not compared and not missing:
+    if not any(compared) and not missing:
         missing.append(Want(Question.CHECKPOINT_AND_LOG, (anywhere(Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)))
     return judgement(ID, findings, missing)
+
+
+def _compared(history: History, case: Case, broker: int, findings: list[Finding], unread: list[Want]) -> bool:
+    """Whether checkpoint and segments of a replica are both in the evidence.
+
+    Args:
+        history: the partition.
+        case: the case.
+        broker: the replica.
+        findings: what they show is added.
+        unread: files without which they cannot be compared are added.
+    """
+    replica = history.replicas[broker]
+    if replica.checkpoint is None or replica.end is None:
+        # A file that is whole and lacks the partition was written before it had a high watermark.
+        if replica.end is not None and not checkpoint_at_hand(history, case, broker, HIGH_WATERMARKS):
+            unread.append(Want(Question.CHECKPOINT, (of([broker], Artefact.HW_CHECKPOINT),)))
+        return False
+    high_watermark, ref = replica.checkpoint
+    if high_watermark <= replica.end or _cut_since(history, case, broker, high_watermark):
+        return True
+    partial = _partial(history, broker)
+    if partial:
+        unread.append(partial)
+    else:
+        findings.append(_finding(history, case, broker, high_watermark, ref))
+    return True
 
 
 def _partial(history: History, broker: int) -> Want | None:
@@ -148,6 +165,37 @@ def _led_to(history: History, broker: int) -> Lineage:
 def _parted(history: History, broker: int, other: int, end: int) -> bool:
     """Whether two logs hold different records already below an offset, so that what follows is not the same."""
     return any(first < end for first, _ in history.parted(broker, other))
+
+
+def _stated(history: History, above: HwAboveLeo) -> Finding:
+    """Both values as one witness states them."""
+    high_watermark, end = above.high_watermark, above.end
+    whose = "" if above.witness == above.replica else f" (broker {above.witness} says so)"
+    unsure = "no line that is missing tells of a truncation between the two"
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        confidence=weighed({Weakness.LINES_BETWEEN: above.later}),
+        **place(history),
+        replicas=(above.replica,),
+        epochs=(above.epoch,) if above.epoch >= 0 else (),
+        offsets=((end, high_watermark),),
+        records=(high_watermark - end, high_watermark - end),
+        summary=(
+            f"broker {above.replica} had high watermark {high_watermark} and log end offset {end}{whose}: it lacked "
+            f"committed offsets [{end}, {high_watermark})"
+        ),
+        facts=tuple(Fact(ref.note, broker=above.witness, time=above.time, refs=(ref,)) for ref in above.refs),
+        before={"high_watermark": high_watermark},
+        after={"log_end_offset": end},
+        inferences=(unsure,) if above.later else (),
+        not_because=("no truncation was stated right before: up to 2.3 a high watermark outlasts one in memory",),
+        cause="unknown",
+        next_steps=actions(
+            f"copy the directory {history.name} of every replica to another disk before any broker is started again",
+        ),
+        do_not=(f"do not let broker {above.replica} lead before another replica is known to have the records",),
+    )
 
 
 def _finding(history: History, case: Case, broker: int, high_watermark: int, ref: Ref) -> Finding:

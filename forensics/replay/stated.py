@@ -1,0 +1,282 @@
+"""What one witness states of a replica that breaks an invariant by itself, whatever else is missing.
+
+A trace is testimony: what a witness states of one replica at one moment counts as stated. So one line with a high
+watermark of 15 and a log end offset of 10 decides whether the high watermark is above the log end offset, and no other
+line can take that back. In logs the same holds of the lines that print both values of one moment: those of a role from
+2.4 on, where a high watermark is kept within the log (Log.updateHighWatermark).
+
+Up to 2.3 a follower keeps its high watermark in memory when it truncates, until the next fetch. So a high watermark
+stated after a truncation, with nothing appended since, is compared with nothing here: the truncation is what counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import polars as pl
+
+from forensics.replay.directory import Ref
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.schema import Kind
+
+_BOTH = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
+"""What prints a high watermark and a log end offset in one line of a log, from 2.4 on."""
+
+_STATES = (
+    *_BOTH,
+    Kind.HW,
+    Kind.LEO,
+    Kind.APPEND,
+    Kind.LOG_LOADED,
+    Kind.LOG_END,
+    Kind.HW_LOADED,
+    Kind.HW_CHECKPOINT,
+    Kind.ISR_SHRINK,
+    Kind.ISR_EXPAND,
+)
+"""What states the high watermark or the log end offset of a replica as it is at that moment."""
+
+_SHORTENS = (
+    Kind.TRUNCATE,
+    Kind.TRUNCATE_FULL,
+    Kind.TRUNCATE_PLAN,
+    Kind.CORRUPTION_CUT,
+    Kind.LOG_CREATED,
+    Kind.LOG_DELETED,
+    Kind.HW_REGRESSED,
+    Kind.LINES_MISSING,
+)
+"""After these a high watermark stated before is no longer that of the log."""
+
+_BEGINS = (Kind.PROCESS_START, Kind.LOG_LOADED, *_BOTH)
+"""With these a replica begins anew: what it stated before is of an earlier process or role."""
+
+_EPOCHS = (Kind.EPOCH_ASSIGNED, Kind.EPOCH_ENTRY)
+_TRIMS = (Kind.LOG_START, Kind.LOG_START_CHECKPOINT, Kind.SEGMENTS_DELETED, Kind.COMPACTED)
+"""After these the first entry of an epoch may name a later offset than the epoch's first record had."""
+
+
+@dataclass(frozen=True, slots=True)
+class HwAboveLeo:
+    """A high watermark above the log end offset of the same replica at the same moment.
+
+    Attributes:
+        replica: broker id.
+        witness: who states both values.
+        epoch: leader epoch of the replica by its own last role, or -1.
+        high_watermark, end: the two values.
+        later: the high watermark is that of its checkpoint file, and the log end offset was stated after it.
+        time: microseconds since 1970 UTC, or None.
+        refs: the line of the high watermark, and that of the log end offset where it is another.
+    """
+
+    replica: int
+    witness: int
+    epoch: int
+    high_watermark: int
+    end: int
+    later: bool
+    time: int | None
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochStarts:
+    """One leader epoch with several first offsets.
+
+    Attributes:
+        epoch: leader epoch.
+        starts: (first offset, replica whose epoch entry names it, the line), by offset.
+    """
+
+    epoch: int
+    starts: tuple[tuple[int, int, Ref], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What witnesses state of one partition that breaks an invariant by itself.
+
+    Attributes:
+        hw_above_leo: the first of each replica.
+        epoch_starts: leader epochs with several first offsets, by number.
+    """
+
+    hw_above_leo: tuple[HwAboveLeo, ...] = ()
+    epoch_starts: tuple[EpochStarts, ...] = ()
+
+
+NOTHING = Stated()
+
+Key = tuple[str, int, int]
+"""Topic, partition, incarnation."""
+
+
+class _Line(NamedTuple):
+    """What is read of an observation here."""
+
+    topic: str
+    partition: int
+    incarnation: int
+    broker: int
+    replica: int
+    row: int
+    time: int | None
+    kind: str
+    leader_epoch: int | None
+    offset: int | None
+    hw: int | None
+    leo: int | None
+    log_start: int | None
+
+    @property
+    def key(self) -> Key:
+        """The partition that it is about."""
+        return self.topic, self.partition, self.incarnation
+
+
+@dataclass(slots=True)
+class _Known:
+    """A replica as one witness has stated it so far.
+
+    Attributes:
+        broker, replica: who states it, and of whom.
+        exact: the witness states each change, so a value holds until the next one is stated.
+        epoch: leader epoch of its last role.
+        time: moment of the last values, microseconds since 1970 UTC.
+        hw, leo: what was stated last of that moment, each with its line.
+        checkpoint: the last checkpointed high watermark since which nothing shortened the log.
+        truncated: where the log was shortened to, -1 for nowhere in particular; None once it has grown again.
+    """
+
+    broker: int
+    replica: int
+    exact: bool = False
+    epoch: int = -1
+    time: int | None = None
+    hw: tuple[int, Ref] | None = None
+    leo: tuple[int, Ref] | None = None
+    checkpoint: tuple[int, Ref] | None = None
+    truncated: int | None = None
+
+    def begin(self, line: _Line) -> None:
+        """A new process or role, or a log that was shortened: nothing stated before holds any more."""
+        self.time = self.hw = self.leo = self.checkpoint = None
+        if line.kind in _SHORTENS:
+            self.truncated = line.offset if line.kind == Kind.TRUNCATE and line.offset is not None else -1
+        elif line.leader_epoch is not None:
+            self.epoch = line.leader_epoch
+
+    def add(self, line: _Line) -> None:
+        """Take over what a line states."""
+        if not self.exact and (line.time is None or line.time != self.time):
+            self.hw = self.leo = None
+        self.time = line.time
+        if line.hw is not None:
+            value = line.hw, Ref(row=line.row, note=f"high watermark {line.hw}")
+            if line.kind == Kind.HW_CHECKPOINT:
+                self.checkpoint = value
+            else:
+                self.hw = value
+        if line.leo is None:
+            return
+        if self.truncated is not None and (line.kind == Kind.APPEND or 0 <= self.truncated < line.leo):
+            self.truncated = None
+        # Of two appends at one moment the later line may be missing, unless each is stated.
+        states = line.kind != Kind.APPEND or line.hw is not None or self.exact
+        self.leo = (line.leo, Ref(row=line.row, note=f"log end offset {line.leo}")) if states else None
+
+    def above(self) -> HwAboveLeo | None:
+        """The high watermark above the log end offset, as the last moment leaves them."""
+        if self.truncated is not None or self.leo is None:
+            return None
+        end, end_ref = self.leo
+        for hw in (self.hw, self.checkpoint):
+            if hw is None or hw[0] <= end:
+                continue
+            refs: tuple[Ref, ...] = (hw[1], end_ref)
+            if hw[1].row == end_ref.row:
+                refs = (Ref(row=end_ref.row, note=f"high watermark {hw[0]}, log end offset {end}"),)
+            later = hw is self.checkpoint and hw[1].row != end_ref.row
+            return HwAboveLeo(self.replica, self.broker, self.epoch, hw[0], end, later, self.time, refs)
+        return None
+
+
+@dataclass(slots=True)
+class _Partition:
+    replicas: dict[tuple[int, int], _Known] = field(default_factory=dict)
+    above: dict[int, HwAboveLeo] = field(default_factory=dict)
+    starts: dict[int, dict[int, tuple[int, Ref]]] = field(default_factory=dict)
+    trimmed: set[int] = field(default_factory=set)
+
+
+def stated(rows: pl.DataFrame, complete: frozenset[int] = frozenset()) -> dict[Key, Stated]:
+    """What breaks an invariant by itself, for each incarnation of each partition of which something does.
+
+    Args:
+        rows: observations of partitions in order, with ``broker``, ``row`` and ``incarnation``.
+        complete: brokers that state each change of their replicas, as their trace claims.
+    """
+    kinds = [kind.value for kind in {*_STATES, *_SHORTENS, *_BEGINS, *_EPOCHS, *_TRIMS}]
+    both = pl.col("kind").is_in([kind.value for kind in _BOTH]) & (pl.col("hw") > pl.col("leo"))
+    wanted = rows.filter(pl.col("kind").is_in(kinds) & ((pl.col("message") == TRACE) | both.fill_null(False)))
+    found: dict[Key, _Partition] = {}
+    for line in _lines(wanted):
+        _take(found.setdefault(line.key, _Partition()), line, complete)
+    results = ((key, _result(partition)) for key, partition in found.items())
+    return {key: result for key, result in results if result != NOTHING}
+
+
+def _lines(rows: pl.DataFrame) -> Iterator[_Line]:
+    values = rows.with_columns(pl.coalesce("replica", "broker").alias("replica"), pl.col("time").cast(pl.Int64))
+    return map(_Line._make, values.sort("row").select(_Line._fields).iter_rows())
+
+
+def _take(partition: _Partition, line: _Line, complete: frozenset[int]) -> None:
+    """Add one statement of a witness on a replica."""
+    if line.kind in _TRIMS or (line.log_start or 0) > 0:
+        partition.trimmed.add(line.replica)
+    if line.kind in _EPOCHS:
+        _begins(partition, line)
+        return
+    place = line.broker, line.replica
+    exact = line.broker == line.replica and line.broker in complete
+    known = partition.replicas.setdefault(place, _Known(*place, exact))
+    anew = line.kind in (*_BEGINS, *_SHORTENS)
+    if anew or line.time is None or line.time != known.time:
+        _note(partition, known.above())  # the moment before is over
+    if anew:
+        known.begin(line)
+    if line.kind in _STATES:
+        known.add(line)
+    if line.hw is not None and line.leo is not None:
+        _note(partition, known.above())
+
+
+def _begins(partition: _Partition, line: _Line) -> None:
+    """An entry of a leader epoch and its first offset."""
+    if line.leader_epoch is not None and line.offset is not None and line.leader_epoch >= 0:
+        ref = Ref(row=line.row, note=f"leader epoch {line.leader_epoch} from offset {line.offset}")
+        partition.starts.setdefault(line.leader_epoch, {}).setdefault(line.offset, (line.replica, ref))
+
+
+def _note(partition: _Partition, above: HwAboveLeo | None) -> None:
+    if above is not None:
+        partition.above.setdefault(above.replica, above)
+
+
+def _result(partition: _Partition) -> Stated:
+    for known in partition.replicas.values():
+        _note(partition, known.above())
+    return Stated(tuple(one for _, one in sorted(partition.above.items())), tuple(_several(partition)))
+
+
+def _several(partition: _Partition) -> Iterator[EpochStarts]:
+    """Epochs with several first offsets. Who removed the beginning of its log may name a later one."""
+    for epoch, starts in sorted(partition.starts.items()):
+        least = min(starts)
+        real = [one for one in sorted(starts) if one == least or starts[one][0] not in partition.trimmed]
+        if len(real) > 1:
+            yield EpochStarts(epoch, tuple((offset, *starts[offset]) for offset in real))

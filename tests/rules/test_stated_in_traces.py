@@ -1,0 +1,114 @@
+"""What a witness states of one replica decides by itself, whatever else is missing; and what looks like it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.replay.history import Confidence
+from forensics.rules.finding import Verdict
+from tests.rules.traced import LEADS, Line, judged, said
+
+ABOVE, EPOCHS = "hw-above-leo", "epoch-divergence"
+FOLLOWS = said(0, 1, "become_follower", leader=2, leader_epoch=3, leo=10, hw=15)
+
+
+@pytest.mark.parametrize(
+    ("lines", "replica"),
+    [
+        ([*LEADS, said(5, 1, "leo", leo=10, hw=15)], 1),
+        ([*LEADS, said(5, 1, "hw", leo=10, hw=15)], 1),
+        ([*LEADS, said(5, 2, "leo", leo=10, hw=15)], 2),
+        ([said(5, 2, "append", offset=9, leo=10, hw=15)], 2),
+        ([said(5, 9, "leo", replica=2, leo=10, hw=15)], 2),
+        ([*LEADS, said(5, 1, "leo", leo=10), said(5, 1, "hw", hw=15)], 1),
+        ([*LEADS, said(5, 1, "hw", hw=15), said(5, 1, "leo", leo=10)], 1),
+        ([said(0, 1, "become_leader", leader_epoch=3, leo=10, hw=15, isr="1,2")], 1),
+        ([FOLLOWS], 1),
+        ([said(5, 1, "log_loaded", leo=10), said(5, 1, "hw_loaded", hw=15)], 1),
+        # The log has grown again since it was truncated, so what was in memory is gone (up to 2.3).
+        ([said(4, 2, "truncate", offset=8), said(5, 2, "leo", leo=9), said(5, 2, "leo", leo=10, hw=15)], 2),
+    ],
+    ids=[
+        "leader", "leader, kind hw", "follower", "append", "somebody else says it", "two lines", "two lines, turned",
+        "as leader", "as follower", "as loaded", "after a truncation and more records",
+    ],
+)  # fmt: skip
+def test_high_watermark_above_log_end(lines: list[Line], replica: int, tmp_path: Path) -> None:
+    answer = judged(tmp_path, lines)[ABOVE]
+    assert answer.verdict is Verdict.VIOLATED
+    (finding,) = answer.findings
+    assert (finding.replicas, finding.offsets, finding.confidence) == ((replica,), ((10, 15),), Confidence.PROVEN)
+    assert finding.before | finding.after == {"high_watermark": 15, "log_end_offset": 10}
+    assert finding.evidence
+
+
+def test_a_checkpoint_above_a_later_log_end_is_inferred(tmp_path: Path) -> None:
+    """Between the two the log may have been truncated, and the line of that may be missing."""
+    (finding,) = judged(tmp_path, [*LEADS, said(5, 1, "hw_checkpoint", hw=15), said(7, 1, "leo", leo=10)])[
+        ABOVE
+    ].findings
+    assert (finding.replicas, finding.offsets, finding.confidence) == ((1,), ((10, 15),), Confidence.INFERRED)
+    assert len(finding.facts) == 2
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [said(5, 1, "hw", hw=0), said(5, 1, "append", offset=0, leo=15), said(5, 1, "hw", hw=15)],
+        [said(5, 1, "leo", leo=10), said(5, 1, "hw", hw=15), said(5, 1, "leo", leo=15)],
+        [said(5, 1, "leo", leo=10), said(5.001, 1, "hw", hw=15)],
+        [said(5, 1, "append", offset=0, leo=10), said(5, 1, "hw", hw=15)],
+        [said(5, 1, "leo", leo=15, hw=15)],
+        [said(4, 2, "leo", leo=15), said(5, 2, "truncate", offset=10), said(5, 2, "leo", leo=10, hw=15)],
+        [said(4, 2, "hw", hw=15), said(5, 2, "truncate", offset=10), said(6, 2, "leo", leo=10)],
+        [said(4, 2, "hw_checkpoint", hw=15), said(5, 2, "truncate", offset=10), said(6, 2, "leo", leo=10)],
+        [said(5, 1, "leo", leo=10), said(5, 2, "hw", hw=15)],
+        [said(5, 1, "remote_leo", replica=2, leo=10), said(5, 1, "hw", hw=15)],
+        [
+            said(4, 2, "truncate", offset=10),
+            said(5, 2, "become_leader", leader_epoch=4, leo=10, hw=15, isr="2"),
+        ],
+    ],
+    ids=[
+        "append between", "more at the same moment", "another moment", "an append may be missing", "equal",
+        "kept in memory after a truncation", "truncated, then stated", "truncated since the checkpoint",
+        "two replicas", "a follower as its leader knows it", "kept in memory as leader",
+    ],
+)  # fmt: skip
+def test_near_misses_of_a_high_watermark_above_log_end(lines: list[Line], tmp_path: Path) -> None:
+    assert judged(tmp_path, [*LEADS, *lines])[ABOVE].verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("kind", ["epoch_entry", "epoch_assigned"])
+@pytest.mark.parametrize("other", [1, 2], ids=["one witness", "two witnesses"])
+def test_one_epoch_with_two_starts(kind: str, other: int, tmp_path: Path) -> None:
+    lines = [*LEADS, said(5, 1, kind, leader_epoch=3, offset=10), said(6, other, kind, leader_epoch=3, offset=4)]
+    answer = judged(tmp_path, lines)[EPOCHS]
+    assert answer.verdict is Verdict.VIOLATED
+    (finding,) = answer.findings
+    assert (finding.epochs, finding.offsets) == ((3,), ((4, 10),))
+    assert (finding.replicas, finding.confidence) == (tuple(sorted({1, other})), Confidence.PROVEN)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [said(5, 1, "epoch_entry", leader_epoch=3, offset=4), said(6, 2, "epoch_entry", leader_epoch=3, offset=4)],
+        [said(5, 1, "epoch_entry", leader_epoch=3, offset=4), said(6, 1, "epoch_entry", leader_epoch=4, offset=10)],
+        [
+            said(4, 2, "log_start", log_start=10),
+            said(5, 1, "epoch_entry", leader_epoch=3, offset=4),
+            said(6, 2, "epoch_entry", leader_epoch=3, offset=10),
+        ],
+        [
+            said(4, 2, "compacted", offset=9),
+            said(5, 1, "epoch_entry", leader_epoch=3, offset=4),
+            said(6, 2, "epoch_entry", leader_epoch=3, offset=10),
+        ],
+    ],
+    ids=["equal", "two epochs", "the beginning was removed", "compacted"],
+)
+def test_near_misses_of_one_epoch_with_two_starts(lines: list[Line], tmp_path: Path) -> None:
+    assert judged(tmp_path, [*LEADS, *lines])[EPOCHS].verdict is Verdict.UNKNOWN
