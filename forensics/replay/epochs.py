@@ -79,6 +79,7 @@ def collect(
         for role_span in role_spans[broker]:
             if role_span.epoch >= 0 and role_span.role is Role.LEADER:
                 _led(at(role_span.epoch), broker, role_span)
+    _second_leaders(epochs, role_spans)
     for disk in disks.values():
         for number in {*(entry[0] for entry in disk.entries), *(entry[0] for entry in disk.lineage.entries)}:
             if number >= 0:
@@ -93,6 +94,14 @@ def collect(
     for epoch in epochs.values():
         _after_emptied(epochs, epoch, warned=epoch.epoch in warned)
     return dict(sorted(epochs.items()))
+
+
+def _second_leaders(epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> None:
+    """Add the leaders that a broker's own role lines name beside another one of the same epoch."""
+    for role_span in itertools.chain.from_iterable(role_spans.values()):
+        for leader, ref in role_span.rivals:
+            epochs[role_span.epoch].two_by_one = True
+            _leader(epochs[role_span.epoch], leader, ref)
 
 
 def _elected_in(event: Event, elected: Mapping[tuple[int, int | None], Event]) -> int | None:

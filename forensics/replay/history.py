@@ -142,6 +142,23 @@ class Deletion:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnHw:
+    """A high watermark that a replica stated of records that it has from the leader of its role.
+
+    Attributes:
+        first: first offset of these records.
+        end: the high watermark, within its log.
+        ref: the line.
+        time: microseconds since 1970 UTC, or None.
+    """
+
+    first: int
+    end: int
+    ref: Ref
+    time: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """Records removed from the end of one replica.
 
@@ -158,6 +175,7 @@ class Cut:
         refs: evidence.
         repeats: identical cuts that followed.
         last: when, and by which line, the last of them; None where none followed.
+        own_hw: a high watermark above the target that the replica had stated in the same role, of what it then removed.
     """
 
     replica: int
@@ -172,6 +190,7 @@ class Cut:
     refs: tuple[Ref, ...]
     repeats: int = 0
     last: tuple[int | None, Ref] | None = None
+    own_hw: OwnHw | None = None
 
 
 ACKNOWLEDGED = "as it answered a producer with acks=all"
@@ -278,6 +297,7 @@ class Epoch:
         refs: evidence of its leader and start.
         leader_took_up: whether any evidence shows that the leader took it up.
         other_leaders: other leaders stated for the same epoch.
+        two_by_one: one broker's own role lines, of one process, name two leaders of it.
         unclean: evidence that the election went outside the ISR.
         standing: the ISR that may have stood to its end, where its leader proposed another and does not confirm it.
         isr_from_leader: the leader itself states the ISR, so every change of it is known.
@@ -304,6 +324,7 @@ class Epoch:
     refs: list[Ref] = field(default_factory=list)
     leader_took_up: bool = False
     other_leaders: dict[int, Ref] = field(default_factory=dict)
+    two_by_one: bool = False
     unclean: list[Ref] = field(default_factory=list)
     standing: frozenset[int] | None = None
     isr_from_leader: bool = False

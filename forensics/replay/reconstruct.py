@@ -343,10 +343,11 @@ class _Fold(HwAttribution):
             # Who is dead is taken out of the ISR in an epoch of its own (KafkaController.onReplicasBecomeOffline); who
             # asks for its own shutdown lives on and fetches while it is.
             left_out = epoch.isr_elected and broker not in (epoch.first_isr or ())
-            if role_span.run > before.run and left_out and before.shut_down is None:
+            start = epoch.start if epoch.start is not None else epoch.start_low
+            fetched = before.end_low > start  # who is taken for dead may still fetch (up to KIP-320 no epoch fences it)
+            if role_span.run > before.run and left_out and before.shut_down is None and not fetched:
                 continue
             if before.epoch < number < role_span.epoch and epoch.leader == before.leader and epoch.leader_took_up:
-                start = epoch.start if epoch.start is not None else epoch.start_low
                 if not any(entry[0] == number for entry in self.logs[broker].entries):
                     self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
                 return
@@ -454,7 +455,7 @@ class _Fold(HwAttribution):
         for step in steps:
             if step.kind is StepKind.TRUNCATED:
                 leader = role_span.leader if role_span.leader is not None else (epoch.leader if epoch else None)
-                end = step.end if step.end is not None else step.end_low
+                end = step.known_end
                 fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
                 if epoch is not None and fenced and self.history.coverage.missing_in(Span.WITHIN):
                     log = as_it_was(log, epoch.lineage, step.target, end)
@@ -471,6 +472,7 @@ class _Fold(HwAttribution):
                     refs=step.refs,
                     repeats=step.repeats,
                     last=step.last,
+                    own_hw=step.own_hw,
                 )
                 self.pending.append(UnresolvedRemoval(truncation, None, step.refs[0].row))
                 log = log.truncated(step.target)

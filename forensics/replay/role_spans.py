@@ -69,9 +69,7 @@ class Reader(Watermarks):
             self._begin(event, epoch, role, leader, ref)
             now = self.now
         else:
-            now.refs.append(ref)
-            if now.leader is None:
-                now.leader = leader
+            self._again(event, leader, ref)
         isr = broker_set(event.isr)
         if isr is not None:
             now.isr.append((isr, ref))
@@ -104,6 +102,15 @@ class Reader(Watermarks):
             self._gap(event)
         return again
 
+    def _again(self, event: Event, leader: int | None, ref: Ref) -> None:
+        """Another line on the role that it has. It names the same leader as the line before, or a second one."""
+        now = self.now
+        now.refs.append(ref)
+        if now.leader is None:
+            now.leader = leader
+        elif event.kind != Kind.LEADER_AND_ISR and leader is not None and leader >= 0 <= now.leader != leader:
+            now.rivals.append((leader, ref))
+
     def _begin(self, event: Event, epoch: int, role: Role, leader: int | None, ref: Ref) -> None:
         self._close()
         before = self.now
@@ -122,6 +129,7 @@ class Reader(Watermarks):
         now.start_hw, self.loaded_hw = self.loaded_hw, None
         now.shut_down = before.shut_down if before.run == event.run else None
         self.now, self.planned = now, None
+        self.own_first = self.own_hw = None
         self.growing = role is Role.LEADER
 
     def _close(self) -> None:
@@ -137,6 +145,8 @@ class Reader(Watermarks):
             self.now.steps.append(lines_missing(event.time, ref))
         self.end, self.low, self.growing, self.sampled = None, 0, True, False
         self.loaded_hw, self.planned, self.at_rest = None, None, False
+        if event.message != TRACE:  # a witness of a trace has stated its role and its high watermark all the same
+            self.own_first = self.own_hw = None
 
     def _step(
         self,
@@ -158,6 +168,7 @@ class Reader(Watermarks):
         self.now.steps.append(Step(kind, target, end, self.low, reason, event.time, refs, before))
         self._exact(target, ref)
         self.growing = False
+        self.own_first = self.own_hw = None
 
     def _loaded(self, event: Event) -> None:
         if event.leo is None:
@@ -324,7 +335,9 @@ class Reader(Watermarks):
             return  # before 0.11 the line is printed although nothing is cut
         # From 0.11 on it is printed only where it removes something.
         least = target if old else target + 1
-        now.steps.append(Step(StepKind.TRUNCATED, target, self.end, max(self.low, least), reason, event.time, refs))
+        own = self._own_above(target)
+        step = Step(StepKind.TRUNCATED, target, self.end, max(self.low, least), reason, event.time, refs, own_hw=own)
+        now.steps.append(step)
         self._exact(target, ref)
         self.moved_by = self._progress()
 
@@ -428,6 +441,7 @@ class Reader(Watermarks):
         self.traced = self.traced or event.message == TRACE
         if event.leo is not None and event.leo >= 0:
             # Every append is printed at this level, so the end stays exact.
+            self._own_records(event, event.leo)
             self.growing = event.kind == Kind.FETCH_REFUSED
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=not self.growing)
             # A request with the last epoch of the log asks to be reconciled with its leader (KIP-595, from 2.8 on).

@@ -55,7 +55,7 @@ _BEGINS = (Kind.PROCESS_START, Kind.LOG_LOADED, *_BOTH)
 
 _EPOCHS = (Kind.EPOCH_ASSIGNED, Kind.EPOCH_ENTRY)
 _TRIMS = (Kind.LOG_START, Kind.LOG_START_CHECKPOINT, Kind.SEGMENTS_DELETED, Kind.COMPACTED)
-"""After these the first entry of an epoch may name a later offset than the epoch's first record had."""
+"""After these an entry may name a later offset than the first record of its epoch had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +208,10 @@ class _Known:
 class _Partition:
     replicas: dict[tuple[int, int], _Known] = field(default_factory=dict)
     above: dict[int, HwAboveLeo] = field(default_factory=dict)
-    starts: dict[int, dict[int, tuple[int, Ref]]] = field(default_factory=dict)
+    starts: dict[int, dict[int, tuple[int, Ref, bool]]] = field(default_factory=dict)
     trimmed: set[int] = field(default_factory=set)
+    reloaded: dict[int, int | None] = field(default_factory=dict)
+    """Replicas that were read back, with the lowest leader epoch that they have stated an entry of since."""
 
 
 def stated(rows: pl.DataFrame, complete: frozenset[int] = frozenset()) -> dict[Key, Stated]:
@@ -241,6 +243,8 @@ def _take(partition: _Partition, line: _Line, complete: frozenset[int]) -> None:
     if line.kind in _EPOCHS:
         _begins(partition, line)
         return
+    if line.kind == Kind.LOG_LOADED:
+        partition.reloaded[line.replica] = None
     place = line.broker, line.replica
     exact = line.broker == line.replica and line.broker in complete
     known = partition.replicas.setdefault(place, _Known(*place, exact))
@@ -256,10 +260,22 @@ def _take(partition: _Partition, line: _Line, complete: frozenset[int]) -> None:
 
 
 def _begins(partition: _Partition, line: _Line) -> None:
-    """An entry of a leader epoch and its first offset."""
-    if line.leader_epoch is not None and line.offset is not None and line.leader_epoch >= 0:
-        ref = Ref(row=line.row, note=f"leader epoch {line.leader_epoch} from offset {line.offset}")
-        partition.starts.setdefault(line.leader_epoch, {}).setdefault(line.offset, (line.replica, ref))
+    """An entry of a leader epoch and its first offset.
+
+    A process that was killed may have lost its epoch file, and rebuilds it from the records that it recovers: then the
+    first entry begins with these (LeaderEpochFileCache, LogLoader.recover).
+    """
+    epoch = line.leader_epoch
+    if epoch is None or line.offset is None or epoch < 0:
+        return
+    lowest = partition.reloaded.get(line.replica)
+    rebuilt = line.replica in partition.reloaded and (lowest is None or epoch <= lowest)
+    if rebuilt:
+        partition.reloaded[line.replica] = epoch
+    starts = partition.starts.setdefault(epoch, {})
+    if line.offset not in starts or starts[line.offset][2]:
+        ref = Ref(row=line.row, note=f"leader epoch {epoch} from offset {line.offset}")
+        starts[line.offset] = line.replica, ref, rebuilt
 
 
 def _note(partition: _Partition, above: HwAboveLeo | None) -> None:
@@ -277,6 +293,7 @@ def _several(partition: _Partition) -> Iterator[EpochStarts]:
     """Epochs with several first offsets. Who removed the beginning of its log may name a later one."""
     for epoch, starts in sorted(partition.starts.items()):
         least = min(starts)
-        real = [one for one in sorted(starts) if one == least or starts[one][0] not in partition.trimmed]
+        exact = {at for at, (replica, _, rebuilt) in starts.items() if not rebuilt and replica not in partition.trimmed}
+        real = sorted({least, *exact})
         if len(real) > 1:
-            yield EpochStarts(epoch, tuple((offset, *starts[offset]) for offset in real))
+            yield EpochStarts(epoch, tuple((offset, *starts[offset][:2]) for offset in real))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from forensics.replay.directory import Ref
-from forensics.replay.history import Confidence, Cut, Role, ShortenedBy, ShortenedLog, TruncationReason
+from forensics.replay.history import Confidence, Cut, OwnHw, Role, ShortenedBy, ShortenedLog, TruncationReason
 from forensics.replay.lineage import Lineage
 
 
@@ -61,6 +61,7 @@ class Step:
         repeats: how often the same was told again, with nothing in between that moved the replica.
         last: when, and by which line, the last time; None where it was told once.
         dir_failed: of a load that found less than the log had: its log directory had failed before.
+        own_hw: of a truncation, a high watermark above its target that the replica had stated in the same role.
     """
 
     kind: StepKind
@@ -74,6 +75,13 @@ class Step:
     repeats: int = 0
     last: tuple[int | None, Ref] | None = None
     dir_failed: bool = False
+    own_hw: OwnHw | None = None
+
+    @property
+    def known_end(self) -> int:
+        """The log end offset before, or the least that it was."""
+        least = self.end if self.end is not None else self.end_low
+        return max(least, self.own_hw.end) if self.own_hw is not None else least
 
     @property
     def found_all(self) -> bool:
@@ -100,6 +108,7 @@ class RoleSpan:
         start_hw: high watermark it began with, which was reached earlier.
         steps: truncations, loads and the like, in order.
         entries: epochs it saw begin in its own log: (leader epoch, first offset, evidence).
+        rivals: other leaders of the same epoch that its own role lines name: (broker id, evidence).
         fetched: something tells that it followed its leader far enough to fetch.
         end_low: greatest log end offset it is known to have reached.
         hw: greatest high watermark reached in the role span.
@@ -129,6 +138,7 @@ class RoleSpan:
     start_hw: Sample | None = None
     steps: list[Step] = field(default_factory=list)
     entries: list[tuple[int, int, Ref]] = field(default_factory=list)
+    rivals: list[tuple[int, Ref]] = field(default_factory=list)
     fetched: bool = False
     end_low: int = 0
     hw: Sample | None = None

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
-from forensics.replay.history import ACKNOWLEDGED, BrokerFacts, HwAboveIsrMember, Regression, RegressionKind, Role
+from forensics.replay.history import (
+    ACKNOWLEDGED,
+    BrokerFacts,
+    HwAboveIsrMember,
+    OwnHw,
+    Regression,
+    RegressionKind,
+    Role,
+)
 from forensics.replay.isr import broker_set
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
@@ -56,6 +64,8 @@ class Watermarks:
         self.failed: Ref | None = None  # its log directory, and no log is known to have come from it since
         self.traced = False  # a trace states its appends, and so each of them
         self.first_time: int | None = None
+        self.own_first: int | None = None  # from here on its records are of the leader that it has in this role
+        self.own_hw: OwnHw | None = None
 
     def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
         self.end, self.end_ref, self.low, self.had, self.sampled = end, ref, end, 0, sampled
@@ -133,9 +143,40 @@ class Watermarks:
             now.end_low, self.low = max(now.end_low, event.hw), max(self.low, event.hw)
         # Up to its start value a high watermark may be what an earlier role span left in memory.
         kept = now.start_hw.value if now.start_hw is not None else -1
+        sample = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
         if event.hw > kept and (now.hw is None or event.hw > now.hw.value):
-            now.hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
+            now.hw = sample
             now.fetched = True
+        self._own_hw(sample)
+
+    def _own_hw(self, sample: Sample) -> None:
+        """A high watermark of the very records that the replica has from its leader in this role.
+
+        A follower takes its leader's high watermark over before it is reconciled with it (KAFKA-14704), so it speaks of
+        the follower's own records only once the leader's have been appended, and of these alone.
+        """
+        first = 0 if self.now.role is Role.LEADER else self.own_first
+        value = sample.value if self.end is None or self.growing else min(sample.value, self.end)
+        if first is None or self.now.epoch < 0 or value <= first:
+            return
+        if self.own_hw is None or value > self.own_hw.end:
+            self.own_hw = OwnHw(first, value, sample.ref, sample.time)
+
+    def _own_records(self, event: Event, end: int) -> None:
+        """The replica appended what its leader sent it, up to an offset."""
+        if event.kind == Kind.FETCH_REFUSED or self.now.role is not Role.FOLLOWER or self.at_rest:
+            return
+        before = self.end if not self.growing or self.sampled else None
+        first = event.offset if event.kind == Kind.APPEND else before
+        if first is not None and first < end:
+            self.own_first = first if self.own_first is None else min(first, self.own_first)
+
+    def _own_above(self, target: int) -> OwnHw | None:
+        """What the replica had stated of its own records above an offset to which its log is truncated now."""
+        own = self.own_hw if self.own_hw is not None and self.own_hw.end > target else None
+        self.own_hw = self.own_hw if own is None else None
+        self.own_first = self.own_first if self.own_first is not None and self.own_first <= target else None
+        return own
 
     def _held(self, event: Event) -> None:
         """A leader's high watermark stays where it is: the log end offsets that it counted, its own among them."""

@@ -3,7 +3,8 @@
 ## What it finds
 A truncation of a replica from log end offset ``end`` to ``target`` where some removed record
 (offset, leader epoch) lay below a high watermark that had been reached before, in the log of the
-leader that wrote it.
+leader that wrote it; or below a high watermark that the replica itself had stated in the same leader
+epoch, of records that it had from the leader of that epoch.
 
 ## Why it matters
 What is committed was promised to producers with acks=all and shown to consumers. If the leader the
@@ -21,7 +22,9 @@ log (confidence: inferred).
 ## Not a finding when
 The removed records were written by a leader and never committed (acks=0/1 and a failover), though
 the cluster's high watermark has long passed those offsets in a later epoch: the same offset is then
-another record. A line that asks for a truncation beyond the log's end removes nothing (printed up
+another record. A follower truncates below a high watermark that it stated in the same leader epoch, but
+before it had appended anything of its leader: it takes over its leader's high watermark before it is
+reconciled (KAFKA-14704). A line that asks for a truncation beyond the log's end removes nothing (printed up
 to 0.10.2).
 
 ## Versions
@@ -39,11 +42,11 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.committed import committed, losses, possible_losses, refetched
+from forensics.replay.committed import CommittedProof, committed, losses, possible_losses, refetched
 from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.deletions import kept
 from forensics.replay.history import Confidence, Cut, History, HwStatement, TruncationReason
-from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, size, subtract
+from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, size, subtract
 from forensics.replay.stale_dirs import left_behind
 from forensics.replay.surviving_copies import holders
 from forensics.replay.vanished_tails import vanished_tails
@@ -91,15 +94,37 @@ def judge(history: History, case: Case) -> Judgement:
             before=before,
             row=row,
         )
-        ranges = tuple(kept(history, truncation.lineage, proof.ranges, truncation.epoch))
+        own = _stated(history, truncation)
+        known = merge([*proof.ranges, *own.ranges])
+        ranges = tuple(kept(history, truncation.lineage, known, truncation.epoch))
         if ranges:
-            findings.append(_finding(history, truncation, ranges, proof.statements[0], _gone(history, truncation)))
+            statement = (*proof.statements, *own.statements)[0]
+            findings.append(_finding(history, truncation, ranges, statement, _gone(history, truncation)))
         elif proof.ranges:
             continue  # its leader had removed them before
         elif (possible_loss := doubt_of(history, truncation)) is not None:
             unclear.append(possible_loss)
     untold = [*unclear, *truncations_of_unknown_extent(history), *_vanished(history), *_uncut(history)]
     return judgement(ID, findings, [*untold, *missing_logs(history, case)])
+
+
+def _stated(history: History, truncation: Cut) -> CommittedProof:
+    """What a truncation removed below a high watermark that the same replica had stated in the same role."""
+    own = truncation.own_hw
+    if own is None or truncation.epoch in history.contested:
+        return CommittedProof((), ())
+    ranges = intersect([(truncation.target, own.end)], [(own.first, own.end)])
+    statement = HwStatement(
+        truncation.replica,
+        truncation.epoch,
+        truncation.lineage,
+        own.end,
+        Confidence.PROVEN,
+        "stated in the same leader epoch",
+        own.time,
+        (own.ref,),
+    )
+    return CommittedProof(tuple(ranges), (statement,) if ranges else ())
 
 
 def _uncut(history: History) -> list[Want]:
@@ -168,8 +193,9 @@ def _finding(
     )  # the leader began without them
     back = not lost and _there_again(history, truncation, ranges)
     settled = back or (not possible_losses(history) and not history.epoch_rollbacks and not beyond)
+    bounded = _bounded(truncation)
     weak = {
-        Weakness.END_BOUNDED: not truncation.end_exact,
+        Weakness.END_BOUNDED: bounded,
         Weakness.HIGH_WATERMARK_IMPLIED: statement.confidence is not Confidence.PROVEN,
     }
     written = truncation.lineage.epoch_at(ranges[0][0])
@@ -191,7 +217,7 @@ def _finding(
         lacked = next(loss for loss in losses(history)[0] if intersect(loss.ranges, lost))
         cause = loss_cause(history, lacked.epoch, lost[0][0], statement.epoch)
     inferences: tuple[str, ...] = ()
-    if not truncation.end_exact:
+    if bounded:
         inferences = (
             (
                 f"broker {truncation.replica} held everything below {truncation.end}: it was in the ISR when that high "
@@ -225,6 +251,11 @@ def _finding(
         next_steps=actions(*([_where_to_read(history, lost)] if lost else [] if settled else [_before(history)])),
         count=times,
     )
+
+
+def _bounded(truncation: Cut) -> bool:
+    """Whether only the protocol says how far the log reached: a high watermark of its own would say so too."""
+    return not truncation.end_exact and truncation.own_hw is None
 
 
 def _vanished(history: History) -> list[Want]:

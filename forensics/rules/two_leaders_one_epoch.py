@@ -10,6 +10,7 @@ different records under the same epoch, and no replica will notice.
 ## Evidence
 Role lines of the brokers, LeaderAndIsr requests, controller lines and metadata records. Where the role
 lines of a replica are not all at hand, the answer is violated or unknown: a broker tells only its own.
+One process that follows a leader and then leads in the same epoch decides by itself.
 
 ## Not a finding when
 Two brokers lead at the same time in different epochs: an old leader that has not heard of its
@@ -26,7 +27,7 @@ Keep the logs of both brokers and of every controller; stop writes to the partit
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.history import Confidence, History
+from forensics.replay.history import Confidence, Epoch, History
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -52,42 +53,14 @@ def judge(history: History, case: Case) -> Judgement:
     for number, epoch in sorted(history.epochs.items()):
         if not epoch.other_leaders or epoch.leader is None:
             continue
-        if blind:
+        if blind and not epoch.two_by_one:
             named = tuple((number, leader) for leader in (epoch.leader, *sorted(epoch.other_leaders)))
             possible_losses.append(Want(Question.CREATED_AGAIN, (of(blind, *BOTH_LOGS),), epochs=named))
             continue
         if history.lives > 1 and history.topic_id is None:
             possible_losses.append(Want(Question.WHICH_LIFE, (anywhere(*BOTH_LOGS),), epochs=((number, None),)))
             continue
-        leaders = tuple(sorted({epoch.leader, *epoch.other_leaders}))
-        facts = [Fact(f"leader of epoch {number}", broker=epoch.leader, refs=tuple(epoch.refs))]
-        facts += [
-            Fact(f"leader of epoch {number} too", broker=b, refs=(ref,))
-            for b, ref in sorted(epoch.other_leaders.items())
-        ]
-        findings.append(
-            Finding(
-                rule=ID,
-                severity=Severity.CRITICAL,
-                confidence=Confidence.PROVEN,
-                **place(history),
-                replicas=leaders,
-                epochs=(number,),
-                summary=f"leader epoch {number} has {len(leaders)} leaders: {brokers_text(leaders)}",
-                facts=tuple(facts),
-                cause="epochs-put-back" if history.epoch_rollbacks else "unknown",
-                keep=f"the copies of {history.name} on {brokers_text(leaders)}",
-                next_steps=actions(
-                    f"stop {brokers_text(leaders)} and copy the directory {history.name} of each to another disk",
-                ),
-                do_not=(
-                    (
-                        f"do not restart, reassign or wipe {brokers_text(leaders)} before that: whoever follows the "
-                        "other removes its own records"
-                    ),
-                ),
-            )
-        )
+        findings.append(_finding(history, epoch, epoch.leader))
     led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
     if not led:
         possible_losses.append(any_leader())
@@ -95,6 +68,36 @@ def judge(history: History, case: Case) -> Judgement:
     if led and unheard:
         possible_losses.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unheard, Artefact.STATE_CHANGE_LOG),)))
     return judgement(ID, findings, possible_losses)
+
+
+def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
+    number = epoch.epoch
+    leaders = tuple(sorted({leader, *epoch.other_leaders}))
+    facts = [Fact(f"leader of epoch {number}", broker=leader, refs=tuple(epoch.refs))]
+    facts += [
+        Fact(f"leader of epoch {number} too", broker=b, refs=(ref,)) for b, ref in sorted(epoch.other_leaders.items())
+    ]
+    return Finding(
+        rule=ID,
+        severity=Severity.CRITICAL,
+        confidence=Confidence.PROVEN,
+        **place(history),
+        replicas=leaders,
+        epochs=(number,),
+        summary=f"leader epoch {number} has {len(leaders)} leaders: {brokers_text(leaders)}",
+        facts=tuple(facts),
+        cause="epochs-put-back" if history.epoch_rollbacks else "unknown",
+        keep=f"the copies of {history.name} on {brokers_text(leaders)}",
+        next_steps=actions(
+            f"stop {brokers_text(leaders)} and copy the directory {history.name} of each to another disk",
+        ),
+        do_not=(
+            (
+                f"do not restart, reassign or wipe {brokers_text(leaders)} before that: whoever follows the "
+                "other removes its own records"
+            ),
+        ),
+    )
 
 
 RULE = Rule(ID, Severity.CRITICAL, "TWO LEADERS IN ONE EPOCH", judge, __doc__ or "")

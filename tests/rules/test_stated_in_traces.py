@@ -103,12 +103,103 @@ def test_one_epoch_with_two_starts(kind: str, other: int, tmp_path: Path) -> Non
             said(6, 2, "epoch_entry", leader_epoch=3, offset=10),
         ],
         [
+            said(4, 1, "epoch_assigned", leader_epoch=3, offset=4),
+            said(5, 1, "log_loaded", leo=10),
+            said(6, 1, "epoch_entry", leader_epoch=3, offset=8),
+            said(6, 1, "epoch_entry", leader_epoch=4, offset=10),
+        ],
+        [
             said(4, 2, "compacted", offset=9),
             said(5, 1, "epoch_entry", leader_epoch=3, offset=4),
             said(6, 2, "epoch_entry", leader_epoch=3, offset=10),
         ],
     ],
-    ids=["equal", "two epochs", "the beginning was removed", "compacted"],
+    ids=["equal", "two epochs", "the beginning was removed", "rebuilt by recovery", "compacted"],
 )
 def test_near_misses_of_one_epoch_with_two_starts(lines: list[Line], tmp_path: Path) -> None:
     assert judged(tmp_path, [*LEADS, *lines])[EPOCHS].verdict is Verdict.UNKNOWN
+
+
+# -- a truncation below a high watermark of the same role --------------------------------------------------------------
+
+CUT = "truncation-below-committed"
+
+
+@pytest.mark.parametrize(
+    ("lines", "replica"),
+    [
+        ([said(4, 2, "append", offset=0, leo=20), said(5, 2, "hw", hw=15), said(6, 2, "truncate", offset=10)], 2),
+        ([said(4, 2, "leo", leo=20), said(5, 2, "hw", hw=15), said(6, 2, "truncate", offset=10)], 2),
+        ([said(4, 1, "append", offset=0, leo=20), said(5, 1, "hw", hw=15), said(6, 1, "truncate", offset=10)], 1),
+        (
+            [
+                said(4, 2, "append", offset=0, leo=20),
+                said(5, 2, "hw", hw=15),
+                said(6, 2, "truncate", offset=17),
+                said(7, 2, "truncate", offset=10),
+            ],
+            2,
+        ),
+    ],
+    ids=["follower", "follower, states alone", "leader", "in two steps"],
+)
+def test_truncation_below_a_high_watermark_of_the_same_epoch(lines: list[Line], replica: int, tmp_path: Path) -> None:
+    answer = judged(tmp_path, [*LEADS, *lines])[CUT]
+    assert answer.verdict is Verdict.VIOLATED
+    (finding,) = answer.findings
+    assert (finding.replicas, finding.offsets, finding.confidence) == ((replica,), ((10, 15),), Confidence.PROVEN)
+
+
+LATER = said(6, 2, "become_follower", leader=1, leader_epoch=4, leo=15)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # The high watermark is its leader's, taken over before the log is reconciled (KAFKA-14704).
+        [LATER, said(6, 2, "hw", hw=15), said(7, 2, "truncate", offset=10)],
+        # What it removes it had before its leader sent anything: a high watermark does not speak of that.
+        [LATER, said(7, 2, "append", offset=15, leo=16), said(8, 2, "hw", hw=15), said(9, 2, "truncate", offset=10)],
+        [said(4, 2, "append", offset=0, leo=20), said(5, 2, "hw", hw=15), said(6, 2, "truncate", offset=15)],
+        [said(4, 2, "append", offset=0, leo=20), said(5, 2, "truncate", offset=10), said(6, 2, "hw", hw=15)],
+        [said(4, 2, "append", offset=0, leo=20), said(5, 1, "leo", leo=20), said(6, 2, "truncate", offset=10)],
+    ],
+    ids=["not reconciled", "older records", "down to it", "before it", "no high watermark"],
+)
+def test_near_misses_of_a_truncation_in_the_same_epoch(lines: list[Line], tmp_path: Path) -> None:
+    assert judged(tmp_path, [*LEADS, *lines])[CUT].verdict is Verdict.UNKNOWN
+
+
+# -- two leaders of one epoch ------------------------------------------------------------------------------------------
+
+TWO = "two-leaders-one-epoch"
+WRITES = said(4, 1, "append", offset=0, leo=20)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [WRITES, said(5, 2, "become_leader", leader_epoch=3, leo=0), said(6, 2, "append", offset=0, leo=8)],
+        [WRITES, said(5, 1, "become_follower", leader=2, leader_epoch=3, leo=20)],
+    ],
+    ids=["follows, then leads", "leads, then follows"],
+)
+def test_one_broker_names_two_leaders_of_one_epoch(lines: list[Line], tmp_path: Path) -> None:
+    answer = judged(tmp_path, [*LEADS, *lines])[TWO]
+    assert answer.verdict is Verdict.VIOLATED
+    (finding,) = answer.findings
+    assert (finding.replicas, finding.epochs, finding.confidence) == ((1, 2), (3,), Confidence.PROVEN)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [WRITES, said(5, 2, "become_leader", leader_epoch=4, leo=0), said(6, 2, "append", offset=0, leo=8)],
+        [WRITES, said(5, 2, "become_follower", leader=1, leader_epoch=3, leo=0)],
+        [WRITES, said(5, 2, "become_follower", leader=-1, leader_epoch=3, leo=0)],
+        [WRITES, said(5, 2, "become_leader", leader_epoch=2, leo=0)],
+    ],
+    ids=["in the next epoch", "the same leader again", "no leader", "a stale request"],
+)
+def test_near_misses_of_two_leaders(lines: list[Line], tmp_path: Path) -> None:
+    assert judged(tmp_path, [*LEADS, *lines])[TWO].verdict is Verdict.UNKNOWN
