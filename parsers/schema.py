@@ -138,6 +138,7 @@ class Kind(StrEnum):
     CLUSTER_CONFIG = "cluster_config"  # the same for all brokers of the cluster
     LINES_MISSING = "lines_missing"  # of an excerpt: lines are left out here; detail = what says so; no partition
     LOGGER_LEVEL = "logger_level"  # logging configuration: detail = logger=LEVEL
+    TRACE = "trace"  # a trace claims to state each change of the replicas of its witness
     # -- what tools print of a running cluster ----------------------------------------------------------------------
     TOPIC_DESCRIBED = "topic_described"  # leader, isr; detail = replicas=..; neither time nor epoch
     QUORUM_DESCRIBED = (

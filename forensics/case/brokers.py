@@ -53,6 +53,7 @@ class Broker:
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
             whatever the files are called.
         excerpt: some of its lines are known from an excerpt alone: it printed more than is told.
+        complete: its trace claims to state each change of its replicas: there an absent line proves something.
         unheard: broker epoch of a process that controllers registered and of which its own lines, which tell of an
             earlier one, say nothing; or None.
     """
@@ -70,6 +71,7 @@ class Broker:
     state_log: bool = False
     unheard: int | None = None
     excerpt: bool = False
+    complete: bool = False
 
     @property
     def release(self) -> Release | None:
@@ -134,10 +136,18 @@ def brokers(
     for number, message in _spoken(observations).iter_rows():
         if number in found:
             _heard(found[number], message)
+    _claim(found, observations)
     for number, epoch in _unheard(observations):
         if number in found:
             found[number].unheard = epoch
     return dict(sorted(found.items()))
+
+
+def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
+    """Note the brokers of which a trace claims to state each change."""
+    claimed = observations.filter(pl.col("kind") == Kind.TRACE.value).get_column("broker").drop_nulls()
+    for number in found.keys() & set(claimed.to_list()):
+        found[number].complete = True
 
 
 def _ran(broker: Broker, run: int | None, key: str, release: Release) -> None:

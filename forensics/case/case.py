@@ -123,6 +123,11 @@ class Case:
         return frozenset(told.get_column("broker").drop_nulls().unique().to_list())
 
     @functools.cached_property
+    def complete(self) -> frozenset[int]:
+        """Brokers of which a trace claims to state each change, and all of its lines could be read."""
+        return frozenset(broker.id for broker in self.brokers.values() if broker.complete)
+
+    @functools.cached_property
     def headers(self) -> dict[int, tuple[int, int]]:
         """Where the headers of each source's batches stand among all: the first row, and how many there are."""
         runs = self.batches.get_column("source").rle().struct.unnest()
@@ -349,7 +354,9 @@ def _brokers(
     for broker in _heard_in_part(files, owner, rows):
         made[broker].server_log = False
     partly = _told_in_excerpts(files, rows)
-    for broker in (_left_out(files, owner) | partly) & set(made):
+    damaged = _told_in_damaged_traces(files, rows)
+    for broker in (_left_out(files, owner) | partly | damaged) & set(made):
+        made[broker].complete = False
         made[broker].server_log = made[broker].state_log = False
         made[broker].excerpt = broker in partly
     return list(made.values())
@@ -382,6 +389,13 @@ def _told_in_excerpts(files: Sequence[tuple[Source, FileReading]], observations:
     excerpts = [number for number, (source, _) in enumerate(files) if is_piece(source)]
     missing = pl.col("kind") == Kind.LINES_MISSING.value
     told = observations.filter(pl.col("source").is_in(excerpts) | missing)
+    return set(told.get_column("broker").drop_nulls().to_list())
+
+
+def _told_in_damaged_traces(files: Sequence[tuple[Source, FileReading]], observations: pl.DataFrame) -> set[int]:
+    """Brokers that state something in a trace of which some lines could not be read: what those said is missing."""
+    damaged = [n for n, (_, found) in enumerate(files) if found.format == "trace" and found.notices.height]
+    told = observations.filter(pl.col("source").is_in(damaged)) if damaged else observations.clear()
     return set(told.get_column("broker").drop_nulls().to_list())
 
 

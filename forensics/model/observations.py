@@ -159,6 +159,16 @@ OF_THE_BROKER = frozenset(
 """Observations about a process or a broker, not about the partition."""
 
 
+def head(cluster: Cluster, cluster_id: str) -> dict[str, Any]:
+    """The first line: of what all the others are, and that they leave nothing out."""
+    replicas = sorted(cluster.brokers)
+    said = {"system": "model of Kafka", "release": cluster.protocol.kafka, "cluster": cluster_id, "replicas": replicas}
+    settings: Facts = {"min.insync.replicas": cluster.min_isr}
+    if cluster.protocol.mode == "kraft":
+        settings["process.roles"] = "broker"
+    return {"schema": SCHEMA, "kind": "trace", **said, "settings": settings, "complete": True}
+
+
 def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
     """Every observation of a run, in the order in which things happened; then what lies on disk at the end.
 
@@ -190,6 +200,7 @@ def _line(event: Event, kind: str, facts: Facts) -> Facts:
     return {"schema": SCHEMA, "time": time, "witness": event.broker, "kind": kind, **facts}
 
 
-def to_lines(cluster: Cluster, topic_id: str) -> str:
+def to_lines(cluster: Cluster, topic_id: str, cluster_id: str) -> str:
     """The trace as text: one JSON object a line."""
-    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in observations(cluster, topic_id))
+    lines = (head(cluster, cluster_id), *observations(cluster, topic_id))
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)

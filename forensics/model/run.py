@@ -220,7 +220,8 @@ class Run:
         from forensics.model.observations import to_lines
         from forensics.model.wording import Scene
 
-        return to_lines(self.cluster, Scene(self.cluster, self.name, self.seed).topic_id)
+        scene = Scene(self.cluster, self.name, self.seed)
+        return to_lines(self.cluster, scene.topic_id, scene.cluster_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,9 @@ earlier or later, and the other is not there. All of them stand in one table,
 replay meets a contradiction that missing lines would explain, it lowers the coverage of that replica and starts again
 (``forensics.replay.reconstruct``). So conclusions do not depend on the order in which contradictions are found.
 
+A trace may claim that it states each change of some replicas. Inside that claim an absent line is proof, whatever
+Kafka would have printed besides, so no omission counts for such a replica.
+
 What rests on files (segments, checkpoints) needs no coverage: a file states what it holds.
 """
 
@@ -138,11 +141,13 @@ class Coverage:
         unnamed: leader epochs that must have existed and that no line of any broker names. A conclusion about several
             epochs asks for them beside the extent: a replica's own lines can be whole and skip an epoch in which it
             had no role.
+        claimed: replicas of which a trace claims to state each change.
     """
 
     printed: Mapping[int, frozenset[Printed]] = field(default_factory=dict)
     missing: Mapping[int, tuple[MissingLines, ...]] = field(default_factory=dict)
     unnamed: frozenset[int] = frozenset()
+    claimed: frozenset[int] = frozenset()
 
     def extent(self, replica: int | None, span: Span = Span.WITHIN) -> Extent:
         """How much of a span of a replica's lines is in the evidence.
@@ -194,12 +199,14 @@ class Coverage:
         """The coverage with more lines known to be missing. An omission counts once for a replica, where first met."""
         missing = {replica: list(known) for replica, known in self.missing.items()}
         for one in found:
+            if one.replica in self.claimed:
+                continue
             known = missing.setdefault(one.replica, [])
             if all(other.shown_by != one.shown_by for other in known):
                 known.append(one)
         ordered = {replica: tuple(known) for replica, known in sorted(missing.items())}
-        return Coverage(self.printed, ordered, self.unnamed)
+        return Coverage(self.printed, ordered, self.unnamed, self.claimed)
 
     def with_unnamed(self, epochs: Iterable[int]) -> Coverage:
         """The coverage where some leader epochs must have existed and no line names them."""
-        return Coverage(self.printed, self.missing, frozenset(epochs))
+        return Coverage(self.printed, self.missing, frozenset(epochs), self.claimed)

@@ -115,6 +115,7 @@ class BrokerFacts:
     Attributes:
         protocol: what it does where releases differ.
         printed: what its lines in the evidence are about, of whatever replica: roles, logs or both.
+        complete: a trace claims to state each change of its replicas.
         unseen_process: broker epoch of a process that controllers registered and of which its own lines say nothing; or
             None.
     """
@@ -122,6 +123,7 @@ class BrokerFacts:
     protocol: Protocol = UNKNOWN_BROKER
     printed: frozenset[Printed] = BOTH
     unseen_process: int | None = None
+    complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     removed, starts, begun, stood = removals(rows), log_starts(rows), stated_starts(rows), homes(rows)
     complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)} | {*complained}
-    by_themselves = stated(rows)
+    by_themselves = stated(rows, case.complete)
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     keys |= by_themselves.keys()
     lives = Counter((topic, partition) for topic, partition, _ in keys)
@@ -257,6 +257,7 @@ def _facts(broker: Broker | None, magic: int | None) -> BrokerFacts:
         protocol=protocol.of(broker, magic),
         printed=_printed(broker),
         unseen_process=broker.unheard if broker is not None else None,
+        complete=broker is not None and broker.complete,
     )
 
 

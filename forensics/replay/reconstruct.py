@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from forensics.replay import epochs as leadership
 from forensics.replay.copy_completeness import copies
-from forensics.replay.coverage import Coverage, MissingLines, Printed, Span
+from forensics.replay.coverage import BOTH, Coverage, MissingLines, Printed, Span
 from forensics.replay.crosscheck import agreed, as_it_was, borne_out, next_start, not_truncated
 from forensics.replay.directory import Disk
 from forensics.replay.elections import isr_changed_untold, outlived, states
@@ -97,7 +97,8 @@ def reconstruct(
         history.forks, history.disks = list(forks), disks
         found = _Pass(history, events, cluster_events, facts).run(contradictions)
         known = {(one.replica, one.shown_by) for one in contradictions}
-        new = [one for one in found if (one.replica, one.shown_by) not in known]
+        claimed = history.coverage.claimed
+        new = [one for one in found if (one.replica, one.shown_by) not in known and one.replica not in claimed]
         if not new:
             return history
         contradictions += new
@@ -163,12 +164,12 @@ class _Pass:
             fact = self.facts.get(broker, NO_FACTS)
             reader = readers[broker] = Reader(broker, fact)
             own = self.events.get(broker, ())
-            gaps = gaps_in(broker, own, fact)
+            gaps = [] if fact.complete else gaps_in(broker, own, fact)
             history.role_spans[broker] = reader.read(own, {gap.row for gap in gaps})
             missing += [gap.of(broker) for gap in gaps[:1]]
             roles = any(role_span.epoch >= 0 for role_span in history.role_spans[broker])
             about = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
-            printed[broker] = fact.printed & {what for what, there in about if there}
+            printed[broker] = BOTH if fact.complete else fact.printed & {what for what, there in about if there}
             disk = history.disks.get(broker, NO_DISK)
             history.replicas[broker] = Replica(
                 broker,
@@ -184,7 +185,8 @@ class _Pass:
                 magic=disk.magic,
                 end_refs=(disk.end_ref,) if disk.end_ref is not None else (),
             )
-        history.coverage = Coverage(printed).lowered(missing)
+        claimed = frozenset(broker for broker in readers if self.facts.get(broker, NO_FACTS).complete)
+        history.coverage = Coverage(printed, claimed=claimed).lowered(missing)
         return readers
 
     def _settings(self) -> None:
@@ -339,18 +341,35 @@ class _Fold(HwAttribution):
         before = self.previous.get(broker)
         if before is None or before.leader is None or not self._fetches_ahead(broker, before.leader):
             return
+        ahead = self._fetched_unheard(broker, before, role_span)
+        if ahead is not None and not any(entry[0] == ahead.epoch for entry in self.logs[broker].entries):
+            start = ahead.start if ahead.start is not None else ahead.start_low
+            self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
+
+    def _fetched_unheard(self, broker: int, before: RoleSpan, role_span: RoleSpan) -> Epoch | None:
+        """The first epoch between two roles of a follower in which it fetched without being told of it."""
+        died = role_span.run > before.run and before.shut_down is None and not self._outgrew(broker, before)
         for number, epoch in self.history.epochs.items():
             # Who is dead is taken out of the ISR in an epoch of its own (KafkaController.onReplicasBecomeOffline); who
             # asks for its own shutdown lives on and fetches while it is.
-            left_out = epoch.isr_elected and broker not in (epoch.first_isr or ())
-            start = epoch.start if epoch.start is not None else epoch.start_low
-            fetched = before.end_low > start  # who is taken for dead may still fetch (up to KIP-320 no epoch fences it)
-            if role_span.run > before.run and left_out and before.shut_down is None and not fetched:
+            if died and epoch.isr_elected and broker not in (epoch.first_isr or ()):
                 continue
             if before.epoch < number < role_span.epoch and epoch.leader == before.leader and epoch.leader_took_up:
-                if not any(entry[0] == number for entry in self.logs[broker].entries):
-                    self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
-                return
+                return epoch
+        return None
+
+    def _outgrew(self, broker: int, role_span: RoleSpan) -> bool:
+        """Whether a follower had more in an epoch than its leader: who is taken for dead may fetch on in the next one
+        (up to KIP-320 no epoch fences it). Only where both state each change is that known.
+        """
+        leader = role_span.leader
+        led = (
+            [one for one in self.role_spans.get(leader, ()) if one.epoch == role_span.epoch]
+            if leader is not None
+            else []
+        )
+        exact = {broker, leader} <= self.history.coverage.claimed and bool(led)
+        return exact and max(one.end_low for one in led) < role_span.end_low
 
     def _fetched(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""

@@ -3,7 +3,8 @@
 ## What it finds
 A leader epoch that falls as offsets rise within one log; a ``leader-epoch-checkpoint`` that its own
 segments refute; two replicas whose batches give one offset different leader epochs below both high
-watermarks. In a trace, a leader epoch whose entries name two first offsets, of one replica or of two.
+watermarks. The same by the lines of a trace that claims to state each change of both. In a trace, a
+leader epoch whose entries name two first offsets, of one replica or of two.
 
 ## Why it matters
 Followers reconcile by leader epoch (KIP-101, KIP-279). An epoch file that does not describe its log
@@ -37,7 +38,7 @@ from forensics.case import Case
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.epoch_rollback import begun_twice
 from forensics.replay.history import Confidence, EpochRollback, History
-from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, merge
 from forensics.replay.stated import EpochStarts
 from forensics.rules.finding import (
     Fact,
@@ -50,7 +51,7 @@ from forensics.rules.finding import (
     judgement,
     place,
 )
-from forensics.rules.story import fork_cause, missing_data, untold_replicas
+from forensics.rules.story import all_claimed, fork_cause, unstated_data, untold_replicas
 from forensics.rules.wants import Artefact, Question, Want, of
 
 ID = "epoch-divergence"
@@ -70,8 +71,64 @@ def judge(history: History, case: Case) -> Judgement:
             findings.append(_file(history, broker, *refuted))
     findings += [_two_starts(history, one) for one in history.stated.epoch_starts]
     findings += _between(history) or [_twice(history, twice) for twice in begun_twice(history)]
-    missing = [*missing_data(history, case), *_unread(history, case)]
-    return judgement(ID, findings, missing or untold_replicas(history))
+    apart, unclear = _apart(history)
+    findings += apart
+    missing = [*unstated_data(history, case), *_unread(history, case), *unclear]
+    if not missing and not all_claimed(history, case):
+        missing = untold_replicas(history)
+    return judgement(ID, findings, missing)
+
+
+def _apart(history: History) -> tuple[list[Finding], list[Want]]:
+    """Replicas whose logs give offsets below both high watermarks different leader epochs, where a trace claims to
+    state each change of both; and those of which it leaves that open.
+    """
+    found: list[Finding] = []
+    unclear: list[Want] = []
+    for one, two in itertools.combinations(sorted(history.coverage.claimed & history.replicas.keys()), 2):
+        logs = [history.replicas[broker].lineage for broker in (one, two)]
+        bounds = [_high_watermark(history, broker) for broker in (one, two)]
+        differ, unknown = differences(logs[0], logs[1], 0, min(bounds))
+        if differ:
+            found.append(_lines_apart(history, (one, two), tuple(merge(differ))))
+        elif unknown:
+            unclear.append(
+                Want(Question.EPOCHS_OF_RECORDS, (of([one, two], Artefact.SEGMENTS),), offsets=tuple(unknown))
+            )
+    return found, unclear
+
+
+def _high_watermark(history: History, broker: int) -> int:
+    """The high watermark with which the lines of a replica end, within its log."""
+    for role_span in reversed(history.role_spans.get(broker, ())):
+        stated = [sample.value for sample in (role_span.hw, role_span.start_hw) if sample is not None]
+        if stated:
+            return min([max(stated), *(step.target for step in role_span.steps)])
+    return 0
+
+
+def _lines_apart(history: History, pair: tuple[int, int], ranges: tuple[Range, ...]) -> Finding:
+    first = ranges[0][0]
+    epochs = [history.replicas[broker].lineage.epoch_at(first) for broker in pair]
+    refs = [tuple(history.epochs[epoch].refs) if epoch in history.epochs else () for epoch in epochs]
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        confidence=Confidence.INFERRED,
+        **place(history),
+        replicas=pair,
+        epochs=tuple(sorted(epochs)),
+        offsets=ranges,
+        subject="lines",
+        summary=f"{brokers_text(pair)} give offset {first} the leader epochs {epochs[0]} and {epochs[1]}",
+        facts=tuple(
+            Fact(f"offset {first} is of leader epoch {epoch}", broker=broker, refs=where)
+            for broker, epoch, where in zip(pair, epochs, refs, strict=True)
+        ),
+        inferences=("each log is what the appends and truncations of its lines leave",),
+        cause=fork_cause(history, ranges),
+        next_steps=actions(_COPY.format(whose=brokers_text(pair), name=history.name)),
+    )
 
 
 def _unread(history: History, case: Case) -> list[Want]:

@@ -15,7 +15,8 @@ another replica can still be chosen.
 ``replication-offset-checkpoint`` of the directory and the record batches of the same directory. Where
 that file is absent or torn, the answer is unknown; so it is where a segment file may have been left
 out of the copy: lines that tell of a later one, an index or a recovery point beyond the end. A trace
-is testimony: what a witness states of one replica at one moment decides by itself.
+is testimony: what a witness states of one replica at one moment decides by itself, and where the trace
+claims to state each change of a replica, a value holds until the next one is stated.
 
 ## Not a finding when
 Up to 2.3 a high watermark stays in memory after a truncation until the next fetch, so a value stated
@@ -57,7 +58,7 @@ from forensics.rules.finding import (
     judgement,
     place,
 )
-from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
+from forensics.rules.story import all_claimed, checkpoint_at_hand, flushed_cause, unstated_data
 from forensics.rules.wants import Artefact, Question, Want, anywhere, from_offset, of
 
 ID = "hw-above-leo"
@@ -73,8 +74,8 @@ def judge(history: History, case: Case) -> Judgement:
     compared = [_compared(history, case, broker, findings, unread) for broker in sorted(history.replicas)]
     told = {broker for finding in findings for broker in finding.replicas}
     findings += [_stated(history, one) for one in history.stated.hw_above_leo if one.replica not in told]
-    missing = [*missing_data(history, case), *unread]
-    if not any(compared) and not missing:
+    missing = [*unstated_data(history, case), *unread]
+    if not any(compared) and not missing and not all_claimed(history, case):
         missing.append(Want(Question.CHECKPOINT_AND_LOG, (anywhere(Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)))
     return judgement(ID, findings, missing)
 

@@ -411,6 +411,18 @@ def missing_data(history: History, case: Case) -> list[Want]:
     ]
 
 
+def unstated_data(history: History, case: Case) -> list[Want]:
+    """Replicas whose data directory is not in the evidence, and of which no trace claims to state each change."""
+    claimed = history.coverage.claimed
+    return [want for want in missing_data(history, case) if not claimed.issuperset(want.brokers)]
+
+
+def all_claimed(history: History, case: Case) -> bool:
+    """Whether traces claim to state each change of every replica of the partition."""
+    named = members(history, case)
+    return bool(named) and named <= history.coverage.claimed
+
+
 def untold_replicas(history: History) -> list[Want]:
     """What would tell whether the copies in the evidence are all that the partition has."""
     on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]

@@ -1,27 +1,28 @@
 """Traces: one observation a line as a JSON object, so that any system with high watermarks and epochs can be judged.
 
 ``docs/trace-format.md`` says it in full, ``trace.schema.json`` beside this module is its JSON Schema. A line carries
-the columns of ``OBSERVATIONS`` that it has a value for, ``"schema": "forensics.trace/1"``, and its time in UTC.
+the columns of ``OBSERVATIONS`` that it has a value for, ``"schema": "forensics.trace/1"``, and its time in UTC. The
+first line may be of kind ``trace`` and says of what all the others are: see ``trace_kinds``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 import polars as pl
 
+from parsers.formats.trace_checks import Header, header, type_of, wrong
+from parsers.formats.trace_kinds import FIELDS, SCHEMA
 from parsers.json_lines import decode
 from parsers.reading import EXCERPT
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 
-NAME: Final = "trace"
-SCHEMA: Final = "forensics.trace/1"
+__all__ = ["FIELDS", "NAME", "SCHEMA", "Trace", "is_trace", "json_schema", "read_trace", "write_trace"]
 
-FIELDS: Final = tuple(name for name in OBSERVATIONS if name not in ("line", "byte"))
-"""Columns that a line may carry. Where it stands is told by its own line in the trace."""
+NAME: Final = "trace"
 
 _KINDS: Final = frozenset(kind.value for kind in Kind)
 _SHAPE: Final = pl.Struct(
@@ -30,6 +31,9 @@ _SHAPE: Final = pl.Struct(
         **{name: pl.Int64() if OBSERVATIONS[name].is_integer() else pl.String() for name in FIELDS},
     }
 )
+
+_FORMAT: Final = {"hw": "0.10.2", "epoch": "0.11.0"}
+"""Message format that makes followers of Kafka truncate so (KIP-101); what else differs by release it leaves open."""
 
 
 class Trace(NamedTuple):
@@ -69,25 +73,51 @@ def read_trace(lines: pl.DataFrame) -> Trace:
         .dt.replace_time_zone(None)
         .alias("_time")
     )
-    good = found.filter(ours & known).with_columns(time)
+    heads = found.filter(ours & (pl.col("kind") == Kind.TRACE.value).fill_null(False))
+    good = found.filter(ours & known & (pl.col("kind") != Kind.TRACE.value)).with_columns(time)
     undated = good.filter(pl.col("time").is_not_null() & pl.col("_time").is_null())
-    fitting = _fitting()
     notices = [
-        _notes(broken, "no JSON object of a trace: not one, or a field of another type"),
+        *(
+            _notes(broken.slice(n, 1), f"{type_of(text)}: the line is left out")
+            for n, text in enumerate(broken["text"])
+        ),
         _notes(found.filter(~ours), f'a line without "schema": "{SCHEMA}"'),
         _notes(found.filter(ours & ~known), "an unknown kind"),
         _notes(undated, "a time that is not ISO 8601 with a zone"),
-        _notes(good.filter(~fitting), "a number beyond its column"),
     ]
-    good = good.filter(fitting).drop("time").rename({"_time": "time"})
+    left_out: set[int] = set()
+    for one in wrong(good):
+        notices.append(_notes(one.rows, one.reason if one.counts else f"{one.reason}: the line is left out"))
+        left_out.update(() if one.counts else one.rows.get_column("line"))
+    good = good.filter(~pl.col("line").is_in(list(left_out))).drop("time").rename({"_time": "time"})
     good = good.with_columns(pl.col("message").fill_null(NAME), pl.col("kind").cast(OBSERVATIONS["kind"]))
-    return Trace(conform(good, OBSERVATIONS), pl.concat(notices).sort("line", maintain_order=True))
+    parts = [conform(good, OBSERVATIONS)]
+    for line, text in heads.select("line", "text").iter_rows():
+        said = header(text)
+        parts.append(_of_header(said, line))
+        notices += [_notes(heads.filter(pl.col("line") == line), reason) for reason in said.reasons]
+    observations = pl.concat(parts).sort("line", maintain_order=True)
+    return Trace(observations, pl.concat(notices).sort("line", maintain_order=True))
 
 
-def _fitting() -> pl.Expr:
-    small = [name for name in FIELDS if OBSERVATIONS[name] == pl.Int32]
-    fits = [pl.col(name).is_between(-(1 << 31), (1 << 31) - 1).fill_null(True) for name in small]
-    return pl.all_horizontal(fits)
+def _of_header(said: Header, line: int) -> pl.DataFrame:
+    """What the first line states, as if each replica had stated it itself."""
+    rows: list[dict[str, Any]] = []
+    if said.cluster is not None:
+        rows.append({"kind": Kind.BROKER_CLUSTER, "detail": said.cluster})
+    settings = list(said.settings)
+    if said.protocol is not None:
+        settings.append(("log.message.format.version", _FORMAT[said.protocol]))
+    for replica in sorted({*said.replicas, *said.complete}):
+        if said.release is not None:
+            rows.append({"kind": Kind.BROKER_VERSION, "detail": said.release, "witness": replica})
+        rows += [{"kind": Kind.BROKER_CONFIG, "detail": f"{k}={v}", "witness": replica} for k, v in settings]
+        if replica in said.complete:
+            rows.append({"kind": Kind.TRACE, "witness": replica})
+    if not rows:
+        return empty(OBSERVATIONS)
+    told = [{**row, "kind": row["kind"].value, "message": NAME, "line": line} for row in rows]
+    return conform(pl.DataFrame(told, infer_schema_length=None), OBSERVATIONS)
 
 
 def _notes(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
@@ -101,6 +131,27 @@ def _notes(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
     return conform(found, NOTICES)
 
 
+def write_header(
+    *,
+    system: str = "kafka",
+    release: str | None = None,
+    protocol: str | None = None,
+    cluster: str | None = None,
+    replicas: Sequence[int] = (),
+    settings: dict[str, str] | None = None,
+    complete: bool | Sequence[int] = False,
+) -> str:
+    """The first line of a trace, without its line end; ``trace_kinds.HEADER`` says what the fields are."""
+    said: dict[str, object] = {"release": release, "protocol": protocol, "cluster": cluster, "replicas": list(replicas)}
+    said |= {"settings": settings, "complete": complete if isinstance(complete, bool) else list(complete)}
+    kept = {name: value for name, value in said.items() if value}
+    return _line({"kind": Kind.TRACE.value, "system": system, **kept})
+
+
+def _line(content: dict[str, Any]) -> str:
+    return json.dumps({"schema": SCHEMA, **content}, ensure_ascii=False, separators=(",", ":"))
+
+
 def write_trace(observations: pl.DataFrame) -> Iterator[str]:
     """Lines of a trace, without line ends.
 
@@ -111,10 +162,16 @@ def write_trace(observations: pl.DataFrame) -> Iterator[str]:
     rows = observations
     if "broker" in rows.columns:
         rows = rows.with_columns(pl.coalesce("witness", "broker").alias("witness"))
+    claimed = rows.filter(pl.col("kind") == Kind.TRACE.value).get_column("witness").drop_nulls().unique().sort()
+    if claimed.len():
+        yield write_header(replicas=claimed.to_list(), complete=claimed.to_list())
+    rows = rows.filter(pl.col("kind") != Kind.TRACE.value)
     time = pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
-    for row in rows.select(*FIELDS).with_columns(time, pl.col("kind").cast(pl.String)).iter_rows(named=True):
-        kept = {name: value for name, value in row.items() if value is not None}
-        yield json.dumps({"schema": SCHEMA, **kept}, ensure_ascii=False, separators=(",", ":"))
+    # What was written as a trace states no message.
+    message = pl.when(pl.col("message") != NAME).then("message").alias("message")
+    rows = rows.select(*FIELDS).with_columns(time, message, pl.col("kind").cast(pl.String))
+    for row in rows.iter_rows(named=True):
+        yield _line({name: value for name, value in row.items() if value is not None})
 
 
 def json_schema() -> dict[str, Any]:

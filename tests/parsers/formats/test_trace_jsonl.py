@@ -4,10 +4,13 @@ import json
 
 import jsonschema
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.formats.trace_jsonl import FIELDS, SCHEMA, json_schema, read_trace, write_trace
+from parsers.formats.trace_jsonl import FIELDS, SCHEMA, json_schema, read_trace, write_header, write_trace
+from parsers.formats.trace_kinds import HEADER, STATEMENTS, Statement
+from parsers.formats.trace_kinds import json_schema as made_schema
 from parsers.read import read
 from parsers.schema import OBSERVATIONS, Kind, conform
 from tests.parsers.handing_over import source
@@ -19,7 +22,9 @@ _INT64 = st.integers(-(1 << 63), (1 << 63) - 1)
 
 def _value(name: str) -> st.SearchStrategy[object]:
     if name == "kind":
-        return st.sampled_from([kind.value for kind in Kind])
+        return st.sampled_from([kind.value for kind in Kind if kind is not Kind.TRACE])
+    if name in ("isr", "isr_before"):
+        return st.lists(st.integers(0, 999_999_999), max_size=4).map(lambda ids: ",".join(map(str, ids)))
     if name == "time":
         return st.datetimes()
     return _TEXT if OBSERVATIONS[name] == pl.String else _INT32 if OBSERVATIONS[name] == pl.Int32 else _INT64
@@ -51,7 +56,6 @@ def test_what_is_written_is_read_again(table: pl.DataFrame) -> None:
     for line in written:
         content = json.loads(line)
         if "partition" not in content or "topic" in content:
-            content.pop("isr", None), content.pop("isr_before", None)  # any text here, broker ids there
             assert [error.message for error in validator.iter_errors(content)] == []
     found = read_trace(lines(written))
     assert found.notices.is_empty()
@@ -62,12 +66,16 @@ def test_what_is_written_is_read_again(table: pl.DataFrame) -> None:
 
 def test_the_schema_names_every_field_and_kind() -> None:
     properties = json_schema()["properties"]
-    assert tuple(properties) == ("schema", *FIELDS)
+    assert tuple(properties) == ("schema", *FIELDS, *HEADER)
     assert properties["kind"]["enum"] == [kind.value for kind in Kind]
     assert properties["schema"] == {"const": SCHEMA}
     for name in FIELDS:
         if OBSERVATIONS[name].is_integer():
             assert properties[name]["maximum"] == (1 << (31 if OBSERVATIONS[name] == pl.Int32 else 63)) - 1
+
+
+def test_the_schema_in_the_package_is_made_of_the_table() -> None:
+    assert json_schema() == made_schema()
 
 
 def test_the_witness_is_the_broker_that_states_a_row() -> None:
@@ -77,21 +85,127 @@ def test_the_witness_is_the_broker_that_states_a_row() -> None:
     assert json.loads(next(write_trace(table))) == {"schema": SCHEMA, "witness": 5, "kind": "hw", "hw": 3}
 
 
+def own(**fields: object) -> str:
+    """A line of a trace that is written as such."""
+    place = {"topic": "orders", "partition": 0, "witness": 1, "time": "2024-03-01T11:22:41.107+01:00"}
+    return json.dumps({"schema": SCHEMA, **place, **fields})
+
+
+GOOD = own(kind="hw", hw=3, more=[1])
+
+
 def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
-    good = json.dumps({"schema": SCHEMA, "kind": "hw", "hw": 3, "time": "2024-03-01T11:22:41.107+01:00", "more": [1]})
     bad = [
         "{",
         json.dumps({"schema": "other/1", "kind": "hw"}),
         json.dumps({"schema": SCHEMA, "kind": "no such"}),
-        json.dumps({"schema": SCHEMA, "kind": "hw", "hw": "three"}),
-        json.dumps({"schema": SCHEMA, "kind": "hw", "partition": 1 << 40}),
+        own(kind="hw", hw="three"),
+        own(kind="hw", hw=3, partition=1 << 40),
     ]
-    undated = json.dumps({"schema": SCHEMA, "kind": "hw", "hw": 4, "time": "yesterday"})
-    reading = read(source("\n".join([good, *bad, "", undated, good]).encode(), "trace.jsonl"))
+    undated = own(kind="hw", hw=4, time="yesterday")
+    reading = read(source("\n".join([GOOD, *bad, "", undated, GOOD]).encode(), "trace.jsonl"))
     assert (reading.format, reading.zone) == ("trace", "UTC")
     assert reading.observations.get_column("line").to_list() == [1, 8, 9]
     assert reading.notices.get_column("line").to_list() == [2, 3, 4, 5, 6, 8]
     assert (reading.lines, reading.first_time) == (9, 1709288561107000)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "counts"),
+    [
+        (own(kind="hw"), 'a line of kind hw needs "hw": the line is left out', False),
+        (own(kind="truncate", ofset=3), 'a line of kind truncate needs "offset": "ofset" may be meant as it', False),
+        (own(kind="become_leader", leader_epoch=1, loe=3), 'no field "loe" is known: "leo" may be meant', True),
+        (own(kind="hw", hw=3, leo=None), '"leo" is null: leave a field without a value out', True),
+        (own(kind="truncate", offset=-3), '"offset" is negative: the line is left out', False),
+        (own(kind="hw", hw=3, partition=-1), '"partition" is negative: the line is left out', False),
+        (own(kind="hw", hw=3.5), '"hw" is not a whole number: the line is left out', False),
+        (own(kind="hw", hw=True), '"hw" is not a whole number: the line is left out', False),
+        (own(kind="isr_shrink", isr=[1, 2]), '"isr" is not a string: the line is left out', False),
+        (own(kind="isr_shrink", isr="{1, 2}"), '"isr" is no list of broker ids joined by commas, as in "1,2,3"', False),
+        (own(kind="hw", hw=3, time="2024-03-01T10:22:41Z"), '"time" runs backwards', True),
+        ("[1]", "no JSON object", False),
+    ],
+)
+def test_each_line_is_checked_against_its_kind(line: str, reason: str, counts: bool) -> None:
+    reading = read(source("\n".join([GOOD, line, GOOD]).encode(), "trace.jsonl"))
+    told = reading.notices.filter(pl.col("reason").str.starts_with(reason))
+    assert told.get_column("line").to_list() == [2], reading.notices.get_column("reason").to_list()
+    assert reading.observations.get_column("line").to_list() == ([1, 2, 3] if counts else [1, 3])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        GOOD,
+        own(kind="hw", hw=3, time="2024-03-01T09:00:00Z", witness=2),
+        own(kind="epoch_reply", leader_epoch=-1, offset=-1),
+        own(kind="become_follower", leader=-1, leader_epoch=3),
+        own(kind="become_leader", leader_epoch=3, isr=""),
+        own(kind="truncate", message="L-21", offset=-3),
+        own(kind="hw", message="P-20", time="2024-03-01T09:00:00Z"),
+    ],
+    ids=["unlike any field", "another witness", "none", "no leader", "an empty ISR", "of a log", "of a log, late"],
+)
+def test_near_misses_of_bad_lines(line: str) -> None:
+    reading = read(source("\n".join([GOOD, line, GOOD]).encode(), "trace.jsonl"))
+    assert reading.notices.is_empty(), reading.notices.get_column("reason").to_list()
+    assert reading.observations.height == 3
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.kind.value)
+def test_every_kind_is_as_the_table_says(statement: Statement) -> None:
+    values = {name: "1,2" if name.startswith("isr") else "words" if name == "detail" else 7 for name in OBSERVATIONS}
+    given = {name: values[name] for name in (*statement.needs, *statement.may)}
+    validator = jsonschema.Draft202012Validator(json_schema())
+    assert not list(validator.iter_errors(json.loads(own(kind=statement.kind.value, **given))))
+    for name in statement.needs:
+        less = own(kind=statement.kind.value, **{other: value for other, value in given.items() if other != name})
+        assert list(validator.iter_errors(json.loads(less)))
+        reading = read(source("\n".join([GOOD, less]).encode(), "trace.jsonl"))
+        assert f'needs "{name}"' in reading.notices.get_column("reason")[0]
+
+
+def test_the_first_line_says_of_what_the_others_are() -> None:
+    settings = {"min.insync.replicas": "2"}
+    head = write_header(release="3.9.1", cluster="one", replicas=[1, 2], settings=settings, complete=[1])
+    jsonschema.validate(json.loads(head), json_schema())
+    reading = read(source("\n".join([head, GOOD]).encode(), "trace.jsonl"))
+    assert reading.notices.is_empty()
+    rows = reading.observations.select(pl.col("kind").cast(pl.String), "witness", "detail").rows()
+    assert rows == [
+        ("broker_cluster", None, "one"),
+        ("broker_version", 1, "3.9.1"),
+        ("broker_config", 1, "min.insync.replicas=2"),
+        ("trace", 1, None),
+        ("broker_version", 2, "3.9.1"),
+        ("broker_config", 2, "min.insync.replicas=2"),
+        ("hw", 1, None),
+    ]
+    # What was read is written with the same claim.
+    assert json.loads(next(write_trace(reading.observations))) == {
+        "schema": SCHEMA, "kind": "trace", "system": "kafka", "replicas": [1], "complete": [1],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"complete": True}, 'a trace that is "complete" names its "replicas"'),
+        ({"replicas": "1,2"}, '"replicas" is not what it should be'),
+        ({"replicas": [-1]}, '"replicas" is not what it should be'),
+        ({"replica_ids": [1]}, None),
+        ({"replcas": [1]}, 'no field "replcas" is known: "replicas" may be meant'),
+        ({"protocol": "raft"}, '"protocol" is not what it should be'),
+        ({"settings": {"a": [1]}}, '"settings" is not what it should be'),
+        ({"settings": [], "complete": "yes"}, '"settings" is not what it should be'),
+    ],
+)
+def test_what_is_wrong_in_the_first_line(fields: dict[str, object], reason: str | None) -> None:
+    head = json.dumps({"schema": SCHEMA, "kind": "trace", **fields})
+    reading = read(source("\n".join([head, GOOD]).encode(), "trace.jsonl"))
+    told = reading.notices.get_column("reason").to_list()
+    assert told[0].startswith(reason) if reason else not told or told[0].startswith("no field")
 
 
 def test_another_file_is_refused() -> None:
@@ -100,7 +214,6 @@ def test_another_file_is_refused() -> None:
 
 @given(st.binary(max_size=200))
 def test_no_bytes_crash_it(noise: bytes) -> None:
-    head = json.dumps({"schema": SCHEMA, "kind": "hw", "hw": 3}).encode()
-    reading = read(source(head + b"\n" + noise, "trace.jsonl"))
+    reading = read(source(GOOD.encode() + b"\n" + noise, "trace.jsonl"))
     assert reading.format == "trace"
     assert reading.observations.height >= 1

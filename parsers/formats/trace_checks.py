@@ -1,0 +1,214 @@
+"""What is wrong in a line of a trace: each line is checked against its kind.
+
+A line that names the ``message`` it was taken from repeats what a log says. It is read as it stands; only what no
+reader could take is refused.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+import polars as pl
+
+from parsers.formats.trace_kinds import BROKERS, FIELDS, HEADER, NOT_NEGATIVE, OF_KIND, PLACE, STATEMENTS
+from parsers.schema import OBSERVATIONS, Kind
+
+_KNOWN: Final = ("schema", *FIELDS)
+_NUMBERS: Final = "|".join(name for name in FIELDS if OBSERVATIONS[name].is_integer())
+_WORDS: Final = "|".join(name for name in FIELDS if not OBSERVATIONS[name].is_integer())
+_NO_NUMBER: Final = rf'"({_NUMBERS})"\s*:\s*(?:true|false|-?[0-9]+[.eE])'
+_NO_WORD: Final = rf'"({_WORDS})"\s*:\s*(?:true|false|[-0-9])'
+_OWN: Final = pl.col("message").is_null() & (pl.col("kind") != Kind.TRACE.value)
+"""A line that was written as a trace, and quotes no log."""
+
+
+class Wrong(NamedTuple):
+    """Lines in which the same is wrong.
+
+    Attributes:
+        rows: the lines, with ``line`` and ``text``.
+        reason: what is wrong; the field by name.
+        counts: they are read all the same.
+    """
+
+    rows: pl.DataFrame
+    reason: str
+    counts: bool = False
+
+
+def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
+    """What is wrong in lines of known kinds.
+
+    Args:
+        found: ``line``, ``text`` and the fields of each line, times as ``_time``.
+    """
+    for name in FIELDS:
+        if OBSERVATIONS[name] == pl.Int32:
+            fits = pl.col(name).is_between(-(1 << 31), (1 << 31) - 1).fill_null(True)
+            yield Wrong(found.filter(~fits), f'a number beyond its column: "{name}"')
+    for pattern, wanted in ((_NO_NUMBER, "a whole number"), (_NO_WORD, "a string")):
+        yield from _of_type(found, pattern, wanted)
+    for name in ("isr", "isr_before"):
+        said = ~pl.col(name).str.contains(BROKERS).fill_null(True)
+        yield Wrong(found.filter(said), f'"{name}" is no list of broker ids joined by commas, as in "1,2,3"')
+    own = found.filter(_OWN)
+    if own.is_empty():
+        return
+    yield from _missing(own)
+    # Answers of Kafka to requests have -1 for none.
+    counted = own.filter(pl.col("kind").is_in([kind.value for kind in OF_KIND]))
+    for name in NOT_NEGATIVE:
+        rows = own if name in PLACE else counted
+        yield Wrong(rows.filter((pl.col(name) < 0).fill_null(False)), f'"{name}" is negative')
+    yield from _null(own)
+    yield from _misspelt(own)
+    yield Wrong(_backwards(own), '"time" runs backwards: lines of one witness stand in the order of their times', True)
+
+
+def _of_type(found: pl.DataFrame, pattern: str, wanted: str) -> Iterator[Wrong]:
+    """Fields of another type than they have, which a lenient reader would take."""
+    rows = found.with_columns(pl.col("text").str.extract(pattern).alias("_name")).filter(pl.col("_name").is_not_null())
+    for (field,), part in rows.partition_by("_name", as_dict=True, maintain_order=True).items():
+        yield Wrong(part, f'"{field}" is not {wanted}')
+
+
+def _missing(own: pl.DataFrame) -> Iterator[Wrong]:
+    """Lines without a field that their kind needs."""
+    for statement in STATEMENTS:
+        of_kind = own.filter(pl.col("kind") == statement.kind.value)
+        if of_kind.is_empty():
+            continue
+        for name in statement.required:
+            for row in of_kind.filter(pl.col(name).is_null()).rows(named=True):
+                near = difflib.get_close_matches(name, _unknown(row["text"]), n=1, cutoff=0.65)
+                meant = f': "{near[0]}" may be meant as it' if near else ""
+                one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
+                yield Wrong(one, f'a line of kind {statement.kind.value} needs "{name}"{meant}')
+
+
+def _null(own: pl.DataFrame) -> Iterator[Wrong]:
+    """Fields that are null: one without a value is left out."""
+    name = pl.col("text").str.extract(r'"([a-z_]+)"\s*:\s*null')
+    rows = own.with_columns(name.alias("_name")).filter(pl.col("_name").is_not_null())
+    for (field,), part in rows.partition_by("_name", as_dict=True, maintain_order=True).items():
+        yield Wrong(part, f'"{field}" is null: leave a field without a value out', True)
+
+
+def _misspelt(own: pl.DataFrame) -> Iterator[Wrong]:
+    """Fields that are not in the format, and named nearly as one that is."""
+    names = pl.col("text").str.extract_all(r'"([A-Za-z_]+)"\s*:').list.eval(pl.element().str.extract(r'"([A-Za-z_]+)"'))
+    odd = own.filter(names.list.set_difference(list(_KNOWN)).list.len() > 0)
+    for row in odd.select("line", "text", *FIELDS).rows(named=True):
+        for name in _unknown(row["text"]):
+            near = difflib.get_close_matches(name, [one for one in _KNOWN if row.get(one) is None], n=1, cutoff=0.65)
+            if near:
+                one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
+                yield Wrong(one, f'no field "{name}" is known: "{near[0]}" may be meant', True)
+
+
+def _unknown(text: str) -> list[str]:
+    """Names in a line that the format does not have."""
+    return [name for name in _object(text) if name not in _KNOWN]
+
+
+def _object(text: str) -> dict[str, Any]:
+    """A JSON object; an empty one where the text is none."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _backwards(own: pl.DataFrame) -> pl.DataFrame:
+    """Lines with a time before that of a line of the same witness above them."""
+    latest = pl.col("_time").cum_max().forward_fill().shift(1).over("witness")
+    return own.filter((pl.col("_time") < latest).fill_null(False))
+
+
+def type_of(text: str) -> str:
+    """Why a line could not be decoded: the first field of another type than it has."""
+    content = _object(text)
+    if not content:
+        return "no JSON object of a trace"
+    for name, value in content.items():
+        if name in FIELDS and value is not None and not _fits(name, value):
+            wanted = "a whole number" if OBSERVATIONS[name].is_integer() else "a string"
+            return f'"{name}" is not {wanted}'
+    return "no JSON object of a trace"
+
+
+def _fits(name: str, value: Any) -> bool:
+    if OBSERVATIONS[name].is_integer():
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, str)
+
+
+class Header(NamedTuple):
+    """What the first line of a trace says of all that follow.
+
+    Attributes:
+        release, protocol, cluster: as stated, or None.
+        replicas: ids of the brokers.
+        settings: of the brokers, by name.
+        complete: brokers of which each change is stated.
+        reasons: what is wrong in it.
+    """
+
+    release: str | None = None
+    protocol: str | None = None
+    cluster: str | None = None
+    replicas: tuple[int, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    complete: tuple[int, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+def header(text: str) -> Header:
+    """Read a line of kind ``trace``."""
+    content = _object(text)
+    reasons = [reason for name, value in content.items() if (reason := _header_field(name, value)) is not None]
+    bad = {name for name, value in content.items() if _header_field(name, value) is not None}
+    given = {name: value for name, value in content.items() if name in HEADER and name not in bad}
+    replicas = tuple(given.get("replicas", ()))
+    complete = given.get("complete", False)
+    claimed = replicas if complete is True else tuple(complete or ())
+    if complete is True and not replicas:
+        reasons.append('a trace that is "complete" names its "replicas"')
+    settings = tuple((key, _setting(value)) for key, value in given.get("settings", {}).items())
+    return Header(
+        given.get("release"), given.get("protocol"), given.get("cluster"), replicas, settings, claimed, tuple(reasons)
+    )
+
+
+def _setting(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _header_field(name: str, value: Any) -> str | None:
+    """What is wrong with a field of the header; None where nothing is."""
+    if name in ("schema", "kind", "time", "witness", "detail"):
+        return None
+    if name not in HEADER:
+        near = difflib.get_close_matches(name, HEADER, n=1, cutoff=0.65)
+        return f'no field "{name}" is known: "{near[0]}" may be meant' if near else None
+    return None if _HEADER[name](value) else f'"{name}" is not what it should be: {HEADER[name]["description"]}'
+
+
+def _ids(value: Any) -> bool:
+    most = (1 << 31) - 1
+    return isinstance(value, list) and all(type(one) is int and 0 <= one <= most for one in value)
+
+
+_HEADER: Final[dict[str, Callable[[Any], bool]]] = {
+    "system": lambda value: isinstance(value, str),
+    "release": lambda value: isinstance(value, str) and value[:1].isdigit() and "." in value,
+    "protocol": lambda value: value in ("hw", "epoch"),
+    "cluster": lambda value: isinstance(value, str) and bool(value),
+    "replicas": _ids,
+    "settings": lambda value: isinstance(value, dict) and all(isinstance(one, str | int) for one in value.values()),
+    "complete": lambda value: isinstance(value, bool) or _ids(value),
+}

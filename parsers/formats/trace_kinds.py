@@ -1,0 +1,201 @@
+"""Which fields a line of a trace has, and which of them its kind needs: the one table.
+
+The JSON Schema (``trace.schema.json``) and the tables of ``docs/trace-format.md`` are made of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import polars as pl
+
+from parsers.schema import OBSERVATIONS, Kind
+
+SCHEMA: Final = "forensics.trace/1"
+
+FIELDS: Final = tuple(name for name in OBSERVATIONS if name not in ("line", "byte"))
+"""Columns that a line may carry. Where it stands is told by its own line in the trace."""
+
+PLACE: Final = ("topic", "partition")
+
+
+class Statement(NamedTuple):
+    """A kind of line that a producer of traces writes.
+
+    Attributes:
+        kind: the kind.
+        needs: fields without which the line says nothing.
+        may: fields that say more, where they are known.
+        says: what the line states, in one sentence.
+        of_partition: it is about a replica of a partition, and needs ``topic`` and ``partition``.
+    """
+
+    kind: Kind
+    needs: tuple[str, ...]
+    may: tuple[str, ...]
+    says: str
+    of_partition: bool = True
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """All fields that it needs."""
+        return (*PLACE, *self.needs) if self.of_partition else self.needs
+
+
+STATEMENTS: tuple[Statement, ...] = (
+    Statement(Kind.PROCESS_START, (), (), "A process of the witness begins.", of_partition=False),
+    Statement(Kind.CLEAN_RESTART, (), (), "The process before had stopped cleanly.", of_partition=False),
+    Statement(Kind.UNCLEAN_RESTART, (), (), "The process before was killed or crashed.", of_partition=False),
+    Statement(Kind.SHUTDOWN_BEGIN, (), (), "The process begins to stop.", of_partition=False),
+    Statement(Kind.LOG_CREATED, (), (), "The replica begins with a new, empty log."),
+    Statement(Kind.LOG_LOADED, ("leo",), ("log_start",), "The log as the process found it."),
+    Statement(Kind.HW_LOADED, ("hw",), (), "The high watermark read back after a start."),
+    Statement(
+        Kind.BECOME_LEADER,
+        ("leader_epoch",),
+        ("leo", "hw", "isr"),
+        "The witness leads; `leo` is where the epoch starts.",
+    ),
+    Statement(
+        Kind.BECOME_FOLLOWER,
+        ("leader_epoch",),
+        ("leader", "leo", "hw"),
+        "The witness follows `leader`; `leo` and `hw` are its own, before it truncates.",
+    ),
+    Statement(Kind.TRUNCATE, ("offset",), (), "The replica truncated its log to `offset`."),
+    Statement(Kind.TRUNCATE_FULL, ("offset",), (), "The replica removed its whole log, which begins anew at `offset`."),
+    Statement(
+        Kind.APPEND, ("leo",), ("offset", "hw"), "Records from `offset` on were appended; the log now ends at `leo`."
+    ),
+    Statement(Kind.LEO, ("leo",), ("hw",), "The log end offset at this moment, with `hw` the high watermark too."),
+    Statement(Kind.HW, ("hw",), ("leo",), "The high watermark at this moment, with `leo` the log end offset too."),
+    Statement(Kind.HW_CHECKPOINT, ("hw",), (), "The high watermark in the checkpoint file."),
+    Statement(
+        Kind.EPOCH_ASSIGNED, ("leader_epoch", "offset"), (), "The replica noted that the epoch starts at `offset`."
+    ),
+    Statement(
+        Kind.EPOCH_ENTRY, ("leader_epoch", "offset"), (), "An entry of the epoch file: the epoch starts at `offset`."
+    ),
+    Statement(Kind.LOG_END, ("leo",), ("log_start",), "What the log held when it was looked at last."),
+    Statement(Kind.LOG_START, ("log_start",), (), "Records below `log_start` were deleted."),
+    Statement(Kind.ISR_SHRINK, ("isr",), ("isr_before", "leo", "hw"), "The leader proposes a smaller ISR."),
+    Statement(Kind.ISR_EXPAND, ("isr",), ("isr_before", "leo", "hw"), "The leader proposes a larger ISR."),
+    Statement(Kind.ISR_COMMIT, (), ("isr", "partition_epoch"), "The ISR proposed last is committed."),
+    Statement(Kind.PARTITION_CREATED, (), ("leader", "leader_epoch", "isr"), "The controller made the partition."),
+    Statement(Kind.ELECTION, ("leader", "leader_epoch"), ("isr",), "The controller elected `leader`."),
+    Statement(Kind.UNCLEAN_ELECTION, ("leader",), ("leader_epoch", "isr"), "The leader came from outside the ISR."),
+    Statement(
+        Kind.PRODUCED, ("offset",), ("hw", "detail"), "The leader answered a producer: first `offset` of the records."
+    ),
+)
+"""What a producer of traces writes. The other kinds of ``parsers.schema.Kind`` come from logs of Kafka."""
+
+OF_KIND: Final = {statement.kind: statement for statement in STATEMENTS}
+
+NOT_NEGATIVE: Final = ("partition", "offset", "hw", "hw_before", "leader_hw", "leo", "log_start", "witness", "replica")
+BROKERS: Final = r"^([0-9]{1,9}(,[0-9]{1,9})*)?$"
+TIME: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$"
+
+HEADER: Final[dict[str, dict[str, Any]]] = {
+    "system": {"type": "string", "description": "what wrote the trace, in words"},
+    "release": {"type": "string", "pattern": "^[0-9]+([.][0-9]+)+", "description": "release of Kafka of all replicas"},
+    "protocol": {
+        "enum": ["hw", "epoch"],
+        "description": "how a new follower truncates: to its own high watermark, or by leader epoch",
+    },
+    "cluster": {
+        "type": "string",
+        "minLength": 1,
+        "description": "cluster id: traces of two clusters are never compared",
+    },
+    "replicas": {"type": "array", "items": {"type": "integer", "minimum": 0}, "description": "ids of the brokers"},
+    "settings": {
+        "type": "object",
+        "additionalProperties": {"type": ["string", "integer", "boolean"]},
+        "description": "settings of the brokers by their names in Kafka, such as min.insync.replicas",
+    },
+    "complete": {
+        "type": ["boolean", "array"],
+        "items": {"type": "integer", "minimum": 0},
+        "description": "true, or the brokers of which each change is stated: there an absent line proves something",
+    },
+}
+"""Fields of a line of kind ``trace``, the first of a file, beside ``schema`` and ``kind``."""
+
+_SAYS: Final = {
+    "topic": "left out where the fact concerns a whole broker",
+    "topic_id": "22 characters, where known",
+    "replica": "broker the fact is about; left out where it is the witness itself",
+    "witness": "broker that states it",
+    "kind": "what it states",
+    "message": "name of the message or source it was taken from; left out in a trace that is written as such",
+    "time": "ISO 8601 with a zone",
+    "offset": "see the kind",
+    "hw": "high watermark: first offset that is not committed",
+    "leader_hw": "high watermark that a leader sent",
+    "leo": "log end offset: next offset to be written",
+    "log_start": "first offset that is kept",
+    "isr": "broker ids joined by commas",
+    "detail": "see the kind",
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a line."""
+    properties: dict[str, Any] = {"schema": {"const": SCHEMA}}
+    for name in FIELDS:
+        properties[name] = _type(name) | ({"description": _SAYS[name]} if name in _SAYS else {})
+    own = {"not": {"required": ["message"]}}
+    rules: list[dict[str, Any]] = [
+        {
+            "if": {"properties": {"kind": {"const": Kind.TRACE.value}}},
+            "else": {"propertyNames": {"enum": ["schema", *FIELDS]}},
+        },
+        {
+            "if": {"properties": {"kind": {"enum": [kind.value for kind in OF_KIND]}}, **own},
+            "then": {"properties": {name: {"minimum": 0} for name in NOT_NEGATIVE}},
+        },
+    ]
+    for statement in STATEMENTS:
+        if statement.required:
+            kind = {"properties": {"kind": {"const": statement.kind.value}}, **own}
+            rules.append({"if": kind, "then": {"required": list(statement.required)}})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "One line of a forensics trace",
+        "type": "object",
+        "required": ["schema", "kind"],
+        "additionalProperties": False,
+        "properties": properties | HEADER,
+        "dependentRequired": {"partition": ["topic"]},
+        "allOf": rules,
+    }
+
+
+def _type(name: str) -> dict[str, Any]:
+    if name == "kind":
+        return {"enum": [kind.value for kind in Kind]}
+    if name == "time":
+        return {"type": "string", "pattern": TIME}
+    if name in ("isr", "isr_before"):
+        return {"type": "string", "pattern": BROKERS}
+    if OBSERVATIONS[name].is_integer():
+        bits = 31 if OBSERVATIONS[name] == pl.Int32 else 63
+        return {"type": "integer", "minimum": -(1 << bits), "maximum": (1 << bits) - 1}
+    return {"type": "string"}
+
+
+def statements_table() -> str:
+    """The kinds as a table in Markdown."""
+    rows = ["| kind | needs | may have | states |", "|---|---|---|---|"]
+    for one in STATEMENTS:
+        needs, may = (", ".join(f"`{name}`" for name in names) or "-" for names in (one.needs, one.may))
+        rows.append(f"| `{one.kind.value}` | {needs} | {may} | {one.says} |")
+    return "\n".join(rows)
+
+
+def header_table() -> str:
+    """The fields of the first line as a table in Markdown."""
+    rows = ["| field | what it says |", "|---|---|"]
+    rows += [f"| `{name}` | {field['description']} |" for name, field in HEADER.items()]
+    return "\n".join(rows)
