@@ -103,12 +103,14 @@ def read_trace(lines: pl.DataFrame) -> Trace:
 def _of_header(said: Header, line: int) -> pl.DataFrame:
     """What the first line states, as if each replica had stated it itself."""
     rows: list[dict[str, Any]] = []
+    replicas = sorted({*said.replicas, *said.complete})
     if said.cluster is not None:
-        rows.append({"kind": Kind.BROKER_CLUSTER, "detail": said.cluster})
+        stated = {"kind": Kind.BROKER_CLUSTER, "detail": said.cluster}
+        rows += [{**stated, "witness": one} for one in replicas] or [stated]
     settings = list(said.settings)
     if said.protocol is not None:
         settings.append(("log.message.format.version", _FORMAT[said.protocol]))
-    for replica in sorted({*said.replicas, *said.complete}):
+    for replica in replicas:
         if said.release is not None:
             rows.append({"kind": Kind.BROKER_VERSION, "detail": said.release, "witness": replica})
         rows += [{"kind": Kind.BROKER_CONFIG, "detail": f"{k}={v}", "witness": replica} for k, v in settings]

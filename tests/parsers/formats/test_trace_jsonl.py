@@ -174,7 +174,8 @@ def test_the_first_line_says_of_what_the_others_are() -> None:
     assert reading.notices.is_empty()
     rows = reading.observations.select(pl.col("kind").cast(pl.String), "witness", "detail").rows()
     assert rows == [
-        ("broker_cluster", None, "one"),
+        ("broker_cluster", 1, "one"),
+        ("broker_cluster", 2, "one"),
         ("broker_version", 1, "3.9.1"),
         ("broker_config", 1, "min.insync.replicas=2"),
         ("trace", 1, None),
