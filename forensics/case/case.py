@@ -394,7 +394,8 @@ def _told_in_excerpts(files: Sequence[tuple[Source, FileReading]], observations:
 
 def _told_in_damaged_traces(files: Sequence[tuple[Source, FileReading]], observations: pl.DataFrame) -> set[int]:
     """Brokers that state something in a trace of which some lines could not be read: what those said is missing."""
-    damaged = [n for n, (_, found) in enumerate(files) if found.format == "trace" and found.notices.height]
+    read = ((n, found.notices) for n, (_, found) in enumerate(files) if found.format == "trace")
+    damaged = [n for n, notices in read if notices.get_column("line").count()]
     told = observations.filter(pl.col("source").is_in(damaged)) if damaged else observations.clear()
     return set(told.get_column("broker").drop_nulls().to_list())
 
@@ -515,10 +516,12 @@ def _in_window(rows: pl.DataFrame, reading: Reading, files: Sequence[tuple[Sourc
     keep = in_window(reading)
     if keep is None:
         return rows
-    for number, count in rows.filter(~keep).group_by("source").agg(pl.len()).sort("source").iter_rows():
+    lost = rows.filter(~keep).group_by("source").agg(pl.len()).sort("source")
+    for number, count in lost.iter_rows():
         found = files[number][1]
         found.notices = pl.concat([found.notices, left_out(count)])
-    return rows.filter(keep)
+    claims = (pl.col("kind") == Kind.TRACE.value) & pl.col("source").is_in(lost.get_column("source").implode())
+    return rows.filter(keep & ~claims)  # of which statements are left out, no trace states all
 
 
 def checkpointed(sources: pl.DataFrame) -> frozenset[str]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import polars as pl
 
 from forensics.case.printers import printer
+from forensics.case.trace_clusters import told_apart_by_folder
 from parsers.excerpts.split import is_piece
 from parsers.read import FileReading
 from parsers.schema import Kind
@@ -71,7 +72,7 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
             broker = around.broker(source, above)
         brokers.append(None if word.shared else broker)
         clusters.append(word.cluster if cluster is None else cluster)
-    return brokers, _spread(files, brokers, clusters)
+    return brokers, _spread(files, brokers, told_apart_by_folder(files, clusters))
 
 
 def _spread(

@@ -1,0 +1,63 @@
+"""Traces that name no cluster: two folders in which the same witness speaks are of two clusters."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+
+import polars as pl
+
+from parsers.file_reading import FileReading, note
+from parsers.sources import Source
+
+
+def told_apart_by_folder(
+    files: Sequence[tuple[Source, FileReading]], clusters: Sequence[str | None]
+) -> list[str | None]:
+    """The cluster of each file, with a name made of the folder for traces that name none and cannot be of one cluster.
+
+    Brokers of one cluster have different ids, and each writes one trace. So where the same witness speaks in two
+    folders, the folders are of two clusters, and each such file gets a notice that says so. Where all witnesses differ,
+    they are of one cluster.
+
+    Args:
+        files: sources with what was read; notices are added.
+        clusters: of each file, as far as it is named.
+    """
+    folders: dict[int, str] = {}
+    witnesses: dict[str, set[int]] = {}
+    for number, ((source, found), cluster) in enumerate(zip(files, clusters, strict=True)):
+        if found.format == "trace" and cluster is None:
+            folder = folders[number] = str(PurePosixPath(source.path).parent)
+            spoke = found.observations.get_column("witness").drop_nulls().unique().to_list()
+            witnesses.setdefault(folder, set()).update(spoke)
+    result = list(clusters)
+    for number, folder in folders.items():
+        shared = _shared(witnesses, folder)
+        if shared:
+            result[number] = f"folder {_short(folder, witnesses)}"
+            found = files[number][1]
+            found.notices = pl.concat([found.notices, _notice(shared, witnesses)])
+    return result
+
+
+def _shared(witnesses: Mapping[str, set[int]], folder: str) -> dict[str, set[int]]:
+    """The other folders in which witnesses of a folder speak, and which of them do."""
+    others = {other: theirs & witnesses[folder] for other, theirs in witnesses.items() if other != folder}
+    return {other: both for other, both in others.items() if both}
+
+
+def _short(folder: str, folders: Iterable[str]) -> str:
+    """The name of a folder without what all have in common."""
+    common = os.path.commonpath([f"/{one}" for one in folders])
+    return os.path.relpath(f"/{folder}", common)
+
+
+def _notice(shared: Mapping[str, set[int]], folders: Iterable[str]) -> pl.DataFrame:
+    other, both = min(shared.items())
+    return note(
+        f"this trace names no cluster, and broker {min(both)} speaks in the folder {_short(other, folders)} too: the "
+        "traces of each folder are taken as those of a cluster of their own. If they are of one cluster, name it in "
+        'the first line ("cluster")'
+    )
