@@ -361,6 +361,7 @@ class Replica:
         log_start: first offset it holds.
         checkpoint: high watermark in its checkpoint file, with its evidence.
         on_disk: whether its segments are in the evidence.
+        stated_end: log end offset with which the lines of a trace end that claims to state each change, or None.
         has_logs: whether lines of this broker about the partition are in the evidence.
         first_time: time of its earliest line about the partition.
         directory: path of its data directory in the evidence.
@@ -379,6 +380,12 @@ class Replica:
     starts_empty: bool = False
     magic: int | None = None
     end_refs: tuple[Ref, ...] = ()
+    stated_end: int | None = None
+
+    @property
+    def held_end(self) -> int | None:
+        """Log end offset by its files, else by a complete trace."""
+        return self.end if self.end is not None else self.stated_end
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,6 +184,7 @@ class _Pass:
                 starts_empty=reader.starts_empty,
                 magic=disk.magic,
                 end_refs=(disk.end_ref,) if disk.end_ref is not None else (),
+                stated_end=reader.end if fact.complete else None,
             )
         claimed = frozenset(broker for broker in readers if self.facts.get(broker, NO_FACTS).complete)
         history.coverage = Coverage(printed, claimed=claimed).lowered(missing)
@@ -221,7 +222,9 @@ class _Pass:
             whose -= {*missed}
             history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
         named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
-        skips = history.kraft and not history.coverage.missing_in(Span.WITHIN)
+        # Where each replica's changes are all stated, nobody led in an epoch that none of them names.
+        claimed = named | set(history.replicas) <= history.coverage.claimed
+        skips = claimed or (history.kraft and not history.coverage.missing_in(Span.WITHIN))
         unnamed = leadership.unnamed(
             history.epochs, role_spans, heard=named <= whose, skips=skips, removed=history.removed
         )

@@ -13,10 +13,10 @@ def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int
     """Replicas whose log still gives the offsets the same epochs; a first segment keeps records that were deleted."""
     found: dict[int, tuple[Range, ...]] = {}
     for broker, replica in sorted(history.replicas.items()):
-        if replica.end is None:
+        if replica.held_end is None:
             continue
         bases = history.disks[broker].bases if broker in history.disks else ()
-        kept = same(lineage, replica.lineage, intersect(ranges, [(min([replica.log_start, *bases]), replica.end)]))
+        kept = same(lineage, replica.lineage, intersect(ranges, [(min([replica.log_start, *bases]), replica.held_end)]))
         kept = subtract(kept, history.disks[broker].holes if broker in history.disks else ())
         if kept:
             found[broker] = tuple(kept)

@@ -14,6 +14,17 @@ from forensics.cli import cli
 GOLDEN = Path(__file__).parent.parent / "golden"
 NAMES = ("kip101-0.10.2.2", "unclean-3.9.1", "crashscene-1.1.1", "traps-0.10.2.2")
 UPDATE = os.environ.get("FORENSICS_UPDATE_GOLDEN") == "1"
+WRITTEN = (
+    "epoch-starts",
+    "healthy",
+    "hw-above-leo",
+    "kip-101",
+    "raft-terms",
+    "truncated-below-hw",
+    "two-leaders",
+)
+"""Traces written by hand, each of one question."""
+PATHS = {name: name for name in NAMES} | {f"written/{name}": f"written/{name}/trace.jsonl" for name in WRITTEN}
 SHOWN = re.compile(
     r"(<!-- output of: forensics scan sample_traces/([^\n]+?) -->\n```[a-z]*\n).*?(```\n<!-- end)", re.DOTALL
 )
@@ -30,7 +41,7 @@ def printed(request: pytest.FixtureRequest, repository: Path, monkeypatch: pytes
     return result.stdout
 
 
-@pytest.mark.parametrize(("name", "printed"), [(name, name) for name in NAMES], indirect=["printed"], ids=NAMES)
+@pytest.mark.parametrize(("name", "printed"), PATHS.items(), indirect=["printed"], ids=PATHS)
 def test_the_terminal_shows_this(name: str, printed: str, repository: Path) -> None:
     golden = GOLDEN / f"{name}.txt"
     if UPDATE:
@@ -44,4 +55,8 @@ def test_the_terminal_shows_this(name: str, printed: str, repository: Path) -> N
 
 
 def test_no_golden_file_is_left_over() -> None:
-    assert {path.stem for path in GOLDEN.glob("*.txt")} == set(NAMES)
+    assert {str(path.relative_to(GOLDEN).with_suffix("")) for path in GOLDEN.rglob("*.txt")} == set(PATHS)
+
+
+def test_every_written_trace_is_in_the_table(sample_traces: Path) -> None:
+    assert {path.parent.name for path in sample_traces.glob("written/*/trace.jsonl")} == set(WRITTEN)
