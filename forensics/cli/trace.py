@@ -5,11 +5,17 @@ from __future__ import annotations
 import click
 import polars as pl
 
-from forensics.case import Reading
+from forensics.case import Case, Reading
 from forensics.cli import reading
 from forensics.engines import local
 from forensics.errors import UnwritableOutput
 from parsers.formats.trace_jsonl import write_trace
+
+
+def _cluster(case: Case) -> str | None:
+    """The cluster id, where all of the evidence is of one cluster."""
+    names = {broker.cluster for broker in case.everyone}
+    return next(iter(names)) if len(names) == 1 else None
 
 
 @click.command()
@@ -21,7 +27,8 @@ from parsers.formats.trace_jsonl import write_trace
 def trace(paths: tuple[str, ...], output: str, names: tuple[str, ...], zone: str | None, skews: dict[int, int]) -> None:
     """Write what the evidence states, one statement a line as JSON, times in UTC.
 
-    The result can be scanned in place of the logs it was made from, looked at with jq, and handed on without them.
+    Its first line names the cluster and its brokers; it claims to be complete only where the evidence does. The result
+    can be scanned in place of the logs it was made from, looked at with jq, and handed on without them.
     Record batches are not in it: hand on segments as files.
 
     Example: forensics trace incident/ -p orders-0 -o orders-0.jsonl
@@ -33,7 +40,7 @@ def trace(paths: tuple[str, ...], output: str, names: tuple[str, ...], zone: str
         rows = rows.filter(of_broker | pl.format("{}-{}", "topic", "partition").is_in(names))
     try:
         with click.open_file(output, "w", encoding="utf-8") as stream:
-            for line in write_trace(rows):
+            for line in write_trace(rows, cluster=_cluster(case), replicas=sorted(case.brokers)):
                 stream.write(line + "\n")
     except OSError as error:
         raise UnwritableOutput(f"{output}: {error.strerror}; name a file that can be written") from None

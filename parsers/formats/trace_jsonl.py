@@ -154,19 +154,23 @@ def _line(content: dict[str, Any]) -> str:
     return json.dumps({"schema": SCHEMA, **content}, ensure_ascii=False, separators=(",", ":"))
 
 
-def write_trace(observations: pl.DataFrame) -> Iterator[str]:
+def write_trace(
+    observations: pl.DataFrame, *, cluster: str | None = None, replicas: Sequence[int] = ()
+) -> Iterator[str]:
     """Lines of a trace, without line ends.
 
     Args:
         observations: rows of ``OBSERVATIONS``; a column ``broker``, where there is one, names the witness of rows that
             name none. Times are in UTC.
+        cluster: cluster id, if all are of one.
+        replicas: ids of the brokers.
     """
     rows = observations
     if "broker" in rows.columns:
         rows = rows.with_columns(pl.coalesce("witness", "broker").alias("witness"))
     claimed = rows.filter(pl.col("kind") == Kind.TRACE.value).get_column("witness").drop_nulls().unique().sort()
-    if claimed.len():
-        yield write_header(replicas=claimed.to_list(), complete=claimed.to_list())
+    if claimed.len() or replicas or cluster is not None:
+        yield write_header(cluster=cluster, replicas=replicas or claimed.to_list(), complete=claimed.to_list())
     rows = rows.filter(pl.col("kind") != Kind.TRACE.value)
     time = pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
     # What was written as a trace states no message.
