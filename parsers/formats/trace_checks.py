@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from parsers.formats.trace_kinds import BROKERS, FIELDS, HEADER, NOT_NEGATIVE, OF_KIND, PLACE, STATEMENTS
+from parsers.formats.trace_kinds import BROKERS, FIELDS, HEADER, NOT_NEGATIVE, OF_FILES, OF_KIND, PLACE, STATEMENTS
 from parsers.schema import OBSERVATIONS, Kind
 
 _KNOWN: Final = ("schema", *FIELDS)
@@ -54,6 +54,10 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     for name in ("isr", "isr_before"):
         said = ~pl.col(name).str.contains(BROKERS).fill_null(True)
         yield Wrong(found.filter(said), f'"{name}" is no list of broker ids joined by commas, as in "1,2,3"')
+    for kind, needs in OF_FILES.items():
+        of_file = found.filter((pl.col("kind") == kind.value) & pl.col("message").is_not_null())
+        for name in needs:
+            yield Wrong(of_file.filter(pl.col(name).is_null()), f'a line of kind {kind.value} needs "{name}"')
     own = found.filter(_OWN)
     if own.is_empty():
         return
@@ -77,16 +81,17 @@ def _of_type(found: pl.DataFrame, pattern: str, wanted: str) -> Iterator[Wrong]:
 
 def _missing(own: pl.DataFrame) -> Iterator[Wrong]:
     """Lines without a field that their kind needs."""
-    for statement in STATEMENTS:
-        of_kind = own.filter(pl.col("kind") == statement.kind.value)
+    required = dict(OF_FILES) | {statement.kind: statement.required for statement in STATEMENTS}
+    for kind, names in required.items():
+        of_kind = own.filter(pl.col("kind") == kind.value)
         if of_kind.is_empty():
             continue
-        for name in statement.required:
+        for name in names:
             for row in of_kind.filter(pl.col(name).is_null()).rows(named=True):
                 near = difflib.get_close_matches(name, _unknown(row["text"]), n=1, cutoff=0.65)
                 meant = f': "{near[0]}" may be meant as it' if near else ""
                 one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
-                yield Wrong(one, f'a line of kind {statement.kind.value} needs "{name}"{meant}')
+                yield Wrong(one, f'a line of kind {kind.value} needs "{name}"{meant}')
 
 
 def _null(own: pl.DataFrame) -> Iterator[Wrong]:

@@ -90,6 +90,16 @@ STATEMENTS: tuple[Statement, ...] = (
 )
 """What a producer of traces writes. The other kinds of ``parsers.schema.Kind`` come from logs of Kafka."""
 
+OF_FILES: Final[dict[Kind, tuple[str, ...]]] = {
+    Kind.HW_CHECKPOINT: ("hw",),
+    Kind.EPOCH_ENTRY: ("leader_epoch", "offset"),
+    Kind.LOG_START_CHECKPOINT: ("log_start",),
+    Kind.RECOVERY_POINT: ("offset",),
+    Kind.CLEANER_CHECKPOINT: ("offset",),
+    Kind.LOG_END: ("leo",),
+}
+"""What a file states, and a line needs whatever it was taken from: a checkpoint file has no entry without its value."""
+
 OF_KIND: Final = {statement.kind: statement for statement in STATEMENTS}
 
 NOT_NEGATIVE: Final = ("partition", "offset", "hw", "hw_before", "leader_hw", "leo", "log_start", "witness", "replica")
@@ -156,6 +166,9 @@ def json_schema() -> dict[str, Any]:
             "then": {"properties": {name: {"minimum": 0} for name in NOT_NEGATIVE}},
         },
     ]
+    for file, needs in OF_FILES.items():
+        of_file = {"properties": {"kind": {"const": file.value}}}
+        rules.append({"if": of_file, "then": {"required": list(needs)}})
     for statement in STATEMENTS:
         if statement.required:
             kind = {"properties": {"kind": {"const": statement.kind.value}}, **own}

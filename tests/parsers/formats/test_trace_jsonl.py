@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.formats.trace_jsonl import FIELDS, SCHEMA, json_schema, read_trace, write_header, write_trace
-from parsers.formats.trace_kinds import HEADER, STATEMENTS, Statement
+from parsers.formats.trace_kinds import HEADER, OF_FILES, STATEMENTS, Statement
 from parsers.formats.trace_kinds import json_schema as made_schema
 from parsers.read import read
 from parsers.schema import OBSERVATIONS, Kind, conform
@@ -22,7 +22,7 @@ _INT64 = st.integers(-(1 << 63), (1 << 63) - 1)
 
 def _value(name: str) -> st.SearchStrategy[object]:
     if name == "kind":
-        return st.sampled_from([kind.value for kind in Kind if kind is not Kind.TRACE])
+        return st.sampled_from([kind.value for kind in Kind if kind not in (Kind.TRACE, *OF_FILES)])
     if name in ("isr", "isr_before"):
         return st.lists(st.integers(0, 999_999_999), max_size=4).map(lambda ids: ",".join(map(str, ids)))
     if name == "time":
@@ -124,6 +124,8 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
         (own(kind="isr_shrink", isr=[1, 2]), '"isr" is not a string: the line is left out', False),
         (own(kind="isr_shrink", isr="{1, 2}"), '"isr" is no list of broker ids joined by commas, as in "1,2,3"', False),
         (own(kind="hw", hw=3, time="2024-03-01T10:22:41Z"), '"time" runs backwards', True),
+        (own(kind="log_start_checkpoint"), 'a line of kind log_start_checkpoint needs "log_start"', False),
+        (own(kind="recovery_point", message="recovery-point"), 'a line of kind recovery_point needs "offset"', False),
         ("[1]", "no JSON object", False),
     ],
 )
