@@ -19,7 +19,7 @@ INSTALLED := $(VENV)/.forensics-installed
 DEMO := sample_traces/kip101-0.10.2.2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types bench accuracy same bench-spark clean
+.PHONY: help setup demo test lint format types bench accuracy same fuzz bench-spark clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ accuracy: setup ## compare verdicts with what is known of recorded clusters
 
 same: setup ## compare all verdicts and findings with those of another revision (BASE=REV, ARGS=--quick)
 	@$(PY) -m benchmarks.same $(if $(BASE),--base $(BASE)) $(ARGS)
+
+fuzz: setup ## damage evidence by chance and scan it: no crash, no false proof (ARGS="--seconds 3600")
+	@$(PY) -m benchmarks.fuzz $(ARGS)
 
 bench-spark: setup ## time the Spark engine
 	@$(PY) -m benchmarks.spark $(ARGS)

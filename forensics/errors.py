@@ -31,6 +31,10 @@ class BadBaseline(ForensicsError):
     """A baseline is not what a scan wrote."""
 
 
+class DefectOfProgram(ForensicsError):
+    """This program failed, and no part of the evidence could be told as the cause."""
+
+
 class NoSpark(ForensicsError):
     """Spark cannot be started here."""
 

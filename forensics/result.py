@@ -12,6 +12,8 @@ from forensics.case import quotes
 from forensics.case.quotes import Place
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict
+from forensics.rules.wants import Question
+from parsers.read import FAILED
 
 if TYPE_CHECKING:
     from forensics.case import Case
@@ -36,6 +38,12 @@ class Partition:
         """Rank of its worst finding; past the last severity when it has none."""
         ranks = [f.severity.rank for j in self.judgements.values() for f in j.findings]
         return min(ranks, default=len(Severity))
+
+    @property
+    def failed(self) -> bool:
+        """Whether this program failed on it: what a rule says is not what the evidence says."""
+        wanted = (want for judgement in self.judgements.values() for want in judgement.missing)
+        return any(want.question is Question.PROGRAM_REPAIRED for want in wanted)
 
     @property
     def order(self) -> tuple[object, ...]:
@@ -104,6 +112,12 @@ class Result:
         verdicts = (judgement for one in self.partitions for judgement in one.judgements.values())
         open_ = {severities[one.rule] for one in verdicts if one.verdict is Verdict.UNKNOWN}
         return min(open_, key=lambda one: one.rank, default=None)
+
+    @property
+    def failures(self) -> tuple[int, int]:
+        """On how many files and on how many partitions this program failed: nothing was concluded from them."""
+        files = self.case.sources.filter(pl.col("format") == FAILED).height
+        return files, sum(one.failed for one in self.partitions)
 
     def whole(self) -> Result:
         """The same with what is known among the findings: for reports that tell what happened, not what is new."""

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 from parsers import grep_output, shared_output, zip_salvage
+from parsers.checkpoint_file import integer
 from parsers.excerpts import split as excerpts
 from parsers.sources import HEAD_BYTES, Place, Source
 from parsers.streams import (
@@ -51,10 +52,12 @@ _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SMALL: Final = 256 << 10
 _ZIP_IN_MEMORY: Final = 256 << 20
 _BLOCK: Final = 512
+_LARGEST: Final = 1 << 60  # bytes of a file; file systems end far below
 _SUM: Final = re.compile(rb"[ \0]*[0-7]+[ \0]*")
 """A sum of a header of tar: octal."""
 _MISSING: Final = "files may be missing here"
 _LONG_HEADER: Final = 1 << 20
+_LENGTH_DIGITS: Final = 7  # of a record's length in such a header
 _NO_ARCHIVES: Final = (".jar", ".war", ".ear", ".whl", ".egg")
 _ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _ZIP_ERRORS: Final = (
@@ -249,7 +252,7 @@ def _header(block: bytes) -> tarfile.TarInfo | None:
         found = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
     except (tarfile.HeaderError, ValueError):
         return None
-    return found if found.size >= 0 else None
+    return found if 0 <= found.size <= _LARGEST else None
 
 
 def _tar(archive: Source, memory: Memory) -> tuple[list[Source], list[str]]:
@@ -330,7 +333,7 @@ class _TarListing:
 
     def _member(self, info: tarfile.TarInfo, said: dict[str, str]) -> None:
         name = said.get("path", info.name)
-        size = int(said["size"]) if said.get("size", "").isdigit() else info.size
+        size = self._size(info, said)
         begin = self.at
         data = info.isreg() and not (name.endswith("/") and info.type == tarfile.AREGTYPE)
         if info.issparse() or any(key.startswith("GNU.sparse.") for key in said):
@@ -353,6 +356,15 @@ class _TarListing:
         elif not info.isdir():
             self.skipped += 1
         self._skip(size)
+
+    def _size(self, info: tarfile.TarInfo, said: dict[str, str]) -> int:
+        """Bytes of a member: as its extended header states them, where no file can be as large as its own header."""
+        if "size" not in said:
+            return info.size
+        stated = integer(said["size"], most=_LARGEST)
+        if stated is None:
+            self.broken.append(f"the extended header at byte {self.at - _BLOCK:,} states a size that no file can have")
+        return info.size if stated is None else stated
 
     def _reached(self, path: str, begin: int, size: int) -> Source:
         """The member as a source."""
@@ -438,7 +450,7 @@ def _pax(data: bytes) -> dict[str, str]:
     found: dict[str, str] = {}
     while data:
         length, _, _ = data.partition(b" ")
-        if not length.isdigit() or not len(length) < int(length) <= len(data):
+        if not length.isdigit() or len(length) > _LENGTH_DIGITS or not len(length) < int(length) <= len(data):
             break
         key, _, value = data[len(length) + 1 : int(length)].rstrip(b"\n").partition(b"=")
         found[key.decode("utf-8", "replace")] = value.decode("utf-8", "surrogateescape")

@@ -9,7 +9,7 @@ import polars as pl
 
 from parsers.distances import Distances, together
 from parsers.formats.log_directory import split_directory
-from parsers.reading import Reading
+from parsers.reading import EXCERPT, Reading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, empty
 from parsers.sources import Source
 
@@ -86,7 +86,7 @@ class Taker:
 
 def note(*reasons: str, excerpt: str = "", line: int | None = None) -> pl.DataFrame:
     """A table of notices, one a reason."""
-    rows = [(None, reason, excerpt, line, None) for reason in reasons]
+    rows = [(None, reason, excerpt[:EXCERPT], line, None) for reason in reasons]
     return pl.DataFrame(rows, schema=NOTICES, orient="row")
 
 

@@ -26,6 +26,7 @@ _WHOLE: Final = {
     "irrelevant": IRRELEVANT,
     "gc-log": IRRELEVANT,
     "unreadable": DAMAGED,
+    "failed": DAMAGED,
     "copy": IRRELEVANT,
     "pointer": IRRELEVANT,
 }

@@ -17,6 +17,8 @@ from typing import BinaryIO
 import polars as pl
 
 from parsers import take_data, take_metadata, take_text, text_log
+from parsers.admission import admitted
+from parsers.containment import Defect, contained, each
 from parsers.errors import NotThisFormat
 from parsers.excerpts.reading import piece
 from parsers.excerpts.split import is_piece
@@ -32,8 +34,10 @@ from parsers.walk import in_reading_order
 
 __all__ = [
     "ARCHIVE",
+    "FAILED",
     "GC_LOG",
     "IRRELEVANT",
+    "NOT_READ",
     "OTHER_KINDS",
     "TAKERS",
     "UNKNOWN",
@@ -57,6 +61,10 @@ GC_LOG = "gc-log"
 OTHER_KINDS = (POINTER, IRRELEVANT, GC_LOG)
 """Formats that are known, and say nothing of replication."""
 UNREADABLE = "unreadable"
+FAILED = "failed"
+"""This program failed in reading it: a defect, which its notice names."""
+NOT_READ = (UNREADABLE, FAILED)
+"""Formats of files of which nothing counts."""
 ARCHIVE = "archive"
 
 
@@ -112,7 +120,24 @@ def _may_be_short_log(source: Source) -> bool:
 
 
 def read_unit(sources: Sequence[Source]) -> list[FileReading]:
-    """Read the files of one group; never raises for what is in them."""
+    """Read the files of one group; never raises for what is in them.
+
+    Where the program fails in reading several together, each is read by itself.
+    """
+    found = contained(lambda: _unit(sources))
+    if not isinstance(found, Defect):
+        return found
+    if len(sources) == 1:
+        return [failed(found)]
+    return [reading for source in sources for reading in read_unit([source])]
+
+
+def failed(defect: Defect) -> FileReading:
+    """What is said of a file in reading which the program failed."""
+    return FileReading(FAILED, notices=note(f"not read: {defect}"))
+
+
+def _unit(sources: Sequence[Source]) -> list[FileReading]:
     if take_metadata.belongs(sources[0]):
         watches = [_Watch(source) for source in sources]
         readings = take_metadata.directory([watch.source for watch in watches])
@@ -141,6 +166,11 @@ def _together(sources: Sequence[Source]) -> list[FileReading]:
 
 def read(source: Source) -> FileReading:
     """Read one file by itself; never raises for what is in it."""
+    found = contained(lambda: _read(source))
+    return failed(found) if isinstance(found, Defect) else found
+
+
+def _read(source: Source) -> FileReading:
     if source.problem:
         return FileReading(UNREADABLE, notices=note(source.problem, *source.notes))
     if source.container:
@@ -152,16 +182,21 @@ def read(source: Source) -> FileReading:
 def read_parts(source: Source) -> Iterator[FileReading]:
     """Read one file by itself, a large log in parts that follow each other; never raises for what is in it.
 
-    A part of format ``unreadable`` ends a file that could not be read to its end: nothing before it counts.
+    A part of a format in ``NOT_READ`` ends a file that could not be read to its end: nothing before it counts.
     """
+    for part in each(_read_parts(source)):
+        yield failed(part) if isinstance(part, Defect) else part
+
+
+def _read_parts(source: Source) -> Iterator[FileReading]:
     if source.problem or source.container:
-        yield read(source)
+        yield _read(source)
         return
     watch = _Watch(source)
     before: FileReading | None = None
     for part in _parts(watch.source):
         if before is not None:
-            yield before
+            yield admitted(before)
         before = part
     if before is not None:
         yield watch.told(before)
@@ -205,7 +240,7 @@ class _Watch:
         if cuts or self._notes:
             reading.notices = pl.concat([reading.notices, note(*self._notes, *cuts)])
             reading.log_end = None  # what is not there may be the end of the log
-        return reading
+        return admitted(reading)
 
 
 def _taken(source: Source) -> FileReading:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from parsers.schema import NOTICES, OBSERVATIONS, DamageKind, empty
+from parsers.schema import LEAST, NOTICES, OBSERVATIONS, DamageKind, empty
 
 EXCERPT = 200
 """Characters of the source that a notice quotes at most."""
@@ -55,5 +55,21 @@ class Notices:
 
 
 def observations(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """The rows as a table of ``OBSERVATIONS``; columns a row does not name are null."""
-    return pl.DataFrame(list(rows), schema=OBSERVATIONS) if rows else empty(OBSERVATIONS)
+    """The rows as a table of ``OBSERVATIONS``; columns a row does not name are null.
+
+    A number that its column cannot hold becomes the least that it can, which ``parsers.admission`` takes for none.
+    """
+    if not rows:
+        return empty(OBSERVATIONS)
+    try:
+        return pl.DataFrame(list(rows), schema=OBSERVATIONS)
+    except (OverflowError, TypeError, pl.exceptions.PolarsError):
+        return pl.DataFrame([_fitting(row) for row in rows], schema=OBSERVATIONS)
+
+
+def _fitting(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: least if least is not None and isinstance(value, int) and not least <= value < -least else value
+        for name, value in row.items()
+        for least in (LEAST.get(name),)
+    }

@@ -178,6 +178,10 @@ OBSERVATIONS: dict[str, pl.DataType] = {
 }
 """One fact that a source states about one replica (or one broker), with its place. ``source`` is added by the case."""
 
+_LEAST_OF: dict[pl.DataType, int] = {pl.Int32(): -(2**31), pl.Int64(): -(2**63)}
+LEAST = {name: _LEAST_OF[dtype] for name, dtype in OBSERVATIONS.items() if dtype in _LEAST_OF}
+"""The least number that a column of observations can hold; it stands for one that the column cannot hold."""
+
 BATCHES: dict[str, pl.DataType] = {
     "byte": pl.Int64(),  # where the batch begins in its file
     "size": pl.Int64(),  # whole batch with its 12 leading bytes

@@ -115,7 +115,9 @@ def partition_metadata(source: Source, _head: bytes) -> FileReading:
 def meta_properties(source: Source, _head: bytes) -> FileReading:
     """Whose log directory it is."""
     meta = read_meta_properties(content(source))
-    said = dict(meta.values) if meta.written is None else {**meta.values, WRITTEN: meta.written}
+    # A broker id that none can be is noted there, and is not handed on.
+    values = {k: v for k, v in meta.values.items() if meta.broker_id is not None or k not in ("broker.id", "node.id")}
+    said = values if meta.written is None else {**values, WRITTEN: meta.written}
     return FileReading(META_PROPERTIES, notices=meta.notices, properties=said)
 
 

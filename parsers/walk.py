@@ -6,11 +6,13 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from parsers import remote
 from parsers.containers import Memory, expand
+from parsers.containment import Defect, each
 from parsers.sources import Place, Source, Whole
 
 STDIN = "-"
@@ -28,7 +30,8 @@ def walk(paths: Sequence[str]) -> Iterator[Source]:
     """
     memory = Memory()
     for source in files(paths):
-        yield from expand(source, memory)
+        for found in each(expand(source, memory)):
+            yield replace(source, problem=f"cannot be looked into: {found}") if isinstance(found, Defect) else found
 
 
 def in_reading_order(sources: Sequence[Source]) -> list[int]:
@@ -56,7 +59,7 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
             yield from remote.files(given)
             continue
         root = Path(given)
-        if not root.exists():
+        if not _exists(root):
             raise FileNotFoundError(given)
         if not root.is_dir():
             yield from _one(root, _shown(given), seen)
@@ -68,16 +71,30 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
                 yield _closed(closed.pop(), root, prefix)
             names.sort()
             # A linked folder is not walked into, but must be heard of where it leads out of what is walked.
-            linked = [name for name in names if (Path(directory) / name).is_symlink()]
+            linked = [name for name in names if _is_link(Path(directory) / name)]
             for name in sorted([*files, *linked]):
                 path = Path(directory) / name
                 shown = str(prefix / _shown(path.relative_to(root).as_posix()))
-                if path.is_symlink():
+                if _is_link(path):
                     yield from _link(path, shown, roots)
                 else:
                     yield from _one(path, shown, seen)
         while closed:
             yield _closed(closed.pop(), root, prefix)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # longer than a path may be; a NUL in it
+        return False
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        return path.is_symlink()
+    except OSError:  # longer than a path may be: said when it is looked at
+        return False
 
 
 def _closed(error: OSError, root: Path, prefix: PurePosixPath) -> Source:

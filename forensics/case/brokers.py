@@ -89,7 +89,7 @@ def version_of(text: str | None) -> Release | None:
     >>> version_of("0.10.2-IV0"), version_of("3.9.1"), version_of("")
     ((0, 10, 2), (3, 9, 1), None)
     """
-    found = re.match(r"[0-9]+(?:\.[0-9]+)+", text or "")
+    found = re.match(r"[0-9]{1,9}(?:\.[0-9]{1,9})+", text or "")
     return tuple(int(number) for number in found[0].split(".")) if found else None
 
 

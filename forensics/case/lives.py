@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from forensics.case.order import utc
+from parsers.checkpoint_file import INT32_MAX, integer
 from parsers.file_reading import UTC, FileReading, note
 from parsers.schema import Kind
 from parsers.sources import Source
@@ -346,8 +347,8 @@ def _mark(made: _Marks, kind: str, detail: str | None, moment: datetime) -> None
         made.ends.append(moment)
     elif kind == Kind.BROKER_CLUSTER and detail is not None:
         made.printed.append((moment, detail))
-    elif kind == Kind.CONTROLLER_ACTIVE and detail is not None and detail.isdigit():
-        made.active.append((moment, int(detail)))
+    elif kind == Kind.CONTROLLER_ACTIVE and (epoch := integer(detail or "", most=INT32_MAX)) is not None:
+        made.active.append((moment, epoch))
 
 
 def _told(marks: _Marks) -> list[_Stretch]:

@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
+from parsers.checkpoint_file import integer
 from parsers.file_reading import FileReading, note
 from parsers.schema import Kind
 from parsers.sources import Source
@@ -71,7 +72,9 @@ def _copies(
         source, reading = files[number]
         folder = str(PurePosixPath(source.path).parent)
         if reading.format == "quorum-state":
-            voters[folder] = frozenset(int(v) for v in reading.properties.get("voters", "").split(",") if v)
+            voters[folder] = frozenset(
+                voter for v in reading.properties.get("voters", "").split(",") if (voter := integer(v)) is not None
+            )
         if reading.format in FORMATS and reading.topic == TOPIC:
             found.setdefault(folder, Copy(folder, owner[number])).files.append(number)
     for folder, copy in found.items():

@@ -13,6 +13,7 @@ import polars as pl
 
 from forensics.case.printers import printer
 from forensics.case.trace_clusters import told_apart_by_folder
+from parsers.checkpoint_file import INT32_MAX, integer
 from parsers.excerpts.split import is_piece
 from parsers.read import FileReading
 from parsers.schema import Kind
@@ -240,8 +241,8 @@ def _hosts(source: Source) -> Iterator[tuple[str, str]]:
 def _id(properties: dict[str, str]) -> int | None:
     for key in ("node.id", "broker.id"):
         value = properties.get(key, "").strip()
-        if value.isdigit():
-            return int(value)
+        if (number := integer(value, most=INT32_MAX)) is not None:
+            return number
     return None
 
 
@@ -283,8 +284,8 @@ def _words(files: Sequence[tuple[Source, FileReading]]) -> list[_Word]:
         key, _, value = detail.partition("=")
         if kind == Kind.BROKER_CLUSTER:
             clusters.setdefault(file, set()).add(detail)
-        elif key in ("broker.id", "node.id") and value.strip().isdigit():
-            votes.setdefault(file, Counter())[int(value)] += 1
+        elif key in ("broker.id", "node.id") and (own := integer(value, most=INT32_MAX)) is not None:
+            votes.setdefault(file, Counter())[own] += 1
     for n in logs:
         everyone, cluster = printers.get(n, set()), clusters.get(n, set())
         broker = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 
 import click
 
@@ -18,6 +17,7 @@ from forensics.cli.simulate import simulate
 from forensics.cli.timeline import timeline
 from forensics.cli.trace import trace
 from forensics.errors import ForensicsError
+from parsers.containment import Defect, contained
 
 COMMANDS = (scan, timeline, compare, inspect, trace, rules, explain, simulate, batch, report)
 
@@ -39,12 +39,11 @@ def main(prog_name: str | None = None) -> None:
         prog_name: name for usage lines, where the program's own file name would mislead.
     """
     try:
-        cli(prog_name=prog_name)
+        found = contained(lambda: cli(prog_name=prog_name), expected=(ForensicsError,))
     except ForensicsError as error:
         click.echo(f"forensics: {error}", err=True)
         sys.exit(2)
-    except Exception:  # noqa: BLE001
+    if isinstance(found, Defect):
         # Exit code 1 means findings: a defect must never look like one.
-        traceback.print_exc()
-        click.echo("forensics: this is a defect of the tool; please report it with the lines above", err=True)
+        click.echo(f"{found.trace}forensics: {found}, with the lines above", err=True)
         sys.exit(2)

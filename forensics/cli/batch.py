@@ -17,6 +17,7 @@ import click
 from forensics import tables
 from forensics.case import Reading
 from forensics.cli import reading
+from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.tuned import tuned
 from forensics.reports import jsonl
 from forensics.rules.finding import Severity
@@ -113,7 +114,8 @@ def batch(
 ) -> None:
     """Judge an archive on Spark, with the answers of a scan. What was read and judged before is not read again.
 
-    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood.
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood, 3 no findings, but
+    this program failed on a part of the evidence.
 
     Example: forensics batch archive/ -o judged/ --master 'local[*]' && forensics report judged/
     """
@@ -160,8 +162,13 @@ def batch(
         say(jobs.NOTHING_NEW)
         found = _Found.of(job.output.open()["note"])
     click.echo(_told(result, found, folder), nl=False)
+    failures = (result.failures[0], found.failed)
+    if any(failures):
+        click.echo(failures_text(*failures), err=True)
     if tuning.fails(found.worst, found.unknown):
         sys.exit(1)
+    if any(failures):
+        sys.exit(NOT_JUDGED)
 
 
 def _settings(tuning: Tuning) -> str:
@@ -179,28 +186,32 @@ class _Found:
         partitions: how many there are.
         counts: findings by severity.
         unknown: the worst severity of any rule whose verdict is unknown.
+        failed: partitions on which this program failed.
     """
 
     partitions: int = 0
     counts: Counter[Severity] = field(default_factory=Counter)
     unknown: Severity | None = None
+    failed: int = 0
 
     @staticmethod
     def of(row: Mapping[str, Any]) -> _Found:
         """As a manifest keeps it."""
         counts = Counter({Severity(name): n for name, n in row["findings"].items()})
         unknown = row.get("unknown")
-        return _Found(row["partitions"], counts, Severity(unknown) if unknown is not None else None)
+        worst = Severity(unknown) if unknown is not None else None
+        return _Found(row["partitions"], counts, worst, row.get("failed", 0))
 
     def row(self) -> dict[str, Any]:
         """For a manifest."""
         found = {one.value: n for one, n in self.counts.items()}
         unknown = self.unknown.value if self.unknown is not None else None
-        return {"partitions": self.partitions, "findings": found, "unknown": unknown}
+        return {"partitions": self.partitions, "findings": found, "unknown": unknown, "failed": self.failed}
 
     def add(self, result: Result) -> None:
         """Count."""
         self.partitions += len(result.partitions)
+        self.failed += result.failures[1]
         self.counts.update(finding.severity for finding in result.findings)
         open_ = [one for one in (self.unknown, result.unknown) if one is not None]
         self.unknown = min(open_, key=lambda one: one.rank, default=None)
@@ -240,7 +251,9 @@ def _told(result: Result, found: _Found, folder: str) -> str:
     told = ", ".join(f"{found.counts[one]:,} {one.value}" for one in Severity if found.counts[one]) or "none"
     lines = [f"{found.partitions:,} partitions judged; findings: {told}"]
     sources = result.case.sources
-    for row in sources.filter(sources["format"].is_in(["unreadable", "unknown"])).head(_SHOWN).iter_rows(named=True):
+    for row in (
+        sources.filter(sources["format"].is_in(["failed", "unreadable", "unknown"])).head(_SHOWN).iter_rows(named=True)
+    ):
         lines.append(f"  not read: {row['path']} ({row['format']})")
     damaged = sources.filter(sources["notices"] > 0).sort("notices", "id", descending=[True, False])
     for path, count in damaged.select("path", "notices").head(_SHOWN).iter_rows():

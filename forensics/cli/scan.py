@@ -13,6 +13,7 @@ from forensics import tables
 from forensics.case import Reading
 from forensics.case.order import METADATA_TOPIC
 from forensics.cli import reading
+from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.tuned import tuned
 from forensics.engines import local
 from forensics.errors import NothingMatched, UnwritableOutput
@@ -92,7 +93,8 @@ def scan(
 ) -> None:
     """Judge evidence: logs, data directories, checkpoints.
 
-    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood.
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood, 3 no findings, but
+    this program failed on a part of the evidence.
 
     Example: forensics scan incident/ --topic 'orders*' --tz Europe/Berlin --report incident.html
     """
@@ -112,5 +114,9 @@ def scan(
         _write(page, html.render(result), evidence)
     if folder is not None:
         tables.save(result, Path(folder))
+    if any(result.failures):
+        click.echo(failures_text(*result.failures), err=True)
     if tuning.fails(result.worst, result.unknown):
         sys.exit(1)
+    if any(result.failures):
+        sys.exit(NOT_JUDGED)

@@ -12,13 +12,15 @@ from fnmatch import fnmatchcase
 from forensics.case import Case, Reading, assemble
 from forensics.case.twins import as_copy, copies
 from forensics.engines.inputs import named_by_user
-from forensics.errors import NothingUnderstood
+from forensics.engines.salvage import replayed, without_culprits
+from forensics.errors import DefectOfProgram, ForensicsError, NothingUnderstood
 from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.result import Result, finish
 from forensics.rules import judgements
 from forensics.rules.finding import Judgement
 from parsers import read
+from parsers.containment import Defect, contained
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 from parsers.walk import walk
@@ -58,12 +60,17 @@ def judged(case: Case, topics: Sequence[str] = ()) -> list[tuple[History, list[J
         case: what was taken in.
         topics: patterns; only topics that match one are judged. None means all.
     """
-    found = []
+    found: list[tuple[History, list[Judgement]]] = []
     for part in case.parts:
-        for history in histories(part):
-            if not topics or any(fnmatchcase(history.topic, pattern) for pattern in topics):
-                found.append((history, judgements(history, part)))
+        good, failed = replayed(part, histories)
+        judged = [(one, judgements(one, part)) for one in good if _asked(one, topics)]
+        judged += [one for one in failed if _asked(one[0], topics)]
+        found += sorted(judged, key=lambda one: (one[0].topic, one[0].partition, one[0].incarnation))
     return found
+
+
+def _asked(history: History, topics: Sequence[str]) -> bool:
+    return not topics or any(fnmatchcase(history.topic, pattern) for pattern in topics)
 
 
 @contextlib.contextmanager
@@ -85,8 +92,13 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
         UnreadableInput: a path does not exist.
         NothingUnderstood: nothing in the input is a broker's.
     """
-    files = read_files(paths, progress=progress)
-    case = assemble(files, reading)
+    sources = _listed(paths)
+    files = read_sources(sources, progress=progress)
+    case = contained(lambda: assemble(files, reading), expected=(ForensicsError,))
+    if isinstance(case, Defect):
+        case = without_culprits(lambda: read_sources(sources), reading, case)
+    if isinstance(case, Defect):
+        raise DefectOfProgram(f"this case cannot be put together: {case}")
     if case.observations.is_empty() and case.batches.is_empty():
         looked = ", ".join(taker.what for taker in read.TAKERS if taker.format not in read.OTHER_KINDS)
         raise NothingUnderstood(
@@ -101,8 +113,16 @@ def read_files(paths: Sequence[str], *, progress: Progress | None = None) -> lis
     Raises:
         UnreadableInput: a path does not exist.
     """
+    return read_sources(_listed(paths), progress=progress)
+
+
+def _listed(paths: Sequence[str]) -> list[Source]:
     with named_by_user():
-        sources = list(walk(paths))
+        return list(walk(paths))
+
+
+def read_sources(sources: Sequence[Source], *, progress: Progress | None = None) -> list[tuple[Source, FileReading]]:
+    """Read every source by itself; what was handed in twice is read once."""
     twins = copies(sources)
     found = {number: as_copy(sources[twin.of], twin) for number, twin in twins.items()}
     units = [unit for group in read.units(sources) if (unit := [number for number in group if number not in twins])]

@@ -40,6 +40,7 @@ def forks(
         batches.join(live, on="source", how="semi")
         .join(wanted, on=["topic", "partition"], how="semi")
         .filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
+        .drop_nulls("base_offset")  # a wrapper of v0 or v1 that could not be read into: where it begins is unknown
         .select(*PLACE, "base_offset", "last_offset", *_OF_BATCH)
     )
     for key, pairs in _pairs(found):

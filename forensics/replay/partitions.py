@@ -36,6 +36,7 @@ from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.refusals import complaints
 from forensics.replay.stated import NOTHING, stated
+from parsers.checkpoint_file import INT32_MAX, integer
 from parsers.details import DONE, ROLE_STEPS, Transition, against_settings, log_properties
 from parsers.formats.metadata_log import ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -235,7 +236,7 @@ def _min_insync_replicas(history: History, brokers: Sequence[Broker | None]) -> 
     own = history.properties.get(MIN_INSYNC)
     stated = {own} if own else {b.settings.get(MIN_INSYNC) if b is not None else None for b in brokers}
     value = next(iter(stated)) if len(stated) == 1 else None
-    return int(value) if value is not None and value.isdigit() else None
+    return integer(value, most=INT32_MAX) if value is not None else None
 
 
 def _members(told: Iterable[Event]) -> set[int]:

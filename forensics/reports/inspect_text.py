@@ -23,6 +23,7 @@ _WHAT: Final = {taker.format: taker.what for taker in TAKERS} | {
     "irrelevant": "says nothing of replication",
     "unknown": "no format that is known",
     "unreadable": "could not be read",
+    "failed": "this program failed in reading it",
     "metadata-snapshot": "state of the metadata log at one offset",
 }
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")

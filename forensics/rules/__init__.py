@@ -23,8 +23,10 @@ from forensics.rules import (
     unclean_election,
     uncommitted_truncation,
 )
-from forensics.rules.finding import Judgement, Rule
+from forensics.rules.finding import Judgement, Rule, judgement
 from forensics.rules.suspected import with_suspected
+from forensics.rules.wants import Question, Want
+from parsers.containment import Defect, contained
 
 RULES: tuple[Rule, ...] = (
     # What an operator asks first: is something gone, is something forked, who cut it.
@@ -53,9 +55,21 @@ READ_AS = "no version is in the evidence: read as of 0.11 or later, where follow
 """What a finding says where nothing tells which protocol the brokers followed (KIP-101)."""
 
 
+def _judged(rule: Rule, history: History, case: Case) -> Judgement:
+    found = contained(lambda: rule.judge(history, case))
+    return not_judged(rule, found) if isinstance(found, Defect) else found
+
+
+def not_judged(rule: Rule, defect: Defect) -> Judgement:
+    """The answer of a rule where this program failed: unknown."""
+    return judgement(rule.id, (), [Want(Question.PROGRAM_REPAIRED, because=str(defect))])
+
+
 def judgements(history: History, case: Case) -> list[Judgement]:
     """What every rule says of a partition."""
-    found = with_suspected(history, [rule.judge(history, case) for rule in RULES], RULES)
+    judged = [_judged(rule, history, case) for rule in RULES]
+    suspected = contained(lambda: with_suspected(history, judged, RULES))
+    found = judged if isinstance(suspected, Defect) else suspected
     if history.protocol_told:
         return found
     return [

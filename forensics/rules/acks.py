@@ -9,6 +9,7 @@ from forensics.replay.directory import Ref
 from forensics.replay.history import ACKNOWLEDGED, History, HwStatement
 from forensics.replay.isr import isr_text
 from forensics.rules.finding import Fact
+from parsers.checkpoint_file import INT32_MAX, integer
 
 _SETTING = "min.insync.replicas"
 
@@ -48,13 +49,13 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
 
 def _least(history: History, case: Case, written: Sequence[int]) -> tuple[int, str, tuple[Ref, ...]]:
     """How many replicas had to be in the ISR, in words too, and where that is told."""
-    value = history.properties.get(_SETTING, "")
-    if value.isdigit():
+    value = integer(history.properties.get(_SETTING, ""), most=INT32_MAX)
+    if value is not None:
         refs = (history.properties_ref,) if history.properties_ref is not None else ()
-        return int(value), f"{_SETTING} was {value}", refs
+        return value, f"{_SETTING} was {value}", refs
     leaders = [history.epochs[n].leader for n in written if n in history.epochs]
     for broker in (case.brokers.get(leader) for leader in leaders if leader is not None):
-        value = broker.settings.get(_SETTING, "") if broker is not None else ""
-        if value.isdigit():
-            return int(value), f"{_SETTING} of broker {broker.id} is {value}" if broker is not None else "", ()
+        value = integer(broker.settings.get(_SETTING, ""), most=INT32_MAX) if broker is not None else None
+        if value is not None:
+            return value, f"{_SETTING} of broker {broker.id} is {value}" if broker is not None else "", ()
     return 1, f"{_SETTING} is 1 unless it was set", ()

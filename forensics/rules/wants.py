@@ -41,6 +41,7 @@ class Artefact(StrEnum):
 class Question(StrEnum):
     """What an answer would settle. ``wording`` has a sentence for each."""
 
+    PROGRAM_REPAIRED = "program-repaired"  # this program failed where it should have judged
     # -- what one broker did ------------------------------------------------------------------------------------------
     ITS_LINES = "its-lines"  # none of one log are at hand
     LINES_BETWEEN = "lines-between"  # some are missing between those at hand

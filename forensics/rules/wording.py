@@ -13,6 +13,7 @@ _NAMED = 5
 
 SENTENCES: Mapping[Question, str] = MappingProxyType(
     {
+        Question.PROGRAM_REPAIRED: "a repaired version of this program, which failed on {partition}: {because}",
         Question.ITS_LINES: "{brokers}'s {artefacts}",
         Question.LINES_BETWEEN: (
             "{brokers}'s server.log and state-change.log whole, rotated files too: lines are missing ({because})"

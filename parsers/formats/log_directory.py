@@ -15,6 +15,7 @@ NAME: Final = "log-directory"
 _TOPIC: Final = r"(?P<topic>[A-Za-z0-9._-]{1,249})"
 _CURRENT: Final = re.compile(rf"{_TOPIC}-(?P<partition>[0-9]{{1,10}})")
 _MARKED: Final = re.compile(rf"{_TOPIC}-(?P<partition>[0-9]{{1,10}})\.[0-9a-f]{{32}}-(?P<state>delete|future|stray)")
+_MOST_OFFSET: Final = 2**63 - 1  # offsets are a Java long, and the end of a log must be one too
 _NAME_MAX: Final = 255  # LocalLog cuts the topic so that a marked name fits
 _SEGMENT: Final = re.compile(
     r"(?P<base>[0-9]{20})\.(?P<what>log|index|timeindex|txnindex|snapshot)(?:\.(?P<mark>deleted|cleaned|swap))?"
@@ -104,7 +105,9 @@ def split_segment_file(name: str) -> SegmentFile | None:
         SegmentFile(base_offset=42, what='log', mark='')
     """
     found = _SEGMENT.fullmatch(name)
-    return SegmentFile(int(found["base"]), found["what"], found["mark"] or "") if found else None
+    if found is None or int(found["base"]) >= _MOST_OFFSET:
+        return None
+    return SegmentFile(int(found["base"]), found["what"], found["mark"] or "")
 
 
 def split_metadata_snapshot(name: str) -> MetadataSnapshot | None:
@@ -115,4 +118,6 @@ def split_metadata_snapshot(name: str) -> MetadataSnapshot | None:
         MetadataSnapshot(end_offset=71, epoch=3, mark='')
     """
     found = _SNAPSHOT.fullmatch(name)
-    return MetadataSnapshot(int(found["end"]), int(found["epoch"]), found["mark"] or "") if found else None
+    if found is None or int(found["end"]) >= _MOST_OFFSET or int(found["epoch"]) >= 2**31:
+        return None
+    return MetadataSnapshot(int(found["end"]), int(found["epoch"]), found["mark"] or "")

@@ -65,6 +65,7 @@ _SEARCH: Final = 4 * 1024 * 1024  # bytes searched for a sound batch beyond an u
 _SEARCH_CRC: Final = 64 * 1024 * 1024  # bytes checksummed in that search at most
 _LARGEST: Final = 1 << 30  # log.segment.bytes by default; a batch never spans segments
 _STEP: Final = 16 * 1024 * 1024  # bytes of a stream that are looked at together
+_LAST_LONG: Final = (1 << 63) - 1
 _RELATIVE: Final = (1 << 31) - 1  # offsets in a segment's index are int32 above its base (LogSegment, OffsetIndex)
 
 _Bytes = npt.NDArray[np.uint8]
@@ -437,6 +438,7 @@ def _judge(
     bad_header = (
         (start < 0)
         | (last < start)
+        | (last == _LAST_LONG)  # the next offset would be none
         | (records < 0)
         | (records > last - start + 1)
         | (pl.col("codec") > pl.when(pl.col("magic") == 2).then(4).otherwise(3))

@@ -69,6 +69,7 @@ from forensics.engines.spark.work import (
 from forensics.errors import UnusableOutput
 from forensics.result import Result
 from parsers import read
+from parsers.containment import Defect, contained
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -320,16 +321,16 @@ class Batch:
             return
         probe = self.output.tables(self.generation) / "probe"
         try:
-            self.spark.range(1).write.format(name).save(str(probe))
-        except Exception as error:  # noqa: BLE001 - a class for each way to reach Spark, not all public
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            said = next((line.partition("Exception: ")[2] for line in lines if "Exception: " in line), lines[0])
+            found = contained(lambda: self.spark.range(1).write.format(name).save(str(probe)))
+        finally:
+            shutil.rmtree(probe, ignore_errors=True)
+        if isinstance(found, Defect):  # a class for each way to reach Spark, not all public
+            lines = found.trace.strip().splitlines()
+            said = next((line.partition("Exception: ")[2] for line in lines if "Exception: " in line), found.error)
             raise UnusableOutput(
                 f"--table-format {name}: this session cannot write it ({said}); start it with the format's package "
                 "(--conf spark.jars.packages=...), or write parquet"
-            ) from None
-        finally:
-            shutil.rmtree(probe, ignore_errors=True)
+            )
 
     def convert_tables(self) -> None:
         """Write the large tables in the format that was asked for, in place of Parquet."""

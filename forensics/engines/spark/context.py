@@ -103,8 +103,9 @@ def _merged(rows: list[dict[str, Any]]) -> Facts:
     headers = [json.loads(row["header"]) for row in rows]
     reading = joined([FileReading(**{name: header[name] for name in HEADER}) for header in headers])
     facts = Facts(reading, headers[0]["identity"], headers[0]["sha256"], again=_again(headers))
-    if any(header["format"] == read.UNREADABLE for header in headers):
-        facts.reading = FileReading(read.UNREADABLE)
+    worst = next((name for name in read.NOT_READ for header in headers if header["format"] == name), None)
+    if worst is not None:
+        facts.reading = FileReading(worst)
     splits: list[tuple[int, int | None]] = []
     lines, when = 0, None
     context, names, keys = [], [], []
@@ -286,7 +287,7 @@ def draft(
                     "_zone": _zone(found, reading),
                     "_lines": lines_before,
                     "_when_before": when,
-                    "_rows": found.format not in (read.UNREADABLE, COPY),
+                    "_rows": found.format not in (*read.NOT_READ, COPY),
                     "_batches": not (found.format == "dump-log" and found.batches.is_empty()),
                     "_bytes": of_metadata,
                     "_topic": found.topic,
@@ -302,7 +303,7 @@ def draft(
             named = one.names if bytes_kept is None else one.names.join(bytes_kept, on="byte", how="semi")
             names.append(named.filter(pl.col("topic_id").is_not_null()).select("topic_id", "topic"))
         for rows in [one.context] if one.context is not None else []:
-            if found.format == read.UNREADABLE:
+            if found.format in read.NOT_READ:
                 continue
             mine = rows if bytes_kept is None else rows.join(bytes_kept, on="byte", how="semi", nulls_equal=True)
             lines.append(mine.with_columns(pl.lit(unit, pl.Int64).alias("unit")))
@@ -332,7 +333,7 @@ def draft(
             [
                 (number, None, owner[number] if broker is None else broker, message, 1)
                 for number, unit in enumerate(units)
-                if unit != NO_UNIT and files[number][1].format != read.UNREADABLE
+                if unit != NO_UNIT and files[number][1].format not in read.NOT_READ
                 for broker, message in sorted(facts[unit].spoken, key=repr)
             ],
             schema=SPOKEN,

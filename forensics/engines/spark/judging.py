@@ -96,7 +96,7 @@ BROUGHT: Final[dict[str, pl.DataType]] = {"bucket": pl.Int32(), "rows": pl.Binar
 """Rows of ``CARRIED`` that are judged by one task, packed: the way through the JVM costs one what it costs many."""
 
 _AT_ONCE: Final = 100_000
-_NEVER_CITED: Final = ("irrelevant", "unknown", "archive", "copy", "unreadable")
+_NEVER_CITED: Final = ("irrelevant", "unknown", "archive", "copy", "unreadable", "failed")
 
 
 @dataclass(frozen=True, slots=True)

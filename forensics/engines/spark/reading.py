@@ -19,6 +19,7 @@ from forensics.engines.spark.plan import Piece, Unit
 from forensics.engines.spark.rows import RAW, narrowed, packed
 from parsers import read, text_log
 from parsers.containers import expand
+from parsers.containment import Defect, each
 from parsers.errors import NotByRanges, NotThisFormat
 from parsers.file_reading import UTC, FileReading, joined, note
 from parsers.schema import Kind
@@ -137,7 +138,9 @@ def _of_range(piece: Piece, zone: str) -> Iterator[Told]:
     assert source.place is not None
     assert piece.range is not None
     try:
-        parts = text_log.parts_of_range(source, source.place, piece.range)
+        expected = (NotByRanges, NotThisFormat, OSError)
+        read_here = each(text_log.parts_of_range(source, source.place, piece.range), expected=expected)
+        parts = (read.failed(part) if isinstance(part, Defect) else part for part in read_here)
         yield from _told(unit, piece.split, _or_nothing(parts), zone)
     except (NotByRanges, NotThisFormat):
         yield from _told(unit, piece.split, [FileReading(AGAIN)], zone)
@@ -206,7 +209,7 @@ def _part(unit: Unit, split: int, part: FileReading, facts: _Facts) -> Iterator[
     facts.notices += part.notices.height
     header = FileReading(**{name: getattr(part, name) for name in HEADER})
     facts.whole = header if facts.whole is None else joined([facts.whole, header])
-    if part.format == read.UNREADABLE:
+    if part.format in read.NOT_READ:
         facts.whole.format = part.format
 
 

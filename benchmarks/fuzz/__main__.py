@@ -1,0 +1,106 @@
+"""``make fuzz``: damage files of sample traces and recorded clusters by chance, for as long as is asked.
+
+What fails is printed with its seed, and written with all counts to a file; ``--seed`` and ``--trials 1`` make a trial
+again. Exit code 1 where anything was raised, took too long, or was proven by damage alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tarfile
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from shutil import copytree
+
+from benchmarks.fuzz.trial import Outcome, Subject, trial
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "sample_traces"
+RECORDED = ROOT / "tests" / "cases" / "data"
+
+
+def prepared(folder: Path, names: Sequence[str]) -> list[Path]:
+    """Copies of cases in a folder.
+
+    Args:
+        folder: where they go.
+        names: which; all of them where none is named.
+    """
+    found = []
+    for path in sorted((*SAMPLES.iterdir(), *RECORDED.glob("*.tar.xz"))):
+        name = path.name.removesuffix(".tar.xz")
+        if (names and name not in names) or (path.is_file() and path.suffix != ".xz"):
+            continue
+        if path.is_dir():
+            copytree(path, folder / name)
+        else:
+            with tarfile.open(path) as archive:
+                archive.extractall(folder / name, filter="data")
+        found.append(folder / name)
+    return found
+
+
+def main() -> int:
+    """Run trials, print what they come to."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz")
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--trials", type=int, help="stop after so many")
+    parser.add_argument("--seed", type=int, default=1, help="of the first trial; the next ones count on")
+    parser.add_argument("--limit", type=float, default=60, help="seconds that a scan may take")
+    parser.add_argument("--case", action="append", default=[], help="only these cases")
+    parser.add_argument("--out", type=Path, help="file for every outcome that is not fine, as JSON lines")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        return _run(asked, prepared(Path(made), asked.case))
+
+
+def _run(asked: argparse.Namespace, folders: Sequence[Path]) -> int:
+    subjects: dict[Path, Subject] = {}
+    counts: Counter[str] = Counter()
+    by_mutation: Counter[tuple[str, str]] = Counter()
+    end = time.monotonic() + asked.seconds
+    seed = asked.seed
+    while time.monotonic() < end and (asked.trials is None or seed < asked.seed + asked.trials):
+        folder = folders[seed % len(folders)]
+        if folder not in subjects:
+            subjects[folder] = Subject.of(folder)
+        outcome = trial(subjects[folder], seed, limit=asked.limit)
+        seed += 1
+        if outcome is None:
+            continue
+        counts["scans"] += 1
+        counts["of healthy evidence"] += subjects[folder].healthy
+        for what in said(outcome):
+            counts[what] += 1
+            by_mutation[outcome.mutation, what] += 1
+            print(f"seed {outcome.seed}: {what}: {outcome.case}/{outcome.file}, {outcome.mutation}")
+            print(f"  {outcome.raised or '; '.join((*outcome.failed, *outcome.proofs))}", flush=True)
+        if asked.out is not None and [*said(outcome)]:
+            with asked.out.open("a") as stream:
+                stream.write(json.dumps(asdict(outcome)) + "\n")
+    print(f"seeds {asked.seed} to {seed - 1}: " + ", ".join(f"{count} {what}" for what, count in counts.items()))
+    for (mutation, what), count in by_mutation.most_common():
+        print(f"  {count:5} {what}: {mutation}")
+    return int(any(counts[what] for what in ("raised", "contained defects", "too slow", "false proofs")))
+
+
+def said(outcome: Outcome) -> list[str]:
+    """What is not fine about an outcome."""
+    wrong = {
+        "raised": bool(outcome.raised),
+        "contained defects": bool(outcome.failed),
+        "too slow": outcome.slow,
+        "false proofs": bool(outcome.proofs) and not outcome.forged,
+        "proofs of forged records": bool(outcome.proofs) and outcome.forged,
+    }
+    return [what for what, is_so in wrong.items() if is_so]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

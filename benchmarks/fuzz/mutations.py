@@ -1,0 +1,304 @@
+"""What happens to files: bits flip, digits change, blocks are lost, doubled or put elsewhere, ends are cut.
+
+Each mutation takes the bytes of one file and a source of chance, and gives other bytes; ``None`` where the file has
+nothing to change in that way.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Callable
+from random import Random
+from typing import NamedTuple
+
+import google_crc32c
+
+Change = Callable[[bytes, Random], bytes | None]
+
+
+class Mutation(NamedTuple):
+    """One way in which a file is damaged.
+
+    Attributes:
+        name: for the counts.
+        fits: pattern of the names of files that it is for.
+        change: damages the content.
+        forged: checksums are made right again, which no accident does: what follows from it is no false proof.
+    """
+
+    name: str
+    fits: re.Pattern[str]
+    change: Change
+    forged: bool = False
+
+
+ANY = re.compile(r"")
+SEGMENT = re.compile(r"/[0-9]{20}\.log$|\.checkpoint$")
+TEXT = re.compile(r"(?:^|/)(?!0{10})[^/]*(?:log|checkpoint|properties|metadata|state|txt|json)$")
+NUMBER = re.compile(rb"[0-9]+")
+BLOCK = 512
+
+
+def flipped_bit(data: bytes, chance: Random) -> bytes | None:
+    """One bit anywhere."""
+    if not data:
+        return None
+    changed = bytearray(data)
+    changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def random_bytes(data: bytes, chance: Random) -> bytes | None:
+    """A few bytes of noise in place of others."""
+    if not data:
+        return None
+    at, count = chance.randrange(len(data)), chance.randrange(1, 16)
+    return data[:at] + chance.randbytes(count) + data[at + count :]
+
+
+def inserted(data: bytes, chance: Random) -> bytes | None:
+    """A few bytes too many."""
+    at = chance.randrange(len(data) + 1)
+    return data[:at] + chance.randbytes(chance.randrange(1, 40)) + data[at:]
+
+
+def zeroed(data: bytes, chance: Random) -> bytes | None:
+    """A block of zeros, as a file system leaves it."""
+    at, count = _stretch(data, chance)
+    return data[:at] + bytes(min(count, len(data) - at)) + data[at + count :]
+
+
+def removed(data: bytes, chance: Random) -> bytes | None:
+    """A stretch that is gone."""
+    at, count = _stretch(data, chance)
+    return data[:at] + data[at + count :]
+
+
+def headless(data: bytes, chance: Random) -> bytes | None:
+    """The head that is gone."""
+    return data[chance.randrange(len(data)) :] if data else None
+
+
+def truncated(data: bytes, chance: Random) -> bytes | None:
+    """The end that is gone."""
+    return data[: chance.randrange(len(data))] if data else None
+
+
+def doubled(data: bytes, chance: Random) -> bytes | None:
+    """A stretch that stands there twice."""
+    at, count = _stretch(data, chance)
+    return data[: at + count] + data[at:]
+
+
+def swapped(data: bytes, chance: Random) -> bytes | None:
+    """Two stretches in each other's place."""
+    at, count = _stretch(data, chance)
+    rest = data[at + count :]
+    return data[:at] + rest[:count] + data[at : at + count] + rest[count:]
+
+
+def _stretch(data: bytes, chance: Random) -> tuple[int, int]:
+    size = chance.choice((1, 16, BLOCK, 4096, max(len(data) // 4, 1)))
+    at = chance.randrange(len(data) + 1)
+    return (at // size * size if chance.random() < 0.5 else at), size
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+
+def digit(data: bytes, chance: Random) -> bytes | None:
+    """One digit is another."""
+    places = [place for found in NUMBER.finditer(data) for place in range(*found.span())]
+    if not places:
+        return None
+    at = chance.choice(places)
+    return data[:at] + str(chance.randrange(10)).encode() + data[at + 1 :]
+
+
+_NUMBERS = (b"-1", b"0", b"2147483647", b"2147483648", b"4294967296", b"9223372036854775807", b"18446744073709551616")
+
+
+def number(data: bytes, chance: Random) -> bytes | None:
+    """A number at the edge of what fits, or far beyond."""
+    found = [*NUMBER.finditer(data)]
+    if not found:
+        return None
+    begin, end = chance.choice(found).span()
+    new = b"9" * 5000 if chance.random() < 0.05 else chance.choice(_NUMBERS)
+    return data[:begin] + new + data[end:]
+
+
+def doubled_lines(data: bytes, chance: Random) -> bytes | None:
+    """Lines that stand there twice, as shippers that deliver at least once do it."""
+    lines = data.splitlines(keepends=True)
+    if len(lines) < 2:
+        return None
+    at, count = chance.randrange(len(lines)), chance.choice((1, 5, 40))
+    behind = at + count + chance.choice((0, 0, 10))
+    return b"".join([*lines[:behind], *lines[at : at + count], *lines[behind:]])
+
+
+def lost_lines(data: bytes, chance: Random) -> bytes | None:
+    """Lines that are gone."""
+    lines = data.splitlines(keepends=True)
+    if not lines:
+        return None
+    at = chance.randrange(len(lines))
+    return b"".join([*lines[:at], *lines[at + chance.choice((1, 5, 40)) :]])
+
+
+def moved_lines(data: bytes, chance: Random) -> bytes | None:
+    """Blocks of lines in another order."""
+    lines = data.splitlines(keepends=True)
+    if len(lines) < 3:
+        return None
+    one, two = sorted((chance.randrange(len(lines)), chance.randrange(len(lines))))
+    three = min(two + chance.choice((1, 5, 40)), len(lines))
+    return b"".join([*lines[:one], *lines[two:three], *lines[one:two], *lines[three:]])
+
+
+# -- segments ----------------------------------------------------------------------------------------------------------
+
+_FIELDS = (
+    *(
+        (0, 8),
+        (8, 4),
+        (12, 4),
+        (16, 1),
+        (17, 4),
+        (21, 2),
+        (23, 4),
+        (27, 8),
+        (35, 8),
+        (43, 8),
+        (51, 2),
+        (53, 4),
+        (57, 4),
+    ),
+)
+"""Place and size of the fields of a batch of message format v2."""
+_LEGACY_FIELDS = ((0, 8), (8, 4), (12, 4), (16, 1), (17, 1), (18, 8))
+
+
+def _places(data: bytes) -> list[int]:
+    places, at = [], 0
+    while at + 17 <= len(data):
+        (length,) = struct.unpack_from(">i", data, at + 8)
+        if length < 14 or at + 12 + length > len(data):
+            break
+        places.append(at)
+        at += 12 + length
+    return places
+
+
+def _in_header(data: bytes, chance: Random) -> tuple[int, int, int] | None:
+    places = _places(data)
+    if not places:
+        return None
+    at = chance.choice(places)
+    begin, size = chance.choice(_FIELDS if data[at + 16] == 2 else _LEGACY_FIELDS)
+    return (at, begin, size) if at + begin + size <= len(data) else None
+
+
+def header_bit(data: bytes, chance: Random) -> bytes | None:
+    """One bit of a field of a batch header."""
+    field = _in_header(data, chance)
+    if field is None:
+        return None
+    at, begin, size = field
+    changed = bytearray(data)
+    changed[at + begin + chance.randrange(size)] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def unchecked_bit(data: bytes, chance: Random) -> bytes | None:
+    """One bit of what no checksum covers: base offset or leader epoch of a batch."""
+    places = _places(data)
+    if not places:
+        return None
+    at = chance.choice(places)
+    epoch = data[at + 16] == 2 and chance.random() < 0.5
+    changed = bytearray(data)
+    changed[at + (12 + chance.randrange(4) if epoch else chance.randrange(8))] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def forged_header(data: bytes, chance: Random) -> bytes | None:
+    """Another value of a field of a batch header, under a checksum that is right again."""
+    field = _in_header(data, chance)
+    if field is None:
+        return None
+    at, begin, size = field
+    changed = bytearray(data)
+    value = chance.choice((bytes(size), b"\xff" * size, b"\x7f" + b"\xff" * (size - 1), chance.randbytes(size)))
+    changed[at + begin : at + begin + size] = value
+    (length,) = struct.unpack_from(">i", data, at + 8)
+    end = at + 12 + length
+    if data[at + 16] == 2:
+        struct.pack_into(">I", changed, at + 17, google_crc32c.value(bytes(changed[at + 21 : end])))
+    else:
+        struct.pack_into(">I", changed, at + 12, zlib.crc32(changed[at + 16 : end]))
+    return bytes(changed)
+
+
+def forged_payload(data: bytes, chance: Random) -> bytes | None:
+    """Other bytes in the records of a batch, under a checksum that is right again."""
+    places = [at for at in _places(data) if data[at + 16] == 2]
+    if not places:
+        return None
+    at = chance.choice(places)
+    (length,) = struct.unpack_from(">i", data, at + 8)
+    end = at + 12 + length
+    if end - at <= 62:
+        return None
+    changed = bytearray(data)
+    for _ in range(chance.choice((1, 1, 4))):
+        changed[chance.randrange(at + 61, end)] = chance.choice((0, 0xFF, 0x7F, 0x80, chance.randrange(256)))
+    struct.pack_into(">I", changed, at + 17, google_crc32c.value(bytes(changed[at + 21 : end])))
+    return bytes(changed)
+
+
+def doubled_batch(data: bytes, chance: Random) -> bytes | None:
+    """A batch that stands there twice."""
+    places = _places(data)
+    if not places:
+        return None
+    at = chance.choice(places)
+    end = at + 12 + int(struct.unpack_from(">i", data, at + 8)[0])
+    return data[:end] + data[at:]
+
+
+def lost_batch(data: bytes, chance: Random) -> bytes | None:
+    """A batch that is gone."""
+    places = _places(data)
+    if not places:
+        return None
+    at = chance.choice(places)
+    return data[:at] + data[at + 12 + int(struct.unpack_from(">i", data, at + 8)[0]) :]
+
+
+MUTATIONS: tuple[Mutation, ...] = (
+    Mutation("bit", ANY, flipped_bit),
+    Mutation("bytes", ANY, random_bytes),
+    Mutation("inserted", ANY, inserted),
+    Mutation("zeroed", ANY, zeroed),
+    Mutation("removed", ANY, removed),
+    Mutation("head gone", ANY, headless),
+    Mutation("cut", ANY, truncated),
+    Mutation("doubled", ANY, doubled),
+    Mutation("swapped", ANY, swapped),
+    Mutation("digit", TEXT, digit),
+    Mutation("number", TEXT, number),
+    Mutation("lines twice", TEXT, doubled_lines),
+    Mutation("lines gone", TEXT, lost_lines),
+    Mutation("lines moved", TEXT, moved_lines),
+    Mutation("header bit", SEGMENT, header_bit),
+    Mutation("unchecked bit", SEGMENT, unchecked_bit),
+    Mutation("batch twice", SEGMENT, doubled_batch),
+    Mutation("batch gone", SEGMENT, lost_batch),
+    Mutation("forged header", SEGMENT, forged_header, forged=True),
+    Mutation("forged payload", SEGMENT, forged_payload, forged=True),
+)
+"""Every mutation."""

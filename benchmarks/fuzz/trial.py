@@ -1,0 +1,177 @@
+"""One trial: a file of a case is damaged, the case is scanned whole, and what comes of it is held against the rules.
+
+Nothing may be raised, nothing may take longer than its limit, and on healthy evidence no finding of severity error or
+critical may be proven, but for what the damage itself is. A checksum that is made right again is no accident: what
+follows from such a change counts apart.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from types import FrameType
+
+from benchmarks.fuzz.mutations import MUTATIONS, Mutation
+from forensics.engines.local import scan
+from forensics.errors import NothingUnderstood
+from forensics.replay.history import Confidence
+from forensics.result import Result
+from forensics.rules.finding import Finding, Severity
+from forensics.rules.wants import Question
+
+ABOUT_DAMAGE = frozenset(("segment-damage", "checkpoint-contradiction"))
+"""Rules that speak of damaged files themselves."""
+
+
+class TooSlow(KeyboardInterrupt):
+    """A scan took longer than its limit; as an interrupt it is let through by what contains defects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a trial came to.
+
+    Attributes:
+        case, file: what was damaged.
+        mutation: how.
+        seed: by which the trial can be made again.
+        seconds: how long the scan took.
+        raised: traceback of what it raised, or "".
+        failed: places at which a defect was contained.
+        slow: it took longer than its limit.
+        proofs: findings, on healthy evidence, that only the damage can have brought about and that say to be proven.
+        forged: the mutation made checksums right again.
+    """
+
+    case: str
+    file: str
+    mutation: str
+    seed: int
+    seconds: float
+    raised: str = ""
+    failed: tuple[str, ...] = ()
+    slow: bool = False
+    proofs: tuple[str, ...] = ()
+    forged: bool = False
+
+
+@dataclass(slots=True)
+class Subject:
+    """A case to be damaged.
+
+    Attributes:
+        folder: where it lies; its files are changed and put back.
+        healthy: nothing went wrong in it.
+        files: its files.
+        known: what is proven of it as it is.
+    """
+
+    folder: Path
+    healthy: bool
+    files: list[Path]
+    known: frozenset[tuple[str, str, int]]
+
+    @staticmethod
+    def of(folder: Path) -> Subject:
+        """A case as it is, scanned once."""
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "truth.json")
+        result = scan([str(folder)])
+        healthy = not any(f.severity.rank <= Severity.ERROR.rank for f in result.findings)
+        return Subject(folder, healthy, files, frozenset(map(_key, _proven(result))))
+
+
+def _proven(result: Result) -> Iterator[Finding]:
+    for finding in result.findings:
+        if finding.severity.rank <= Severity.ERROR.rank and finding.confidence is Confidence.PROVEN:
+            yield finding
+
+
+def _key(finding: Finding) -> tuple[str, str, int]:
+    return finding.rule, finding.topic, finding.partition
+
+
+def trial(subject: Subject, seed: int, *, limit: float) -> Outcome | None:
+    """Damage one file of a case by chance, scan the case and put the file back.
+
+    Args:
+        subject: the case.
+        seed: of the chance.
+        limit: seconds that the scan may take.
+
+    Returns:
+        What it came to; None where the mutation has nothing to change in the file.
+    """
+    chance = Random(seed)
+    mutation = chance.choice(MUTATIONS)
+    fitting = [path for path in subject.files if mutation.fits.search(f"/{path.relative_to(subject.folder)}")]
+    if not fitting:
+        return None
+    path = chance.choice(fitting)
+    before = path.read_bytes()
+    after = mutation.change(before, chance)
+    if after is None or after == before:
+        return None
+    try:
+        path.write_bytes(after)
+        return _scanned(subject, path, mutation, seed, limit)
+    finally:
+        path.write_bytes(before)
+
+
+def _scanned(subject: Subject, path: Path, mutation: Mutation, seed: int, limit: float) -> Outcome:
+    began = time.monotonic()
+    raised, slow, failed, proofs = "", False, [], []
+    try:
+        with _limited(limit):
+            result = scan([str(subject.folder)])
+        failed = list(_failures(result))
+        if subject.healthy:
+            new = [f for f in _proven(result) if f.rule not in ABOUT_DAMAGE and _key(f) not in subject.known]
+            proofs = [f"{f.rule} {f.topic}-{f.partition}: {f.summary}" for f in new]
+    except TooSlow:
+        slow = True
+    except NothingUnderstood:
+        pass
+    except BaseException:  # noqa: BLE001 - what the trial looks for
+        raised = traceback.format_exc()
+    return Outcome(
+        case=subject.folder.name,
+        file=str(path.relative_to(subject.folder)),
+        mutation=mutation.name,
+        seed=seed,
+        seconds=time.monotonic() - began,
+        raised=raised,
+        failed=tuple(failed),
+        slow=slow,
+        proofs=tuple(proofs),
+        forged=mutation.forged,
+    )
+
+
+def _failures(result: Result) -> Iterator[str]:
+    for partition in result.partitions:
+        for judgement in partition.judgements.values():
+            yield from {one.because for one in judgement.missing if one.question is Question.PROGRAM_REPAIRED}
+    broken = result.case.sources.filter(result.case.sources["format"] == "failed").get_column("id").to_list()
+    notices = result.case.notices
+    yield from notices.filter(notices["source"].is_in(broken)).get_column("reason").to_list()
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

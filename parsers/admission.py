@@ -1,0 +1,104 @@
+"""What a reader hands over is held to its schema here, before anything else sees it.
+
+Readers bound what they read where they know the format. This is the check that none of them can be forgotten: the
+tables have exactly the columns and types of the schema, and every number is one that Kafka can have written. A row that
+holds another one is left out, with a notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from parsers.checkpoint_file import INT32_MAX, INT64_MAX, integer
+from parsers.file_reading import FileReading, note
+from parsers.schema import BATCHES, LEAST, NOTICES, OBSERVATIONS
+
+_SHOWN: Final = 40
+
+
+class Bound(NamedTuple):
+    """The least and the greatest value of a column."""
+
+    least: int
+    most: int
+
+
+_BROKER: Final = Bound(-1, INT32_MAX)  # -1 where a request or a tool speaks of nobody
+_LEADER: Final = Bound(-3, INT32_MAX)  # -1 none, -2 being deleted (LeaderAndIsr), -3 no change
+_EPOCH: Final = Bound(-1, INT32_MAX)  # -1 unknown (RecordBatch.NO_PARTITION_LEADER_EPOCH)
+_OFFSET: Final = Bound(-2, INT64_MAX - 1)  # -1 unknown, -2 the earliest; an end must fit behind the last
+
+BOUNDS: Final[Mapping[str, Bound]] = {
+    "partition": Bound(-1, INT32_MAX),
+    "replica": _BROKER,
+    "witness": _BROKER,
+    "leader": _LEADER,
+    "leader_epoch": _EPOCH,
+    "previous_epoch": _EPOCH,
+    "partition_epoch": Bound(-1, INT32_MAX),
+    "offset": _OFFSET,
+    "hw": _OFFSET,
+    "hw_before": _OFFSET,
+    "leader_hw": _OFFSET,
+    "leo": _OFFSET,
+    "log_start": _OFFSET,
+}
+"""Bounds of the columns of observations; a column that is not named has those of its type."""
+
+
+_BROKERS: Final = r"^(?:[0-9]{1,10}(?:,[0-9]{1,10})*)?$"
+"""Broker ids joined by ",", or none."""
+
+
+def admitted(reading: FileReading) -> FileReading:
+    """The reading with tables that satisfy their schemas; what is left out for that is noted.
+
+    Raises:
+        TypeError: a table has other columns or types than its schema: a defect of the reader.
+    """
+    for table, schema in ((reading.observations, OBSERVATIONS), (reading.batches, BATCHES), (reading.notices, NOTICES)):
+        if table.schema != schema:
+            wrong = set(table.schema.items()) ^ set(schema.items())
+            raise TypeError(f"a table of {reading.format} has other columns than its schema: {sorted(wrong, key=str)}")
+    if reading.observations.height:
+        _bound(reading)
+    for key in ("broker.id", "node.id"):
+        value = reading.properties.get(key, "").strip()
+        if value.isdigit() and integer(value, most=INT32_MAX) is None:
+            del reading.properties[key]
+            reading.notices = pl.concat(
+                [reading.notices, note(f"{key} is no id that a broker can have", excerpt=value)]
+            )
+    return reading
+
+
+def _bound(reading: FileReading) -> None:
+    """Leave out observations with a number that Kafka cannot have written."""
+    rows = reading.observations
+    outside = [(~pl.col(name).is_between(*bound)).fill_null(value=False).alias(name) for name, bound in BOUNDS.items()]
+    outside += [_no_brokers(name).alias(name) for name in ("isr", "isr_before")]
+    marks = rows.select(outside)
+    wrong = marks.select(pl.any_horizontal(pl.all())).to_series()
+    if not wrong.any():
+        return
+    said = [_notice(rows.filter(marks[name]), name) for name in marks.columns if marks[name].any()]
+    reading.observations = rows.filter(~wrong)
+    reading.notices = pl.concat([reading.notices, *said])
+
+
+def _no_brokers(name: str) -> pl.Expr:
+    """Whether a list of broker ids holds what can be none."""
+    ids = pl.col(name).str.split(",").list.eval(pl.element().cast(pl.Int64, strict=False) > INT32_MAX).list.any()
+    return (~pl.col(name).str.contains(_BROKERS) | ids).fill_null(value=False)
+
+
+def _notice(rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    """One notice for all rows that are left out for one column, at the place of the first."""
+    value, line, byte = rows.select(name, "line", "byte").row(0)
+    count = f"{rows.height:,} statements are" if rows.height > 1 else "1 statement is"
+    shown = "a number that is far too large" if value == LEAST.get(name) else str(value)[:_SHOWN]
+    reason = f"{count} left out: {shown} is no {name.replace('_', ' ')} that can be"
+    return pl.DataFrame([(None, reason, "", line, byte)], schema=NOTICES, orient="row")

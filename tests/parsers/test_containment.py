@@ -1,0 +1,118 @@
+"""A failure stays where it happens, and what is handed over satisfies its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from parsers import read
+from parsers.admission import BOUNDS, admitted
+from parsers.containment import Defect, contained, each
+from parsers.file_reading import FileReading
+from parsers.reading import observations
+from parsers.schema import OBSERVATIONS, Kind
+from parsers.sources import Source
+from parsers.walk import walk
+
+
+def wrong() -> int:
+    raise KeyError("offset")
+
+
+def test_what_fails_becomes_a_defect_with_its_place() -> None:
+    assert contained(lambda: 1) == 1
+    found = contained(lambda: read.printed(10**30))
+    assert isinstance(found, Defect)
+    assert found.place.startswith("parsers/read.py:")
+    assert found.error.startswith("OverflowError: ")
+    assert "please report it" in str(found)
+
+
+def test_a_panic_is_a_defect_and_an_interrupt_is_none() -> None:
+    def panics() -> None:
+        raise pl.exceptions.PanicException("no such column")
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    found = contained(panics)
+    assert isinstance(found, Defect)
+    assert found.error == "PanicException: no such column"
+    with pytest.raises(KeyboardInterrupt):
+        contained(interrupted)
+    with pytest.raises(KeyError):
+        contained(wrong, expected=(KeyError,))
+
+
+def test_items_before_a_defect_are_kept() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        yield 2
+        yield wrong()
+
+    *good, last = each(items())
+    assert good == [1, 2]
+    assert isinstance(last, Defect)
+
+
+def test_a_failing_reader_costs_its_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broker.id.properties").write_text("broker.id=1\n")
+    line = "[2026-11-21 04:11:01,000] INFO Truncating log orders-0 to offset 3. (kafka.log.Log)\n"
+    (tmp_path / "server.log").write_text(line)
+    monkeypatch.setattr("parsers.take_data.read_server_properties", lambda _data: wrong())
+    properties, log = (read.read(source) for source in walk([str(tmp_path)]))
+    assert properties.format == read.FAILED
+    (reason,) = properties.notices["reason"].to_list()
+    assert reason.startswith("not read: a defect of this program at ")
+    assert "KeyError: 'offset'" in reason
+    assert log.format == "broker-log"
+
+
+def test_numbers_that_kafka_cannot_have_written_are_left_out() -> None:
+    rows = observations(
+        [
+            {"kind": Kind.HW, "topic": "orders", "partition": 0, "hw": 5, "line": 1},
+            {"kind": Kind.HW, "topic": "orders", "partition": 0, "hw": -7, "line": 2},
+            {"kind": Kind.HW, "topic": "orders", "partition": 0, "hw": 10**20, "line": 3},
+            {"kind": Kind.ISR_COMMIT, "topic": "orders", "partition": 0, "isr": "1,99999999999", "line": 4},
+            {"kind": Kind.LEADER_AND_ISR, "topic": "orders", "partition": 2**40, "leader": -2, "line": 5},
+            {"kind": Kind.LEADER_AND_ISR, "topic": "orders", "partition": 0, "leader": -2, "isr": "", "line": 6},
+        ]
+    )
+    found = admitted(FileReading("broker-log", observations=rows))
+    assert found.observations["line"].to_list() == [1, 6]
+    assert found.notices.select("reason", "line").rows() == [
+        ("1 statement is left out: a number that is far too large is no partition that can be", 5),
+        ("2 statements are left out: -7 is no hw that can be", 2),
+        ("1 statement is left out: 1,99999999999 is no isr that can be", 4),
+    ]
+
+
+def test_every_bound_is_of_a_column() -> None:
+    assert set(BOUNDS) <= set(OBSERVATIONS)
+
+
+def test_a_table_of_another_schema_is_a_defect() -> None:
+    with pytest.raises(TypeError, match="other columns than its schema"):
+        admitted(FileReading("broker-log", observations=pl.DataFrame({"topic": ["orders"]})))
+
+
+def test_a_defect_while_looking_into_an_archive_costs_that_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.log").write_text("one\n")
+    (tmp_path / "b.log").write_text("two\n")
+    head = Source.head
+
+    def failing(source: Source) -> bytes:
+        if source.name == "a.log":
+            raise IndexError("index out of range")
+        return head(source)
+
+    monkeypatch.setattr(Source, "head", failing)
+    one, two = walk([str(tmp_path)])
+    assert one.problem.startswith("cannot be looked into: a defect of this program at ")
+    assert not two.problem
