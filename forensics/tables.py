@@ -18,6 +18,7 @@ from forensics import __version__
 from forensics.case import Case
 from forensics.case.case import SOURCES
 from forensics.errors import UnwritableOutput
+from forensics.outputs import beside, refuse
 from forensics.replay.timeline import TIMELINE, timeline
 from forensics.result import Partition, Result
 from forensics.rules.causes import BY_ID
@@ -27,6 +28,7 @@ from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 if TYPE_CHECKING:
     from forensics.replay.history import History
+    from parsers.sources import Source
 
 FORMAT = "forensics.tables/1"
 
@@ -289,15 +291,16 @@ def metadata(table: Table) -> dict[str, str]:
     return {"forensics.format": FORMAT, "forensics.table": table.name, "forensics.version": __version__}
 
 
-def save(result: Result, folder: Path) -> list[Path]:
+def save(result: Result, folder: Path, evidence: Iterable[Source] = ()) -> list[Path]:
     """Write every table as Parquet; the same evidence gives the same bytes.
 
     Args:
         result: a finished scan.
         folder: made where it is missing; what is in it may only be what was saved before.
+        evidence: what must not be written over.
 
     Raises:
-        UnwritableOutput: the folder holds something else, or cannot be written.
+        UnwritableOutput: the folder holds something else or evidence, or cannot be written.
     """
     names = {f"{table.name}.parquet" for table in TABLES}
     try:
@@ -308,12 +311,13 @@ def save(result: Result, folder: Path) -> list[Path]:
                 f"{folder}: holds {others[0]}, which is no table of a scan; name a new folder: nothing else is ever "
                 "written over"
             )
-        written = []
-        for table in TABLES:
-            path = folder / f"{table.name}.parquet"
-            frame = table.rows(result).select(pl.col(name).cast(dtype) for name, dtype in table.schema.items())
-            frame.write_parquet(path, compression="zstd", metadata=metadata(table))
-            written.append(path)
+        paths = [folder / f"{table.name}.parquet" for table in TABLES]
+        for path in paths:
+            refuse(path, evidence)
+        with beside(paths) as parts:
+            for table, part in zip(TABLES, parts, strict=True):
+                frame = table.rows(result).select(pl.col(name).cast(dtype) for name, dtype in table.schema.items())
+                frame.write_parquet(part, compression="zstd", metadata=metadata(table))
     except OSError as error:
         raise UnwritableOutput(f"{folder}: {error.strerror or error}; name a folder that can be written") from None
-    return written
+    return paths

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 import click
 
 from forensics import __version__
 from forensics.cli.batch import batch
 from forensics.cli.compare import compare
+from forensics.cli.exits import INTERRUPTED, TERMINATED
 from forensics.cli.explain import explain, rules
 from forensics.cli.inspect import inspect
 from forensics.cli.report import report
@@ -33,17 +38,44 @@ for _command in COMMANDS:
 
 
 def main(prog_name: str | None = None) -> None:
-    """Entry point: exit code 0 nothing found, 1 findings, 2 usage, unreadable input or an error of the tool.
+    """Entry point: ends the process with an exit code.
+
+    0 nothing found, 1 findings, 2 usage, unreadable input or an error of the tool, 3 nothing found but not all judged,
+    130 interrupted, 141 nobody reads the output any more, 143 terminated.
 
     Args:
         prog_name: name for usage lines, where the program's own file name would mislead.
     """
+    signal.signal(signal.SIGTERM, _terminated)
+    expected = (ForensicsError, click.ClickException, click.Abort)
     try:
-        found = contained(lambda: cli(prog_name=prog_name), expected=(ForensicsError,))
+        found = contained(lambda: cli.main(prog_name=prog_name, standalone_mode=False), expected=expected)
     except ForensicsError as error:
         click.echo(f"forensics: {error}", err=True)
         sys.exit(2)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _end(INTERRUPTED, "interrupted; files that were to be written are as they were before")
+    except Terminated:
+        _end(TERMINATED, "terminated; files that were to be written are as they were before")
     if isinstance(found, Defect):
         # Exit code 1 means findings: a defect must never look like one.
         click.echo(f"{found.trace}forensics: {found}, with the lines above", err=True)
         sys.exit(2)
+    sys.exit(found)
+
+
+class Terminated(SystemExit):
+    """The process was asked to end."""
+
+
+def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise Terminated(TERMINATED)
+
+
+def _end(code: int, why: str) -> NoReturn:
+    """End at once: threads that are reading a large file would be waited for."""
+    click.echo(f"forensics: {why}", err=True)
+    os._exit(code)

@@ -16,7 +16,7 @@ import click
 
 from forensics import tables
 from forensics.case import Reading
-from forensics.cli import reading
+from forensics.cli import reading, speaking
 from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.tuned import tuned
 from forensics.reports import jsonl
@@ -155,13 +155,13 @@ def batch(
         for path in shipped:
             spark.addArtifacts(path, pyfile=True)
         if explained:
-            click.echo(_plan(explain(spark, job, options, say)), nl=False)
+            speaking.say(_plan(explain(spark, job, options, say)))
             return
         result = engine.done(spark, job, options, say)
     else:
         say(jobs.NOTHING_NEW)
         found = _Found.of(job.output.open()["note"])
-    click.echo(_told(result, found, folder), nl=False)
+    speaking.say(_told(result, found, folder))
     failures = (result.failures[0], found.failed)
     if any(failures):
         click.echo(failures_text(*failures), err=True)

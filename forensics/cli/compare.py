@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from forensics.cli.speaking import say
 from forensics.engines import local
 from forensics.errors import UnreadableInput
 from forensics.reports import comparison
@@ -38,8 +39,8 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
         near = difflib.get_close_matches(name or "", names, n=5, cutoff=0.3) or names[:5]
         raise UnreadableInput(f"no partition {name} on disk in the evidence; there is {', '.join(near)}")
     if format_name == "json":
-        click.echo(json.dumps(comparison.document(case, found), indent=1, ensure_ascii=False))
+        say(json.dumps(comparison.document(case, found), indent=1, ensure_ascii=False) + "\n")
     else:
-        click.echo(comparison.render(case, found, full=name is not None), nl=False)
+        say(comparison.render(case, found, full=name is not None))
     if any(one.forks for one in found):
         sys.exit(1)

@@ -7,6 +7,13 @@ from typing import Final
 NOT_JUDGED: Final = 3
 """Nothing was found, but this program failed on a part of the evidence."""
 
+NOBODY_READS: Final = 141
+"""Standard output was closed: as a process that its signal ends (128 + SIGPIPE)."""
+INTERRUPTED: Final = 130
+"""128 + SIGINT."""
+TERMINATED: Final = 143
+"""128 + SIGTERM."""
+
 
 def failures_text(files: int, partitions: int) -> str:
     """That this program failed on a part of the evidence.

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from forensics.cli.speaking import say
 from forensics.engines import local
 from forensics.reports import inspect_text
 
@@ -47,12 +48,12 @@ def inspect(paths: tuple[str, ...], coverage: bool, format_name: str, rows: int,
     if format_name == "json" and not coverage:
         raise click.UsageError("--format json is for --coverage")
     if not coverage:
-        click.echo(inspect_text.render(files, rows=rows), nl=False)
+        say(inspect_text.render(files, rows=rows))
         return
     if format_name == "json":
-        click.echo(json.dumps(inspect_text.coverage_document(files), indent=1, ensure_ascii=False))
+        say(json.dumps(inspect_text.coverage_document(files), indent=1, ensure_ascii=False) + "\n")
     else:
-        click.echo(inspect_text.render_coverage(files), nl=False)
+        say(inspect_text.render_coverage(files))
     relevant = sum(found.relevant for _, found in files)
     understood = sum(found.understood for _, found in files)
     if at_least is not None and 100 * understood < at_least * relevant:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from forensics.cli.speaking import say
 from forensics.cli.tuned import tuned
-from forensics.errors import UnwritableOutput
+from forensics.outputs import put_text
 from forensics.reports import REPORTS
 from forensics.reports.redaction import redact
 from forensics.tuning import Tuning, tune
@@ -38,11 +39,8 @@ def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, r
         result = redact(result)
     text = next(report for report in REPORTS if report.name == format_name).render(result)
     if output is None:
-        click.echo(text, nl=False)
+        say(text)
     else:
-        try:
-            Path(output).write_text(text, "utf-8")
-        except OSError as error:
-            raise UnwritableOutput(f"{output}: {error.strerror}; name a file that can be written") from None
+        put_text(output, text)
     if tuning.fails(result.worst, result.unknown):
         sys.exit(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -14,9 +13,11 @@ from forensics.case import Reading
 from forensics.case.order import METADATA_TOPIC
 from forensics.cli import reading
 from forensics.cli.exits import NOT_JUDGED, failures_text
+from forensics.cli.speaking import say
 from forensics.cli.tuned import tuned
 from forensics.engines import local
-from forensics.errors import NothingMatched, UnwritableOutput
+from forensics.errors import NothingMatched
+from forensics.outputs import put_text
 from forensics.reports import REPORTS, html
 from forensics.reports.redaction import redact
 from forensics.result import Result
@@ -24,16 +25,6 @@ from forensics.tuning import Tuning, tune
 
 _SHOWN = 12
 """Topics named where a filter fits none."""
-
-
-def _write(path: str, text: str, evidence: frozenset[str]) -> None:
-    if os.path.realpath(path) in evidence:
-        raise UnwritableOutput(f"{path} is part of the evidence, which is never written to; name another file")
-    try:
-        with click.open_file(path, "w", encoding="utf-8") as stream:
-            stream.write(text)
-    except OSError as error:
-        raise UnwritableOutput(f"{path}: {error.strerror}; name a file that can be written") from None
 
 
 def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
@@ -101,19 +92,21 @@ def scan(
     how = Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone))
     result = tune(local.scan(paths, reading=how, topics=tuning.topics), tuning)
     _named(result, skews, tuning)
-    evidence = frozenset(os.path.realpath(path) for path in result.case.paths)
+    evidence = result.case.files
+    if output == "-":
+        output = None
     if redacted:
         result = redact(result)
     report = next(report for report in REPORTS if report.name == format_name)
     text = report.render(result)
     if output is None:
-        click.echo(text, nl=False)
+        say(text)
     else:
-        _write(output, text, evidence)
+        put_text(output, text, evidence)
     if page is not None:
-        _write(page, html.render(result), evidence)
+        put_text(page, html.render(result), evidence)
     if folder is not None:
-        tables.save(result, Path(folder))
+        tables.save(result, Path(folder), evidence)
     if any(result.failures):
         click.echo(failures_text(*result.failures), err=True)
     if tuning.fails(result.worst, result.unknown):

@@ -10,6 +10,7 @@ import click
 
 from forensics.case import Reading
 from forensics.cli import reading
+from forensics.cli.speaking import say
 from forensics.engines import local
 from forensics.errors import UnreadableInput
 from forensics.replay.partitions import histories
@@ -46,7 +47,7 @@ def timeline(
         hint = f"; there is {', '.join(near)}" if near else ""
         raise UnreadableInput(f"no partition {name} in the evidence{hint}")
     texts = [timeline_text.render(case, history, replay(case, history), width=width, cite=cite) for history in chosen]
-    click.echo("\n".join(texts), nl=False)
+    say("\n".join(texts))
 
 
 def _tables(paths: tuple[str, ...]) -> Stored | None:

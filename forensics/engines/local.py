@@ -127,10 +127,13 @@ def read_sources(sources: Sequence[Source], *, progress: Progress | None = None)
     found = {number: as_copy(sources[twin.of], twin) for number, twin in twins.items()}
     units = [unit for group in read.units(sources) if (unit := [number for number in group if number not in twins])]
     units = read.with_neighbours(sources, units)
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)
+    try:
         results = pool.map(read.read_unit, [[sources[number] for number in unit] for unit in units])
         for unit, readings in zip(units, results, strict=True):
             found.update(zip(unit, readings, strict=True))
             if progress is not None:
                 progress(len(found), len(sources))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # whoever interrupts does not wait for what is left
     return [(source, found[number]) for number, source in enumerate(sources)]

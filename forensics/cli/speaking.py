@@ -1,0 +1,35 @@
+"""What is written to standard output: a full disk or a closed pipe there is no finding, and no defect."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from forensics.cli.exits import NOBODY_READS
+from forensics.errors import UnwritableOutput
+
+
+def say(text: str) -> None:
+    """Write a text to standard output, all of it.
+
+    Raises:
+        UnwritableOutput: it cannot be written.
+        SystemExit: nobody reads it any more, as where ``head`` has seen enough.
+    """
+    try:
+        click.echo(text, nl=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence()
+        sys.exit(NOBODY_READS)
+    except OSError as error:
+        silence()
+        raise UnwritableOutput(f"standard output: {error.strerror}; nothing more was written") from None
+
+
+def silence() -> None:
+    """Let the interpreter end without another try to write what is left."""
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())

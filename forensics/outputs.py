@@ -1,0 +1,85 @@
+"""How files are written: beside their target, and renamed once they are whole. The evidence is never written over.
+
+A scan that is interrupted, or a disk that is full, leaves the file that was there before, or none: never a half one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from forensics.errors import UnwritableOutput
+from parsers.sources import Source
+
+
+@contextlib.contextmanager
+def beside(targets: Sequence[Path]) -> Iterator[list[Path]]:
+    """Paths to write to, each in the folder of its target; they become the targets where all went well, else they go.
+
+    What is no file, such as a device or a pipe, is written to as it is. A link stays one: what it leads to is replaced.
+
+    Raises:
+        UnwritableOutput: a target cannot be written.
+    """
+    at = targets[0]
+    made: list[tuple[Path, Path]] = []
+    try:
+        for at in targets:
+            real = Path(os.path.realpath(at))
+            special = real.exists() and not real.is_file()
+            made.append((real if special else real.with_name(f".{real.name[:200]}.{os.getpid()}.part"), real))
+        yield [part for part, _ in made]
+        for part, real in made:
+            if part != real:
+                part.replace(real)
+    except OSError as error:
+        raise UnwritableOutput(f"{at}: {error.strerror or error}; name a file that can be written") from None
+    finally:
+        for part, real in made:
+            if part != real:
+                part.unlink(missing_ok=True)
+
+
+def put_text(path: str, text: str, evidence: Iterable[Source] = ()) -> None:
+    """Write a text in place of what is there.
+
+    Args:
+        path: where.
+        text: what.
+        evidence: what must not be written over.
+
+    Raises:
+        UnwritableOutput: it cannot be written, or is evidence.
+    """
+    refuse(Path(path), evidence)
+    with beside([Path(path)]) as (part,), part.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def refuse(path: Path, evidence: Iterable[Source]) -> None:
+    """Make sure that a target is no evidence, under whatever name: a hard link is the same file.
+
+    Raises:
+        UnwritableOutput: it is.
+    """
+    known = _identity(path)
+    if known is None:
+        return
+    files = {source.place.file if source.place is not None else _file(source) for source in evidence}
+    if any(_identity(Path(file)) == known for file in files):
+        raise UnwritableOutput(f"{path} is part of the evidence, which is never written to; name another file")
+
+
+def _file(source: Source) -> str:
+    """The file on disk that a source lies in."""
+    return source.path.partition("!/")[0]
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        state = path.stat()
+    except (OSError, ValueError):
+        return None
+    return state.st_dev, state.st_ino

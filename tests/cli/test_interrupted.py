@@ -1,0 +1,133 @@
+"""Interrupted, out of space, with nobody reading: the exit code tells it from findings, and files stay whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+RUN = [sys.executable, "-m", "forensics", "scan"]
+SLOW = """
+import sys, time
+from forensics.engines import local
+def histories(case):
+    print("at work", file=sys.stderr, flush=True)
+    time.sleep(60)
+    return []
+local.histories = histories
+from forensics.cli import main
+sys.argv = ["forensics", "scan", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.fixture
+def case(sample_traces: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sample_traces / "unclean-0.10.2.2", tmp_path / "case"))
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (signal.SIGINT, 130, "interrupted; files that were to be written are as they were before"),
+        (signal.SIGTERM, 143, "terminated; files that were to be written are as they were before"),
+    ],
+)
+def test_a_signal_is_no_finding(number: int, code: int, said: str, case: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("as it was")
+    command = [sys.executable, "-c", SLOW, str(case), "--report", str(page)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        assert running.stderr.readline() == "at work\n"
+        began = time.monotonic()
+        running.send_signal(number)
+        _, errors = running.communicate(timeout=30)
+        assert time.monotonic() - began < 20
+    assert running.returncode == code
+    assert errors.strip() == f"forensics: {said}"
+    assert page.read_text() == "as it was"
+    assert [path.name for path in tmp_path.iterdir()] == ["case", "page.html"] or set(tmp_path.iterdir()) == {
+        case,
+        page,
+    }
+
+
+def test_nobody_reads_the_output(case: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*RUN, str(case)], stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=600
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("to", ["stdout", "-o"])
+def test_a_full_disk_is_one_sentence(to: str, case: Path) -> None:
+    more = ["-o", "/dev/full"] if to == "-o" else []
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*RUN, str(case), *more], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=600
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("forensics: ")
+    assert "No space left on device" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["-o", "--report"])
+@pytest.mark.parametrize("way", ["itself", "hard link", "symbolic link"])
+def test_evidence_is_not_written_over_under_any_name(option: str, way: str, case: Path, tmp_path: Path) -> None:
+    log = case / "broker-1/logs/server.log"
+    before = log.read_bytes()
+    target = log if way == "itself" else tmp_path / "out.html"
+    if way == "hard link":
+        target.hardlink_to(log)
+    elif way == "symbolic link":
+        target.symlink_to(log)
+    done = subprocess.run(
+        [*RUN, str(case), option, str(target)], capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 2
+    assert "is part of the evidence, which is never written to" in done.stderr
+    assert log.read_bytes() == before
+
+
+def test_a_write_that_fails_leaves_what_was_there(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from forensics.engines.local import scan
+    from forensics.errors import UnwritableOutput
+    from forensics.tables import TABLES, save
+
+    result = scan([str(case)])
+    folder = tmp_path / "saved"
+    before = {path: path.read_bytes() for path in save(result, folder)}
+    assert len(before) == len(TABLES)
+    import polars as pl
+
+    write = pl.DataFrame.write_parquet
+
+    def failing(frame: pl.DataFrame, path: Path, **more: object) -> None:
+        if "batches" in path.name:
+            path.write_bytes(b"half")
+            raise OSError(28, "No space left on device")
+        write(frame, path, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", failing)
+    with pytest.raises(UnwritableOutput, match="No space left on device"):
+        save(result, folder)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_access_times_stay(case: Path) -> None:
+    log = case / "broker-1/logs/server.log"
+    os.utime(log, (1_000_000_000, log.stat().st_mtime))
+    subprocess.run([*RUN, str(case)], capture_output=True, check=False, timeout=600)
+    assert log.stat().st_atime == 1_000_000_000
