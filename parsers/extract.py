@@ -257,8 +257,21 @@ def _messages(
                 read, rest = read.filter(fits.is_not_null()), rest.filter(fits.is_null())
             else:
                 rest = rest.clear()
+            if variant.own_row and "replicas=" in variant.regex:
+                read = read.filter(~_contradicts_itself(pl.col("message")))
             fitted.append(read.get_column("line"))
             parts.extend(_rows(read, message, variant))
+
+
+def _contradicts_itself(text: pl.Expr) -> pl.Expr:
+    """Whether an event names a leader that is none of the replicas it names: one of its digits is damaged.
+
+    A leader is a replica (PartitionStateMachine, ReplicationControlManager).
+    """
+    leader = text.str.extract(r"[(, ]leader=([0-9]+)[,)]").cast(pl.Int64, strict=False)
+    replicas = text.str.extract(r"[(, ]replicas=\[?([0-9]+(?:, ?[0-9]+)*)").str.extract_all("[0-9]+")
+    one = text.str.count_matches(r"[(, ]replicas=", literal=False) == 1
+    return (one & ~replicas.cast(pl.List(pl.Int64)).list.contains(leader)).fill_null(value=False)
 
 
 @functools.cache

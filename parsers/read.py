@@ -25,6 +25,7 @@ from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading, Taker, note
 from parsers.formats.log_directory import split_segment_file
 from parsers.formats.offset_checkpoint import FILES as CHECKPOINT_FILES
+from parsers.repeats import once
 from parsers.schema import NOTICES, empty
 from parsers.sources import Source
 from parsers.streams import problem_of
@@ -132,6 +133,11 @@ def read_unit(sources: Sequence[Source]) -> list[FileReading]:
     return [reading for source in sources for reading in read_unit([source])]
 
 
+def handed_over(reading: FileReading) -> FileReading:
+    """The reading as others may see it: what it says twice counts once, and its tables satisfy their schemas."""
+    return admitted(once(reading) if reading.format == text_log.NAME else reading)
+
+
 def failed(defect: Defect) -> FileReading:
     """What is said of a file in reading which the program failed."""
     return FileReading(FAILED, notices=note(f"not read: {defect}"))
@@ -196,7 +202,7 @@ def _read_parts(source: Source) -> Iterator[FileReading]:
     before: FileReading | None = None
     for part in _parts(watch.source):
         if before is not None:
-            yield admitted(before)
+            yield handed_over(before)
         before = part
     if before is not None:
         yield watch.told(before)
@@ -240,7 +246,7 @@ class _Watch:
         if cuts or self._notes:
             reading.notices = pl.concat([reading.notices, note(*self._notes, *cuts)])
             reading.log_end = None  # what is not there may be the end of the log
-        return admitted(reading)
+        return handed_over(reading)
 
 
 def _taken(source: Source) -> FileReading:

@@ -217,7 +217,9 @@ class DamageKind(StrEnum):
     BAD_WRAPPER = "unread wrapper"  # the messages inside a compressed v0 or v1 message could not be counted
     OUT_OF_RANGE = "offset outside the segment"
     OFFSETS_GO_BACK = "offsets go back"
+    MISPLACED = "offsets contradict the batches around"  # no checksum covers the base offset of a batch
     SKIPPED = "records missing within a segment"  # two batches follow one another, and their offsets do not
+    LONE_EPOCH = "leader epoch contradicts the batches around"  # no checksum covers the leader epoch of a batch
     # -- between the segments of one log ------------------------------------------------------------------------------
     GAP = "gap"  # a segment file is missing between two others
     RECORDS_MISSING = "records missing"  # the same, behind a damaged one: no file need be missing

@@ -77,7 +77,7 @@ def segment(source: Source, _head: bytes) -> FileReading:
     assert file is not None
     with source.open() as stream:
         scan = read_segment(stream, base_offset=file.base_offset)
-    reading = FileReading("segment", batches=scan.batches, notices=scan.notices)
+    reading = FileReading("segment", batches=scan.placed(), notices=scan.notices)
     reading.base_offset = file.base_offset
     reading.log_end = scan.log_end_offset
     reading.valid_bytes = scan.valid_bytes

@@ -41,7 +41,15 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for topic, partition, broker, end, first, magic, path in ends.iter_rows():
         one = at(topic, partition, broker)
         one.end, one.first, one.magic, one.directory = end, first, magic, path.rpartition("/")[0]
-    for topic, partition, broker, epoch, start, before, undated, source, byte in _epochs(sound).iter_rows():
+    lone = _lone(case, sound)
+    for topic, partition, broker, source, byte, epoch, first, last in lone.iter_rows():
+        text = f"{DamageKind.LONE_EPOCH}: leader epoch {epoch} of offsets {first} to {last}"
+        at(topic, partition, broker).altered.append((first, last + 1))
+        at(topic, partition, broker).damage.append(
+            Damage(DamageKind.LONE_EPOCH, text, Ref(source=source, byte=byte, note=text))
+        )
+    agreeing = sound.join(lone, on=["source", "byte"], how="anti")
+    for topic, partition, broker, epoch, start, before, undated, source, byte in _epochs(agreeing).iter_rows():
         at(topic, partition, broker).epoch(epoch, start, before, undated, Ref(source=source, byte=byte))
     for topic, partition, broker, first, last in _altered(sound).iter_rows():
         at(topic, partition, broker).altered.append((first, last + 1))
@@ -322,6 +330,31 @@ def _altered(batches: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _lone(case: Case, batches: pl.DataFrame) -> pl.DataFrame:
+    """Batches whose leader epoch contradicts the batches before and behind, and is in no epoch file of the replica.
+
+    No checksum covers the epoch, so one flipped bit changes it. Epochs do not fall along a log; where they do for more
+    than one batch, or where the replica's ``leader-epoch-checkpoint`` knows the epoch, more than one place says so.
+
+    Returns:
+        Columns of ``PLACE``, ``source``, ``byte``, ``leader_epoch``, ``base_offset``, ``last_offset``.
+    """
+    epoch = pl.col("leader_epoch")
+    before, after = epoch.shift(1).over(PLACE), epoch.shift(-1).over(PLACE)
+    agree = before.is_null() | after.is_null() | (before <= after)
+    falls = ((epoch < before) & (after.is_null() | (epoch < after))) | (
+        (epoch > after) & (before.is_null() | (epoch > before))
+    )
+    known = case.observations.filter(pl.col("kind") == Kind.EPOCH_ENTRY.value).select(*PLACE, "leader_epoch").unique()
+    return (
+        batches.filter(pl.col("magic") >= 2)
+        .sort(*PLACE, "base_offset", "source", "byte")
+        .filter((agree & falls).fill_null(value=False))
+        .join(known, on=[*PLACE, "leader_epoch"], how="anti", maintain_order="left")
+        .select(*PLACE, "source", "byte", "leader_epoch", "base_offset", "last_offset")
+    )
+
+
 def _epochs(batches: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame:
     """The batch with which each leader epoch begins in each log, where the one before it ends (``before``), as the
     cleaner takes records on both sides of where a leader began, and of what stood there no epoch is known; and where
@@ -398,13 +431,19 @@ def _apart(case: Case, ordered: pl.DataFrame) -> pl.DataFrame:
 
 
 def _skipped(case: Case, batches: pl.DataFrame, segments: pl.DataFrame) -> pl.DataFrame:
-    """Where the offsets of two batches do not follow one another though their bytes do; nothing tells of a cleaner."""
-    files = segments.filter(pl.col("format") == "segment").select(pl.col("id").alias("source"))
-    rows = batches.join(files, on="source", how="semi").sort(*PLACE, "source", "byte")
+    """Where the offsets of two batches do not follow one another though their bytes do, or the first one of a file does
+    not begin with the offset in its name; nothing tells of a cleaner.
+    """
+    files = segments.filter(pl.col("format") == "segment").select(
+        pl.col("id").alias("source"), pl.col("base_offset").alias("_base")
+    )
+    rows = batches.join(files, on="source", how="inner").sort(*PLACE, "source", "byte")
     rows = rows.join(compacted(case.observations), on=["topic", "partition"], how="anti", maintain_order="left")
     end = (pl.col("last_offset") + 1).shift(1).over("source")
     behind = (pl.col("byte") + pl.col("size")).shift(1).over("source")
-    rows = rows.with_columns(end.alias("_end"), (pl.col("byte") == behind).alias("_next"))
+    rows = rows.with_columns(
+        end.fill_null(pl.col("_base")).alias("_end"), (pl.col("byte") == behind.fill_null(0)).alias("_next")
+    )
     return rows.filter("_next", pl.col("base_offset") > pl.col("_end")).select(
         *PLACE, "_end", "base_offset", "source", "byte"
     )

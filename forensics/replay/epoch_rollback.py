@@ -82,8 +82,9 @@ def begun_twice(history: History) -> list[EpochRollback]:
     # A leader that deleted what lies below knows the epochs from there on, and who follows it keeps its own below.
     deleted = {disk.log_start for disk in history.disks.values() if disk.log_start > 0}
     for broker, disk in sorted(history.disks.items()):
-        if disk.cleaner_point is not None or disk.damage or disk.falls:
+        if disk.cleaner_point is not None or disk.damage or disk.skipped or disk.falls:
             continue  # whole epochs may have gone
+        stated = {epoch: start for epoch, start, _ in disk.entries}
         # Who was not cut by leader epochs may have fetched on behind records that its leader never had.
         blindly = {
             step.target
@@ -95,6 +96,8 @@ def begun_twice(history: History) -> list[EpochRollback]:
         for number, start in disk.begun():
             if start <= disk.log_start or start in blindly or start in deleted:
                 continue
+            if stated.get(number, start) != start:
+                continue  # its own epoch file says otherwise: one of the two is damaged
             other, at, ref = first.setdefault(number, (broker, start, disk.refs[number]))
             if at != start:
                 text = f"leader epoch {number} begins at offset {at} on broker {other}, at {start} on broker {broker}"

@@ -66,7 +66,7 @@ def judge(history: History, case: Case) -> Judgement:
         fell = _fell(disk.stated)
         for fall in disk.falls[:1]:
             findings.append(_falling(history, broker, fall, fell))
-        refuted = _refuted(disk, fell)
+        refuted = _refuted(disk, fell) if _file_is_whole(disk, case) else None
         if refuted is not None:
             findings.append(_file(history, broker, *refuted))
     findings += [_two_starts(history, one) for one in history.stated.epoch_starts]
@@ -148,6 +148,11 @@ def _unread(history: History, case: Case) -> list[Want]:
             if history.replicas[broker].checkpoint is None
         ]
     return wanted
+
+
+def _file_is_whole(disk: Disk, case: Case) -> bool:
+    """Whether the epoch file of a replica is not damaged: a damaged one contradicts nothing."""
+    return disk.directory is None or f"{disk.directory}/leader-epoch-checkpoint" in case.checkpointed
 
 
 def _epoch_file(disk: Disk, *, whole: bool) -> Question | None:

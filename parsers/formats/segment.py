@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
 import google_crc32c
@@ -25,6 +25,7 @@ from parsers import compression
 from parsers.errors import NotThisFormat
 from parsers.reading import Notices
 from parsers.schema import BATCHES, DamageKind, conform, empty
+from parsers.segment_neighbours import misplaced
 
 NAME: Final = "segment"
 
@@ -85,6 +86,8 @@ class SegmentScan:
         log_end_offset: next offset after the last sound batch, as Kafka takes it when it does not recover; the file's
             base offset when no batch is sound, None when that is unknown too.
         magic: message formats seen.
+        sound: of each batch, whether its checksum holds and its offsets can be: by its own header, by the name of the
+            file, and by the batches around it.
     """
 
     batches: pl.DataFrame
@@ -94,6 +97,11 @@ class SegmentScan:
     recovery_end_offset: int | None
     log_end_offset: int | None
     magic: frozenset[int]
+    sound: pl.Series = field(compare=False, repr=False)
+
+    def placed(self) -> pl.DataFrame:
+        """The batches without those whose offsets cannot be: nothing says what stands at the offsets they name."""
+        return self.batches.filter(self.sound | (pl.col("crc_ok") == False).fill_null(value=False))  # noqa: E712
 
 
 def read_segment(
@@ -125,7 +133,6 @@ def read_segment(
     parts: list[pl.DataFrame] = []
     told: list[pl.DataFrame] = []
     soundness: list[pl.Series] = []
-    before: int | None = None
     while True:
         ahead.fill(step)
         view = ahead.view
@@ -139,8 +146,7 @@ def read_segment(
             raise NotThisFormat("the bytes do not begin with a Kafka record batch or message")
         notices = Notices()
         batches = _rows(view, places, magic, verify_crc=verify_crc, limit=limit, notices=notices)
-        sound = _judge(view, batches, base_offset, before, notices)
-        before = _last(batches.filter(sound), before)
+        sound = _judge(view, batches, base_offset, notices)
         parts.append(_moved(batches, ahead.begin))
         soundness.append(sound)
         told.append(_moved(notices.frame(), ahead.begin))
@@ -153,6 +159,7 @@ def read_segment(
     notices = Notices()
     _explain(ahead, notices)
     batches, sound = pl.concat(parts), pl.concat(soundness)
+    sound = _in_place(batches, sound, base_offset, notices)
     return SegmentScan(
         batches=batches,
         notices=pl.concat([*told, notices.frame()]),
@@ -161,6 +168,7 @@ def read_segment(
         recovery_end_offset=_end(batches.filter(sound.cum_min()), base_offset),
         log_end_offset=_end(batches.filter(sound), base_offset),
         magic=frozenset(batches.get_column("magic").unique().to_list()),
+        sound=sound,
     )
 
 
@@ -218,10 +226,6 @@ class _Ahead:
 
 def _moved(rows: pl.DataFrame, by: int) -> pl.DataFrame:
     return rows.with_columns(pl.col("byte") + by) if by else rows
-
-
-def _last(sound: pl.DataFrame, before: int | None) -> int | None:
-    return before if sound.is_empty() else int(sound["last_offset"][-1])
 
 
 def _walk(view: memoryview) -> tuple[_Places, int]:
@@ -428,10 +432,38 @@ def wrapped_messages(message: memoryview, *, limit: int = compression.LIMIT) -> 
 # -- what is wrong -----------------------------------------------------------------------------------------------------
 
 
-def _judge(
-    view: memoryview, batches: pl.DataFrame, base_offset: int | None, before: int | None, notices: Notices
-) -> pl.Series:
-    """Note what the headers get wrong; which batches are sound. ``before`` is the last offset of what came before."""
+def _in_place(batches: pl.DataFrame, sound: pl.Series, base_offset: int | None, notices: Notices) -> pl.Series:
+    """Note sound batches whose offsets contradict those around them; which are left."""
+    among = batches.with_row_index("row").filter(sound)
+    first = among.select(pl.col("base_offset").fill_null(pl.col("last_offset"))).to_series()
+    wrong = misplaced(first.to_numpy(), among["last_offset"].to_numpy(), base_offset)
+    if not wrong.any():
+        return sound
+    rows = among.with_columns(start=first, right=~pl.Series(wrong)).with_columns(
+        before=pl.when("right").then("last_offset").forward_fill(),
+        after=pl.when("right").then("start").backward_fill(),
+    )
+    # Batches that follow one another, each behind the one before, are told of together.
+    goes_on = (pl.col("row") == pl.col("row").shift(1) + 1) & (pl.col("start") > pl.col("last_offset").shift(1))
+    runs = (
+        rows.filter(~pl.col("right"))
+        .with_columns(run=(~goes_on).fill_null(value=True).cum_sum())
+        .group_by("run", maintain_order=True)
+        .agg(pl.col("byte", "start", "before", "after").first(), pl.col("last_offset").last())
+    )
+    for byte, start, last, before, after in runs.select("byte", "start", "last_offset", "before", "after").iter_rows():
+        if before is not None and start <= before:
+            kind, particulars = DamageKind.OFFSETS_GO_BACK, f"{start} to {last} after {before}"
+        elif after is not None:
+            kind, particulars = DamageKind.MISPLACED, f"{start} to {last}, the next one begins at {after}"
+        else:
+            kind, particulars = DamageKind.MISPLACED, f"{start} to {last} after {before}, with nothing behind"
+        notices.add(f"{kind}: {particulars}", kind=kind, byte=byte)
+    return ~batches.with_row_index("row")["row"].is_in(among["row"].filter(pl.Series(wrong)).implode()) & sound
+
+
+def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, notices: Notices) -> pl.Series:
+    """Note what the headers get wrong; which batches are sound."""
     base, last, records = pl.col("base_offset"), pl.col("last_offset"), pl.col("records")
     start = base.fill_null(last)
     bad_crc = (pl.col("crc_ok") == False).fill_null(value=False)  # noqa: E712
@@ -458,25 +490,16 @@ def _judge(
         outside=outside & ~bad_header & ~bad_crc,
         sound=~(bad_crc | bad_header | outside),
     )
-    order = marked.filter("sound").select(
-        "byte", "size", "start", "last", before=pl.col("last").shift(1, fill_value=before)
-    )
-    flags = marked.select(pl.any_horizontal("bad_crc", "bad_header", "outside").any()).item()
-    if not flags and not order.select((pl.col("start") <= pl.col("before")).any()).item():
+    if not marked.select(pl.any_horizontal("bad_crc", "bad_header", "outside").any()).item():
         return marked["sound"]
     offsets = pl.format("{} to {}", "start", "last")
-    # Not pl.format: polars 2.1 panics where it reads a column made by shift() once rows are filtered out.
-    back = pl.concat_str(offsets, pl.lit(" after "), pl.col("before").cast(pl.String))
     header = pl.format("offsets {}, {} records, codec {}", offsets, records.fill_null(0), "codec")
-    for rows, flag, kind, particulars in (
-        (marked, pl.col("bad_crc"), DamageKind.BAD_CRC, pl.format("offsets {}, the header says {}", offsets, "crc")),
-        (marked, pl.col("bad_header"), DamageKind.BAD_HEADER, header),
-        (marked, pl.col("outside"), DamageKind.OUT_OF_RANGE, pl.format(f"{{}}, its name says {base_offset}", offsets)),
-        (order, pl.col("start") <= pl.col("before"), DamageKind.OFFSETS_GO_BACK, back),
+    for flag, kind, particulars in (
+        (pl.col("bad_crc"), DamageKind.BAD_CRC, pl.format("offsets {}, the header says {}", offsets, "crc")),
+        (pl.col("bad_header"), DamageKind.BAD_HEADER, header),
+        (pl.col("outside"), DamageKind.OUT_OF_RANGE, pl.format(f"{{}}, its name says {base_offset}", offsets)),
     ):
-        if not rows.select(flag.any()).item():
-            continue
-        for place, size, text in rows.filter(flag).select("byte", "size", particulars.alias("text")).iter_rows():
+        for place, size, text in marked.filter(flag).select("byte", "size", particulars.alias("text")).iter_rows():
             notices.add(f"{kind}: {text}", kind=kind, excerpt=_hex(view, place, size), byte=place)
     return marked["sound"]
 

@@ -140,7 +140,7 @@ def _of_range(piece: Piece, zone: str) -> Iterator[Told]:
     try:
         expected = (NotByRanges, NotThisFormat, OSError)
         read_here = each(text_log.parts_of_range(source, source.place, piece.range), expected=expected)
-        parts = (read.failed(part) if isinstance(part, Defect) else part for part in read_here)
+        parts = (read.failed(part) if isinstance(part, Defect) else read.handed_over(part) for part in read_here)
         yield from _told(unit, piece.split, _or_nothing(parts), zone)
     except (NotByRanges, NotThisFormat):
         yield from _told(unit, piece.split, [FileReading(AGAIN)], zone)
