@@ -6,12 +6,26 @@ A scan that is interrupted, or a disk that is full, leaves the file that was the
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from forensics.errors import UnwritableOutput
 from parsers.sources import Source
+
+_STEERING = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+def as_json(value: object, *, indent: int | None = None) -> str:
+    r"""A value as JSON, in which nothing that steers a terminal or turns the reading order stands as it is.
+
+    >>> print(as_json({"topic": "a\x9b\u202eb\xe9"}))
+    {"topic": "a\u009b\u202ebé"}
+    """
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # they stand in strings alone
 
 
 @contextlib.contextmanager

@@ -17,6 +17,8 @@ from parsers.file_reading import FileReading, note
 from parsers.schema import BATCHES, LEAST, NOTICES, OBSERVATIONS
 
 _SHOWN: Final = 40
+MOST_ALIKE: Final = 100
+"""Notices of one file that differ in numbers alone and are told one by one; more are told once, with their count."""
 
 
 class Bound(NamedTuple):
@@ -65,6 +67,7 @@ def admitted(reading: FileReading) -> FileReading:
             raise TypeError(f"a table of {reading.format} has other columns than its schema: {sorted(wrong, key=str)}")
     if reading.observations.height:
         _bound(reading)
+    reading.notices = counted(reading.notices)
     for key in ("broker.id", "node.id"):
         value = reading.properties.get(key, "").strip()
         if value.isdigit() and integer(value, most=INT32_MAX) is None:
@@ -73,6 +76,23 @@ def admitted(reading: FileReading) -> FileReading:
                 [reading.notices, note(f"{key} is no id that a broker can have", excerpt=value)]
             )
     return reading
+
+
+def counted(notices: pl.DataFrame) -> pl.DataFrame:
+    """The notices of one file, those of text that differ in numbers alone told once with their count, if they are many.
+
+    Damage in segments is not counted together: each piece has its place in the log.
+    """
+    if notices.height <= MOST_ALIKE:
+        return notices
+    alike = pl.when(pl.col("kind").is_null()).then(pl.col("reason").str.replace_all("[0-9]+", "0"))
+    several = pl.len().over("_alike")
+    rows = notices.with_row_index("_row").with_columns(alike.fill_null(pl.col("_row").cast(pl.String)).alias("_alike"))
+    many = rows.with_columns(several.alias("_many"), pl.col("_row").rank("ordinal").over("_alike").alias("_rank"))
+    told = pl.format("{} ({} like this in the file, this is the first)", "reason", "_many")
+    kept = many.filter((pl.col("_many") <= MOST_ALIKE) | (pl.col("_rank") == 1))
+    reason = pl.when(pl.col("_many") > MOST_ALIKE).then(told).otherwise("reason").alias("reason")
+    return kept.sort("_row").with_columns(reason).select(NOTICES.keys())
 
 
 def _bound(reading: FileReading) -> None:

@@ -264,7 +264,26 @@ def _taken(source: Source) -> FileReading:
 _SPEAKS = "server.log"
 
 
+def _wide(head: bytes) -> str:
+    """Which encoding of two or four bytes a character a text has that is not read; "" where it is no such text."""
+    marked = head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff"))
+    text = head[4:] if marked else head
+    for name, size, places in (("UTF-32", 4, (0, 3)), ("UTF-16", 2, (0, 1))):
+        for place in places:
+            letters = text[place::size]
+            rest = bytes(byte for number, byte in enumerate(text) if number % size != place)
+            if len(letters) >= _LETTERS and not any(rest) and letters.isascii() and 0 not in letters:
+                return name
+    return ""
+
+
+_LETTERS = 16
+
+
 def _stranger(source: Source, head: bytes) -> pl.DataFrame:
+    if wide := _wide(head):
+        mark = " without the mark of it at its beginning" if wide == "UTF-16" else ""
+        return note(f"a text in {wide}{mark}, which is not read: save it as UTF-8")
     if take_text.is_undated(head):
         why = "its lines print the time of day and no date, by which nothing can be ordered: not read"
         return note(f"{why}; put the date before each line, as in 2026-11-21 04:05:49,991")

@@ -32,7 +32,7 @@ def once(reading: FileReading) -> FileReading:
             first=pl.struct(_SAID).is_first_distinct() | time.is_null() | pl.col("line").is_null(),
             back=back,
         )
-        # A block that stands there again begins where time goes back; its last lines may be as late as what came before.
+        # A block that stands there again begins where time goes back; its end may be as late as what came before.
         .select(~pl.col("first") & ((pl.col("back") & ~pl.col("first")).cum_sum() > 0))
         .collect()
         .to_series()

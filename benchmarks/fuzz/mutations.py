@@ -25,7 +25,8 @@ class Mutation(NamedTuple):
         name: for the counts.
         fits: pattern of the names of files that it is for.
         change: damages the content.
-        forged: checksums are made right again, which no accident does: what follows from it is no false proof.
+        forged: no accident does it, as checksums are made right again, or exactly one batch is taken out and no byte
+            more: what follows from it is no false proof.
     """
 
     name: str
@@ -297,7 +298,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation("header bit", SEGMENT, header_bit),
     Mutation("unchecked bit", SEGMENT, unchecked_bit),
     Mutation("batch twice", SEGMENT, doubled_batch),
-    Mutation("batch gone", SEGMENT, lost_batch),
+    Mutation("batch gone", SEGMENT, lost_batch, forged=True),
     Mutation("forged header", SEGMENT, forged_header, forged=True),
     Mutation("forged payload", SEGMENT, forged_payload, forged=True),
 )

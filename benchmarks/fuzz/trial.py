@@ -28,6 +28,9 @@ from forensics.rules.wants import Question
 ABOUT_DAMAGE = frozenset(("segment-damage", "checkpoint-contradiction"))
 """Rules that speak of damaged files themselves."""
 
+SUBJECTS = frozenset((("epoch-divergence", "file"),))
+"""Rules, and the subject of those of their findings that speak of a damaged file itself."""
+
 
 class TooSlow(KeyboardInterrupt):
     """A scan took longer than its limit; as an interrupt it is let through by what contains defects."""
@@ -132,7 +135,7 @@ def _scanned(subject: Subject, path: Path, mutation: Mutation, seed: int, limit:
             result = scan([str(subject.folder)])
         failed = list(_failures(result))
         if subject.healthy:
-            new = [f for f in _proven(result) if f.rule not in ABOUT_DAMAGE and _key(f) not in subject.known]
+            new = [f for f in _proven(result) if not _about_damage(f) and _key(f) not in subject.known]
             proofs = [f"{f.rule} {f.topic}-{f.partition}: {f.summary}" for f in new]
     except TooSlow:
         slow = True
@@ -152,6 +155,10 @@ def _scanned(subject: Subject, path: Path, mutation: Mutation, seed: int, limit:
         proofs=tuple(proofs),
         forged=mutation.forged,
     )
+
+
+def _about_damage(finding: Finding) -> bool:
+    return finding.rule in ABOUT_DAMAGE or (finding.rule, finding.subject) in SUBJECTS
 
 
 def _failures(result: Result) -> Iterator[str]:

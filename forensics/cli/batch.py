@@ -19,6 +19,7 @@ from forensics.case import Reading
 from forensics.cli import reading, speaking
 from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.tuned import tuned
+from forensics.outputs import as_json
 from forensics.reports import jsonl
 from forensics.rules.finding import Severity
 from forensics.tuning import Tuning, tune
@@ -229,7 +230,7 @@ def _findings(result: Result) -> Iterator[tuple[tuple[object, ...], str]]:
 def _verdicts(result: Result) -> Iterator[tuple[tuple[object, ...], str]]:
     for one in result.partitions:
         rows = tables.verdicts_of(one)
-        yield one.order, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        yield one.order, "".join(as_json(row) + "\n" for row in rows)
 
 
 def _plan(found: Explained) -> str:

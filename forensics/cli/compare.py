@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import sys
 
 import click
@@ -11,6 +10,7 @@ import click
 from forensics.cli.speaking import say
 from forensics.engines import local
 from forensics.errors import UnreadableInput
+from forensics.outputs import as_json
 from forensics.reports import comparison
 
 
@@ -39,7 +39,7 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
         near = difflib.get_close_matches(name or "", names, n=5, cutoff=0.3) or names[:5]
         raise UnreadableInput(f"no partition {name} on disk in the evidence; there is {', '.join(near)}")
     if format_name == "json":
-        say(json.dumps(comparison.document(case, found), indent=1, ensure_ascii=False) + "\n")
+        say(as_json(comparison.document(case, found), indent=1) + "\n")
     else:
         say(comparison.render(case, found, full=name is not None))
     if any(one.forks for one in found):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
 from forensics.cli.speaking import say
 from forensics.engines import local
+from forensics.outputs import as_json
 from forensics.reports import inspect_text
 
 
@@ -51,7 +51,7 @@ def inspect(paths: tuple[str, ...], coverage: bool, format_name: str, rows: int,
         say(inspect_text.render(files, rows=rows))
         return
     if format_name == "json":
-        say(json.dumps(inspect_text.coverage_document(files), indent=1, ensure_ascii=False) + "\n")
+        say(as_json(inspect_text.coverage_document(files), indent=1) + "\n")
     else:
         say(inspect_text.render_coverage(files))
     relevant = sum(found.relevant for _, found in files)

@@ -102,9 +102,19 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
     if case.observations.is_empty() and case.batches.is_empty():
         looked = ", ".join(taker.what for taker in read.TAKERS if taker.format not in read.OTHER_KINDS)
         raise NothingUnderstood(
-            f"nothing in {', '.join(paths)} was understood ({len(files)} files); looked for: {looked}"
+            f"nothing in {', '.join(paths)} was understood ({len(files)} files){_why(case)}; looked for: {looked}"
         )
     return case
+
+
+def _why(case: Case) -> str:
+    """What is said of the first files that were not understood."""
+    first = case.notices.unique("source", keep="first", maintain_order=True).head(_REASONS)
+    return "".join(f"; {case.path(source)}: {why}" for source, why in first.select("source", "reason").iter_rows())
+
+
+_REASONS = 5
+"""Files whose reasons are told where nothing was understood."""
 
 
 def read_files(paths: Sequence[str], *, progress: Progress | None = None) -> list[tuple[Source, FileReading]]:

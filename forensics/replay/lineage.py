@@ -8,11 +8,15 @@ from the controller's lines instead of the batch header.
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 
 Range = tuple[int, int]
 """Half-open range of offsets, ``[first, end)``."""
+
+_start = itemgetter(1)
 
 UNKNOWN = -1
 """Epoch of records that no evidence dates. It never proves a difference and never proves a sameness."""
@@ -45,12 +49,8 @@ class Lineage:
 
     def epoch_at(self, offset: int) -> int:
         """Epoch that wrote an offset; ``UNKNOWN`` before the first entry."""
-        found = UNKNOWN
-        for epoch, start in self.entries:
-            if start > offset:
-                break
-            found = epoch
-        return found
+        position = bisect_right(self.entries, offset, key=_start)
+        return self.entries[position - 1][0] if position else UNKNOWN
 
     def oldest_from(self, offset: int) -> int:
         """The lowest epoch that any record from an offset on can be of."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from forensics import __version__
 from forensics.case.coverage import coverage
+from forensics.outputs import as_json
 from forensics.replay.history import History
 from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
@@ -22,7 +23,7 @@ EXAMPLES = 20
 
 def render(result: Result) -> str:
     """The document as indented JSON, ending with a line end."""
-    return json.dumps(document(result), indent=1, ensure_ascii=False) + "\n"
+    return as_json(document(result), indent=1) + "\n"
 
 
 def schema() -> dict[str, Any]:

@@ -5,9 +5,9 @@ A line is a finding as ``forensics.scan/1`` has it, with the key ``schema`` befo
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from forensics.outputs import as_json
 from forensics.reports.json_report import finding_document, schema
 from forensics.result import Result
 from forensics.rules.finding import Finding
@@ -22,7 +22,7 @@ def render(result: Result) -> str:
 
 def line(finding: Finding) -> str:
     """The line of a finding."""
-    return json.dumps({"schema": SCHEMA, **finding_document(finding)}, ensure_ascii=False) + "\n"
+    return as_json({"schema": SCHEMA, **finding_document(finding)}) + "\n"
 
 
 def line_schema() -> dict[str, Any]:

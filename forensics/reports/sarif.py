@@ -8,13 +8,13 @@ alone; a place in a binary file is a byte offset. The story of a finding is a co
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
 from forensics import __version__
+from forensics.outputs import as_json
 from forensics.reports.json_report import EXAMPLES
 from forensics.result import Partition, Result
 from forensics.rules import RULES
@@ -37,7 +37,7 @@ LEVELS = {
 
 def render(result: Result) -> str:
     """The log as indented JSON, ending with a line end."""
-    return json.dumps(document(result), indent=1, ensure_ascii=False) + "\n"
+    return as_json(document(result), indent=1) + "\n"
 
 
 def document(result: Result) -> dict[str, Any]:

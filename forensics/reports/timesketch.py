@@ -49,8 +49,16 @@ def render(result: Result) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows({key: plain(value) if isinstance(value, str) else value for key, value in r.items()} for r in rows)
+    writer.writerows({key: _cell(value) for key, value in r.items()} for r in rows)
     return stream.getvalue()
+
+
+def _cell(value: object) -> object:
+    """A cell that a spreadsheet takes for text, whatever the evidence says: none begins as a formula does."""
+    if not isinstance(value, str):
+        return value
+    text = plain(value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def _at(time: int, what: str) -> Row:

@@ -15,6 +15,8 @@ from parsers.schema import Kind
 
 NAME: Final = "epoch-checkpoint"
 FILE: Final = "leader-epoch-checkpoint"
+MOST_ENTRIES: Final = 20_000
+"""Leader epochs that are read of one replica, the last ones: one is added at each change of leader."""
 
 
 def read_epoch_checkpoint(data: bytes, topic: str, partition: int) -> Reading:
@@ -55,4 +57,7 @@ def read_epoch_checkpoint(data: bytes, topic: str, partition: int) -> Reading:
                 "line": line,
             }
         )
+    if len(rows) > MOST_ENTRIES:
+        notices.add(f"{len(rows):,} entries: only the last {MOST_ENTRIES:,} are used", line=rows[-MOST_ENTRIES]["line"])
+        rows = rows[-MOST_ENTRIES:]
     return Reading(observations(rows), notices.frame())
