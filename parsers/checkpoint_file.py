@@ -66,6 +66,13 @@ def entries(data: bytes, fields: int, notices: Notices) -> Iterator[tuple[int, l
         notices.add(f"{count} entries are announced, {read} are there", excerpt=_text(lines[1]), line=2)
 
 
+def is_cut(data: bytes) -> bool:
+    """Whether the end of a checkpoint file is gone: a line without an end, or fewer lines than it announces."""
+    lines = data.split(b"\n")
+    count = _number(lines[1]) if len(lines) > 2 else None
+    return bool(data) and (bool(lines[-1]) or count is None or count > len(lines) - 3)
+
+
 def integer(text: str, *, least: int = 0, most: int = INT64_MAX) -> int | None:
     """The number, or None where the text is none or is out of range."""
     number = _number(text.encode("utf-8", errors="replace"))

@@ -68,6 +68,8 @@ OFFLINE_REPLICA = "OfflineReplica"
 ELECTED_SAFELY = "elected safely"
 """Of a change to a leader that was not in the ISR before, and has all that was committed."""
 
+CUT = "cut"
+"""Of the last entry of a checkpoint file: what followed it is gone."""
 REPLICAS = "replicas="
 """With this the detail of a change begins that sets the replicas, as the end of a reassignment does."""
 

@@ -95,6 +95,7 @@ class Disk:
         checkpoint: high watermark in ``replication-offset-checkpoint``.
         log_start_checkpoint, recovery_point, cleaner_point: from the files of these names.
         entries: ``leader-epoch-checkpoint``: (epoch, start offset, evidence).
+        entries_cut: the end of that file is gone: more may have stood in it.
         magic: highest message format of its batches, or None when it has none.
         directory: where it lies in the evidence.
         refs: batch with which each epoch begins, by epoch.
@@ -125,6 +126,7 @@ class Disk:
     recovery_point: Pointer | None = None
     cleaner_point: Pointer | None = None
     entries: tuple[tuple[int, int, Ref], ...] = ()
+    entries_cut: bool = False
     magic: int | None = None
     directory: str | None = None
     refs: Mapping[int, Ref] = field(default_factory=dict)

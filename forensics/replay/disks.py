@@ -11,6 +11,7 @@ from forensics.replay.compaction import compacted
 from forensics.replay.directory import Damage, Disk, LiveBy, Ref, StaleDir
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, merge
 from forensics.replay.live_dirs import PLACE, folder, live
+from parsers.details import CUT
 from parsers.schema import DamageKind, Kind
 
 _END = pl.when(pl.col("log_end").last().is_not_null()).then(pl.col("log_end").max()).alias("log_end")
@@ -189,9 +190,9 @@ def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> 
         .join(stale.select(*PLACE, "root").unique(), on=[*PLACE, "root"], how="anti", maintain_order="left")
         .filter((pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode()))
         .sort("row")
-        .select("row", *PLACE, "kind", "leader_epoch", "offset", "hw", "log_start")
+        .select("row", *PLACE, "kind", "leader_epoch", "offset", "hw", "log_start", "detail")
     )
-    for row, topic, partition, broker, kind, epoch, offset, hw, log_start in rows.iter_rows():
+    for row, topic, partition, broker, kind, epoch, offset, hw, log_start, detail in rows.iter_rows():
         one = at(topic, partition, broker)
         if kind == Kind.HW_CHECKPOINT.value:
             one.checkpoint = (hw, Ref(row=row, note=f"high watermark {hw} in the checkpoint"))
@@ -202,6 +203,7 @@ def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> 
         elif kind == Kind.CLEANER_CHECKPOINT.value:
             one.cleaned = (offset, Ref(row=row, note=f"cleaned up to {offset}"))
         else:
+            one.entries_cut = one.entries_cut or detail == CUT
             one.entries.append((epoch, offset, Ref(row=row, note=f"leader epoch {epoch} starts at {offset}")))
 
 
@@ -224,6 +226,7 @@ class _Files:
         self.cleaned: tuple[int, Ref] | None = None
         self.started = self.local = 0
         self.entries: list[tuple[int, int, Ref]] = []
+        self.entries_cut = False
         self.last: Ref | None = None
         self.damage: list[Damage] = []
         self.stale: list[StaleDir] = []
@@ -273,6 +276,7 @@ class _Files:
             recovery_point=self.recovery,
             cleaner_point=self.cleaned,
             entries=tuple(self.entries),
+            entries_cut=self.entries_cut,
             magic=self.magic,
             directory=self.directory,
             refs=self.refs,

@@ -66,7 +66,7 @@ def judge(history: History, case: Case) -> Judgement:
         fell = _fell(disk.stated)
         for fall in disk.falls[:1]:
             findings.append(_falling(history, broker, fall, fell))
-        refuted = _refuted(disk, fell) if _file_is_whole(disk, case) else None
+        refuted = _refuted(disk, fell)
         if refuted is not None:
             findings.append(_file(history, broker, *refuted))
     findings += [_two_starts(history, one) for one in history.stated.epoch_starts]
@@ -150,11 +150,6 @@ def _unread(history: History, case: Case) -> list[Want]:
     return wanted
 
 
-def _file_is_whole(disk: Disk, case: Case) -> bool:
-    """Whether the epoch file of a replica is not damaged: a damaged one contradicts nothing."""
-    return disk.directory is None or f"{disk.directory}/leader-epoch-checkpoint" in case.checkpointed
-
-
 def _epoch_file(disk: Disk, *, whole: bool) -> Question | None:
     """What is asked about the epoch file of a replica; None where nothing is.
 
@@ -185,7 +180,8 @@ def _refuted(disk: Disk, fell: int | None) -> tuple[str, tuple[Ref, ...]] | None
     entries = [entry for entry in disk.entries if entry[1] < disk.end]
     if not entries:
         return None
-    told = Lineage(tuple((epoch, start) for epoch, start, _ in sorted(entries, key=lambda entry: entry[1])))
+    stated = [(epoch, start) for epoch, start, _ in sorted(entries, key=lambda entry: entry[1])]
+    told = Lineage((*stated, *([(UNKNOWN, stated[-1][1] + 1)] if disk.entries_cut else [])))
     points = sorted(
         {start for _, start in disk.stated.entries} | {max(start, disk.log_start) for _, start in told.entries}
     )

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from parsers.checkpoint_file import INT32_MAX, entries, integer
+from parsers.checkpoint_file import INT32_MAX, entries, integer, is_cut
+from parsers.details import CUT
 from parsers.reading import Notices, Reading, observations
 from parsers.schema import Kind
 
@@ -28,8 +29,8 @@ def read_epoch_checkpoint(data: bytes, topic: str, partition: int) -> Reading:
         partition: partition of that directory.
 
     Returns:
-        One EPOCH_ENTRY row for each line, in file order. Entries that do not rise are noted: Kafka 2.7 and newer drop
-        them when they load the file, older ones take them as they are.
+        One EPOCH_ENTRY row for each line, in file order; the last one of a file whose end is gone says so. Entries that
+        do not rise are noted: Kafka 2.7 and newer drop them when they load the file, older ones take them as they are.
 
     Raises:
         NotThisFormat: the content is no checkpoint.
@@ -57,6 +58,8 @@ def read_epoch_checkpoint(data: bytes, topic: str, partition: int) -> Reading:
                 "line": line,
             }
         )
+    if rows and is_cut(data):
+        rows[-1]["detail"] = CUT
     if len(rows) > MOST_ENTRIES:
         notices.add(f"{len(rows):,} entries: only the last {MOST_ENTRIES:,} are used", line=rows[-MOST_ENTRIES]["line"])
         rows = rows[-MOST_ENTRIES:]
