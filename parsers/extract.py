@@ -257,7 +257,7 @@ def _messages(
                 read, rest = read.filter(fits.is_not_null()), rest.filter(fits.is_null())
             else:
                 rest = rest.clear()
-            if variant.own_row and "replicas=" in variant.regex:
+            if variant.own_row and "?P<leader>" in variant.regex:
                 read = read.filter(~_contradicts_itself(pl.col("message")))
             fitted.append(read.get_column("line"))
             parts.extend(_rows(read, message, variant))

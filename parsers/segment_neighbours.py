@@ -32,8 +32,11 @@ def misplaced(first: Offsets, last: Offsets, base_offset: int | None) -> Mask:
     if len(first) > 1 and (first[1:] <= last[:-1]).any():
         wrong[:] = True
         wrong[_rising(first.tolist(), last.tolist(), base_offset)] = False
+        for position in np.flatnonzero(wrong)[:_MOST_SETTLED].tolist():
+            _settle(first, last, wrong, position, base_offset)
     kept = np.flatnonzero(~wrong)
-    gaps = first[kept[1:]] != last[kept[:-1]] + 1
+    beside = kept[1:] == kept[:-1] + 1  # else what is missing stands there, and is wrong
+    gaps = beside & (first[kept[1:]] != last[kept[:-1]] + 1)
     if len(kept) > _FEW and gaps[-1] and not gaps[:-1].any():
         wrong[kept[-1]] = True
     return wrong
@@ -41,6 +44,40 @@ def misplaced(first: Offsets, last: Offsets, base_offset: int | None) -> Mask:
 
 _FEW = 2
 """Batches of which nothing can be said: of two, either may be the one that stands elsewhere."""
+
+
+def _settle(first: Offsets, last: Offsets, wrong: Mask, position: int, base_offset: int | None) -> None:
+    """Of a wrong batch and the right one beside it, take that for wrong whose own offsets are missing in its place.
+
+    Two batches that claim the same offsets leave as long a chain without the one as without the other.
+    """
+    if _fills(first, last, wrong, position, base_offset):
+        return
+    for other in (position - 1, position + 1):
+        if not 0 <= other < len(first) or wrong[other]:
+            continue
+        wrong[position], wrong[other] = False, True
+        if _fills(first, last, wrong, other, base_offset):
+            return
+        wrong[position], wrong[other] = True, False
+
+
+def _fills(first: Offsets, last: Offsets, wrong: Mask, position: int, base_offset: int | None) -> bool:
+    """Whether exactly as many offsets are missing in the place of a wrong batch as it has, and those around it rise."""
+    before, after = position - 1, position + 1
+    if after >= len(first) or wrong[after] or (before >= 0 and wrong[before]):
+        return False
+    end = last[before] + 1 if before >= 0 else base_offset
+    if end is None or first[after] - end != last[position] - first[position] + 1:
+        return False
+    earlier = np.flatnonzero(~wrong[: max(before, 0)])
+    later = np.flatnonzero(~wrong[after + 1 :])
+    follows = not len(earlier) or first[before] > last[earlier[-1]]
+    return bool(follows and (not len(later) or first[after + 1 + later[0]] > last[after]))
+
+
+_MOST_SETTLED = 1000
+"""Batches of a segment that are looked at one by one: each look goes over all of them."""
 
 
 def _rising(first: list[int], last: list[int], base_offset: int | None) -> list[int]:

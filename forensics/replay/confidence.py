@@ -21,6 +21,8 @@ class Weakness(StrEnum):
     END_BOUNDED = "no line states how long the log was before"
     UNCLEAN_IMPLIED = "no line says that the election was from outside the ISR"
     NOT_KNOWN_AS_COMMITTED = "nothing else shows that the records were committed"
+    ONE_BATCH = "one batch alone states the leader epoch, and no checksum covers it"
+    DAMAGED = "the log holds bytes that cannot be what the broker wrote"
     MAYBE_RUNNING = "the broker may have run while its files were copied"
     LINES_BETWEEN = "lines may be missing between the two that are compared"
     MAYBE_NOT_COPIED = "a file may be missing from the copy alone"

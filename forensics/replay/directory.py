@@ -95,6 +95,7 @@ class Disk:
         checkpoint: high watermark in ``replication-offset-checkpoint``.
         log_start_checkpoint, recovery_point, cleaner_point: from the files of these names.
         entries: ``leader-epoch-checkpoint``: (epoch, start offset, evidence).
+        lone_epochs: leader epochs that one batch alone states: no checksum covers the epoch.
         entries_cut: the end of that file is gone: more may have stood in it.
         magic: highest message format of its batches, or None when it has none.
         directory: where it lies in the evidence.
@@ -126,6 +127,7 @@ class Disk:
     recovery_point: Pointer | None = None
     cleaner_point: Pointer | None = None
     entries: tuple[tuple[int, int, Ref], ...] = ()
+    lone_epochs: frozenset[int] = frozenset()
     entries_cut: bool = False
     magic: int | None = None
     directory: str | None = None
@@ -152,6 +154,11 @@ class Disk:
         ids = (None, self.topic_id)
         return [left for left in self.stale if self.topic_id is None or left.topic_id in ids]
 
+    @property
+    def garbled(self) -> bool:
+        """Whether bytes in its segments cannot be what the broker wrote: where its log ends may be one of them."""
+        return any(one.kind in _GARBLED for one in self.damage)
+
     def begun(self) -> Iterator[tuple[int, int]]:
         """Leader epochs and the offsets of their first records, where nothing that stood before these is missing."""
         before: int | None = None
@@ -164,6 +171,18 @@ class Disk:
             ):
                 yield epoch, start
             before = epoch
+
+
+_GARBLED = frozenset(
+    (
+        DamageKind.BAD_LENGTH,
+        DamageKind.BAD_MAGIC,
+        DamageKind.BAD_HEADER,
+        DamageKind.OUT_OF_RANGE,
+        DamageKind.OFFSETS_GO_BACK,
+        DamageKind.MISPLACED,
+    )
+)
 
 
 def newest_magic(disks: Mapping[int, Disk]) -> int | None:

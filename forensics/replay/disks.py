@@ -49,6 +49,9 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
         at(topic, partition, broker).damage.append(
             Damage(DamageKind.LONE_EPOCH, text, Ref(source=source, byte=byte, note=text))
         )
+    alone = sound.group_by(*PLACE, "leader_epoch").len().filter(pl.col("len") == 1).drop_nulls("leader_epoch")
+    for topic, partition, broker, epoch in alone.select(*PLACE, "leader_epoch").iter_rows():
+        at(topic, partition, broker).lone_epochs.add(epoch)
     agreeing = sound.join(lone, on=["source", "byte"], how="anti")
     for topic, partition, broker, epoch, start, before, undated, source, byte in _epochs(agreeing).iter_rows():
         at(topic, partition, broker).epoch(epoch, start, before, undated, Ref(source=source, byte=byte))
@@ -226,6 +229,7 @@ class _Files:
         self.cleaned: tuple[int, Ref] | None = None
         self.started = self.local = 0
         self.entries: list[tuple[int, int, Ref]] = []
+        self.lone_epochs: set[int] = set()
         self.entries_cut = False
         self.last: Ref | None = None
         self.damage: list[Damage] = []
@@ -276,6 +280,7 @@ class _Files:
             recovery_point=self.recovery,
             cleaner_point=self.cleaned,
             entries=tuple(self.entries),
+            lone_epochs=frozenset(self.lone_epochs),
             entries_cut=self.entries_cut,
             magic=self.magic,
             directory=self.directory,

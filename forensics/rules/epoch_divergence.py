@@ -35,6 +35,7 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
+from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.epoch_rollback import begun_twice
 from forensics.replay.history import Confidence, EpochRollback, History
@@ -171,9 +172,11 @@ def _fell(log: Lineage) -> int | None:
     return next((start for (before, _), (epoch, start) in itertools.pairwise(log.entries) if 0 <= epoch < before), None)
 
 
-def _refuted(disk: Disk, fell: int | None) -> tuple[str, tuple[Ref, ...]] | None:
-    """The first batch whose epoch is another than its replica's epoch file gives it. From where epochs fall on they
-    differ by themselves: the file takes no lower epoch than its last one (LeaderEpochFileCache.assign).
+def _refuted(disk: Disk, fell: int | None) -> tuple[int, str, tuple[Ref, ...]] | None:
+    """The first batch whose epoch is another than its replica's epoch file gives it: that epoch, and both in words.
+
+    From where epochs fall on they differ by themselves: the file takes no lower epoch than its last one
+    (LeaderEpochFileCache.assign).
     """
     if disk.end is None or not disk.stated.entries:
         return None
@@ -196,6 +199,7 @@ def _refuted(disk: Disk, fell: int | None) -> tuple[str, tuple[Ref, ...]] | None
         ref = next((r for epoch, _, r in entries if epoch == given), None)
         batch = disk.refs.get(mine)
         return (
+            mine,
             (
                 f"offset {offset} is of leader epoch {mine} in the segments and of epoch {given} in "
                 f"leader-epoch-checkpoint"
@@ -205,16 +209,21 @@ def _refuted(disk: Disk, fell: int | None) -> tuple[str, tuple[Ref, ...]] | None
     return None
 
 
-def _file(history: History, broker: int, text: str, refs: tuple[Ref, ...]) -> Finding:
+def _file(history: History, broker: int, epoch: int, text: str, refs: tuple[Ref, ...]) -> Finding:
+    named = epoch in history.epochs and bool(history.epochs[epoch].refs)
+    lone = epoch in history.disks[broker].lone_epochs and not named
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=Confidence.PROVEN,
+        confidence=weighed({Weakness.ONE_BATCH: lone}),
         **place(history),
         replicas=(broker,),
         subject="file",
         summary=f"broker {broker}'s leader-epoch-checkpoint contradicts its own log: {text}",
         facts=(Fact(text, broker=broker, refs=refs),),
+        inferences=(f"leader epoch {epoch} is right, though one batch alone states it and no line names it",)
+        if lone
+        else (),
         not_because=("a batch of another epoch stands at that offset: it is not an epoch without records",),
         cause="damaged-epoch-file",
         next_steps=actions(

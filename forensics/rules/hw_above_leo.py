@@ -214,6 +214,8 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
         and not _replaced(history, other, end, high_watermark)
     )
     stopped = _stopped(history, broker)
+    disk = history.disks.get(broker)
+    damaged = disk is not None and disk.garbled
     proof = committed(history, replica.lineage, end, high_watermark, replica=broker)
     name = history.name
     unsure = "" if stopped else f"if broker {broker} was stopped as its files were copied, "
@@ -232,7 +234,13 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=weighed({Weakness.NOT_KNOWN_AS_COMMITTED: not proof.ranges, Weakness.MAYBE_RUNNING: not stopped}),
+        confidence=weighed(
+            {
+                Weakness.NOT_KNOWN_AS_COMMITTED: not proof.ranges,
+                Weakness.MAYBE_RUNNING: not stopped,
+                Weakness.DAMAGED: damaged,
+            }
+        ),
         **place(history),
         replicas=(broker,),
         epochs=tuple(e.epoch for e in [history.current] if e is not None),

@@ -154,7 +154,8 @@ def test_one_line_without_end_is_no_log_and_does_not_fill_the_memory(tmp_path: P
 
 
 def test_a_huge_line_among_others_is_noticed(tmp_path: Path) -> None:
-    (tmp_path / "server.log").write_text(LOG + "y" * (3 << 20) + "\n" + LOG)
+    later = LOG.replace("04:11:", "04:12:")
+    (tmp_path / "server.log").write_text(LOG + "y" * (3 << 20) + "\n" + later)
     (reading,) = readings(tmp_path).values()
     assert reading.observations.height == 80
     assert reasons(reading) == ["line longer than 1 MiB"]

@@ -1,0 +1,43 @@
+"""A bounded slice of the fuzz: a few dozen damaged cases, by seeds that are always the same."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from benchmarks.fuzz.__main__ import said
+from benchmarks.fuzz.mutations import MUTATIONS, TEXT
+from benchmarks.fuzz.trial import Subject, trial
+from tests.parsers.formats.building import batch
+
+SECONDS = 15
+
+
+@pytest.mark.parametrize("name", ["rotated-2.8.2", "zombie-1.1.1"])
+def test_damaged_evidence_raises_nothing_and_proves_nothing(name: str, sample_traces: Path, tmp_path: Path) -> None:
+    subject = Subject.of(Path(shutil.copytree(sample_traces / name, tmp_path / name)))
+    end = time.monotonic() + SECONDS / 2
+    tried = 0
+    for seed in range(200):
+        outcome = trial(subject, seed, limit=60)
+        if outcome is not None:
+            tried += 1
+            wrong = [what for what in said(outcome) if what != "proofs of forged records"]
+            assert not wrong, outcome
+        if time.monotonic() > end:
+            break
+    assert tried
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.name)
+def test_each_mutation_changes_something_and_is_made_again_by_its_seed(mutation) -> None:  # type: ignore[no-untyped-def]
+    text = b"".join(b"[2026-11-21 04:11:%02d,000] INFO line %d\n" % (n, n) for n in range(50))
+    segment = b"".join(batch(n, [b"value"]) for n in range(20))
+    data = text if mutation.fits is TEXT else segment
+    made = [mutation.change(data, Random(seed)) for seed in range(20)]
+    assert any(one is not None and one != data for one in made)
+    assert made == [mutation.change(data, Random(seed)) for seed in range(20)]

@@ -1,0 +1,134 @@
+"""Damage in one file of a healthy cluster proves nothing but the damage: two independent bearers are needed."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import scan
+from forensics.replay.history import Confidence
+from forensics.result import Result
+from forensics.rules.finding import Severity
+
+HEALTHY = "rotated-2.8.2"
+SEGMENT = "data/payments-0/00000000000000000000.log"
+ABOUT_DAMAGE = {"segment-damage"}
+
+
+@pytest.fixture
+def case(sample_traces: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sample_traces / HEALTHY, tmp_path / HEALTHY))
+
+
+def proven(result: Result) -> set[str]:
+    """Rules of findings of severity error or critical that say to be proven."""
+    return {
+        f.rule for f in result.findings if f.severity.rank <= Severity.ERROR.rank and f.confidence is Confidence.PROVEN
+    }
+
+
+def reasons(result: Result) -> list[str]:
+    return [str(reason) for reason in result.case.notices["reason"].to_list()]
+
+
+def places(data: bytes) -> list[int]:
+    found, at = [], 0
+    while at < len(data):
+        found.append(at)
+        at += 12 + struct.unpack_from(">i", data, at + 8)[0]
+    return found
+
+
+def test_the_case_is_healthy(case: Path) -> None:
+    assert proven(scan([str(case)])) == set()
+
+
+@pytest.mark.parametrize("which", ["first", "middle", "last"])
+@pytest.mark.parametrize(
+    ("field", "byte", "bit"),
+    [
+        ("base offset", 7, 0),
+        ("base offset", 6, 1),
+        ("base offset", 2, 5),
+        ("leader epoch", 15, 1),
+        ("leader epoch", 12, 6),
+    ],
+)
+@pytest.mark.parametrize("broker", [1, 2, 3])
+def test_one_bit_of_what_no_checksum_covers(
+    broker: int, field: str, byte: int, bit: int, which: str, case: Path
+) -> None:
+    if broker > 1 and which != "middle":
+        pytest.skip("each replica once, one of them thoroughly")
+    path = case / f"broker-{broker}" / SEGMENT
+    data = bytearray(path.read_bytes())
+    batches = places(bytes(data))
+    at = {"first": batches[0], "middle": batches[len(batches) // 2], "last": batches[-1]}[which]
+    data[at + byte] ^= 1 << bit
+    path.write_bytes(data)
+    result = scan([str(case)])
+    assert proven(result) <= ABOUT_DAMAGE, field
+    assert result.failures == (0, 0)
+
+
+def test_an_epoch_file_whose_second_row_is_torn(case: Path) -> None:
+    for path in sorted(case.glob("broker-*/data/payments-0/leader-epoch-checkpoint")):
+        before = path.read_text()
+        rows = before.splitlines()
+        if len(rows) < 4:
+            continue
+        path.write_text(f"0\n2\n{rows[2]}\n{rows[3][:1]}")
+        result = scan([str(case)])
+        assert proven(result) == set()
+        assert any("entries are announced" in reason for reason in reasons(result))
+        path.write_text(before)
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.7])
+def test_the_head_of_a_segment_is_cut_off(kept: float, case: Path) -> None:
+    path = case / "broker-2" / SEGMENT
+    data = path.read_bytes()
+    batches = places(data)
+    path.write_bytes(data[batches[int(len(batches) * (1 - kept))] :])
+    result = scan([str(case)])
+    assert proven(result) <= ABOUT_DAMAGE
+
+
+def test_one_digit_of_one_line_makes_no_second_leader(sample_traces: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(sample_traces / "zombie-1.1.1", tmp_path / "case"))
+    before = proven(scan([str(folder)]))
+    for path in sorted(folder.glob("broker-*/logs/state-change.log")):
+        lines = path.read_text().splitlines(keepends=True)
+        for place, line in enumerate(lines):
+            if "LeaderAndIsr request PartitionState(" in line and "leader=-" not in line:
+                start = line.index("leader=") + len("leader=")
+                lines[place] = f"{line[:start]}7{line[start + 1 :]}"
+                path.write_text("".join(lines))
+                result = scan([str(folder)])
+                assert proven(result) <= before
+                assert any("not understood" in reason for reason in reasons(result))
+                return
+    pytest.fail("no line names a leader beside its replicas")
+
+
+def doubled(lines: list[str]) -> list[str]:
+    half = len(lines) // 2
+    return [*lines[:half], *lines]
+
+
+def doubled_end(lines: list[str]) -> list[str]:
+    return [*lines, *lines[-60:]]
+
+
+@pytest.mark.parametrize("change", [doubled, doubled_end])
+@pytest.mark.parametrize("log", ["server.log", "state-change.log"])
+def test_lines_that_stand_there_twice(log: str, change: Callable[[list[str]], list[str]], case: Path) -> None:
+    for path in sorted(case.glob(f"broker-*/logs/{log}")):
+        path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
+    result = scan([str(case)])
+    assert proven(result) == set()
+    assert any("stand here again" in reason for reason in reasons(result))
