@@ -257,10 +257,16 @@ def _messages(
                 read, rest = read.filter(fits.is_not_null()), rest.filter(fits.is_null())
             else:
                 rest = rest.clear()
-            if variant.own_row and "?P<leader>" in variant.regex:
-                read = read.filter(~_contradicts_itself(pl.col("message")))
+            read = _coherent(read, variant)
             fitted.append(read.get_column("line"))
             parts.extend(_rows(read, message, variant))
+
+
+def _coherent(read: pl.DataFrame, variant: Variant) -> pl.DataFrame:
+    """The events of one wording without those that contradict themselves."""
+    if not variant.own_row or "?P<leader>" not in variant.regex:
+        return read
+    return read.filter(~_contradicts_itself(pl.col("message")))
 
 
 def _contradicts_itself(text: pl.Expr) -> pl.Expr:

@@ -25,25 +25,29 @@ SAMPLES = ROOT / "sample_traces"
 RECORDED = ROOT / "tests" / "cases" / "data"
 
 
-def prepared(folder: Path, names: Sequence[str]) -> list[Path]:
-    """Copies of cases in a folder.
+def cases(names: Sequence[str]) -> list[Path]:
+    """Sample traces and recorded clusters, by name.
 
     Args:
-        folder: where they go.
         names: which; all of them where none is named.
     """
-    found = []
-    for path in sorted((*SAMPLES.iterdir(), *RECORDED.glob("*.tar.xz"))):
-        name = path.name.removesuffix(".tar.xz")
-        if (names and name not in names) or (path.is_file() and path.suffix != ".xz"):
-            continue
-        if path.is_dir():
-            copytree(path, folder / name)
-        else:
-            with tarfile.open(path) as archive:
-                archive.extractall(folder / name, filter="data")
-        found.append(folder / name)
-    return found
+    found = (*SAMPLES.iterdir(), *RECORDED.glob("*.tar.xz"))
+    return sorted(path for path in found if not names or _name(path) in names if path.is_dir() or path.suffix == ".xz")
+
+
+def _name(path: Path) -> str:
+    return path.name.removesuffix(".tar.xz")
+
+
+def prepared(path: Path, folder: Path) -> Path:
+    """A copy of a case in a folder."""
+    target = folder / _name(path)
+    if path.is_dir():
+        copytree(path, target)
+    else:
+        with tarfile.open(path) as archive:
+            archive.extractall(target, filter="data")
+    return target
 
 
 def main() -> int:
@@ -57,10 +61,10 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="file for every outcome that is not fine, as JSON lines")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
-        return _run(asked, prepared(Path(made), asked.case))
+        return _run(asked, cases(asked.case), Path(made))
 
 
-def _run(asked: argparse.Namespace, folders: Sequence[Path]) -> int:
+def _run(asked: argparse.Namespace, folders: Sequence[Path], made: Path) -> int:
     subjects: dict[Path, Subject] = {}
     counts: Counter[str] = Counter()
     by_mutation: Counter[tuple[str, str]] = Counter()
@@ -69,7 +73,7 @@ def _run(asked: argparse.Namespace, folders: Sequence[Path]) -> int:
     while time.monotonic() < end and (asked.trials is None or seed < asked.seed + asked.trials):
         folder = folders[seed % len(folders)]
         if folder not in subjects:
-            subjects[folder] = Subject.of(folder)
+            subjects[folder] = Subject.of(prepared(folder, made))
         outcome = trial(subjects[folder], seed, limit=asked.limit)
         seed += 1
         if outcome is None:

@@ -42,17 +42,7 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for topic, partition, broker, end, first, magic, path in ends.iter_rows():
         one = at(topic, partition, broker)
         one.end, one.first, one.magic, one.directory = end, first, magic, path.rpartition("/")[0]
-    lone = _lone(case, sound)
-    for topic, partition, broker, source, byte, epoch, first, last in lone.iter_rows():
-        text = f"{DamageKind.LONE_EPOCH}: leader epoch {epoch} of offsets {first} to {last}"
-        at(topic, partition, broker).altered.append((first, last + 1))
-        at(topic, partition, broker).damage.append(
-            Damage(DamageKind.LONE_EPOCH, text, Ref(source=source, byte=byte, note=text))
-        )
-    alone = sound.group_by(*PLACE, "leader_epoch").len().filter(pl.col("len") == 1).drop_nulls("leader_epoch")
-    for topic, partition, broker, epoch in alone.select(*PLACE, "leader_epoch").iter_rows():
-        at(topic, partition, broker).lone_epochs.add(epoch)
-    agreeing = sound.join(lone, on=["source", "byte"], how="anti")
+    agreeing = _without_lone(case, sound, at)
     for topic, partition, broker, epoch, start, before, undated, source, byte in _epochs(agreeing).iter_rows():
         at(topic, partition, broker).epoch(epoch, start, before, undated, Ref(source=source, byte=byte))
     for topic, partition, broker, first, last in _altered(sound).iter_rows():
@@ -337,6 +327,20 @@ def _altered(batches: pl.DataFrame) -> pl.DataFrame:
         .sort(*PLACE, "base_offset", "source", "byte")
         .select(*PLACE, "base_offset", "last_offset")
     )
+
+
+def _without_lone(case: Case, sound: pl.DataFrame, at) -> pl.DataFrame:  # type: ignore[no-untyped-def]
+    """The batches without those whose leader epoch is damaged, which are noted; notes epochs that one batch states."""
+    lone = _lone(case, sound)
+    for topic, partition, broker, source, byte, epoch, first, last in lone.iter_rows():
+        text = f"{DamageKind.LONE_EPOCH}: leader epoch {epoch} of offsets {first} to {last}"
+        ref = Ref(source=source, byte=byte, note=text)
+        at(topic, partition, broker).altered.append((first, last + 1))
+        at(topic, partition, broker).damage.append(Damage(DamageKind.LONE_EPOCH, text, ref))
+    alone = sound.group_by(*PLACE, "leader_epoch").len().filter(pl.col("len") == 1).drop_nulls("leader_epoch")
+    for topic, partition, broker, epoch in alone.select(*PLACE, "leader_epoch").iter_rows():
+        at(topic, partition, broker).lone_epochs.add(epoch)
+    return sound.join(lone, on=["source", "byte"], how="anti")
 
 
 def _lone(case: Case, batches: pl.DataFrame) -> pl.DataFrame:

@@ -7,13 +7,13 @@ from an older copy, epochs that were handed out already are handed out again, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
 from forensics.replay.coverage import Span
-from forensics.replay.directory import Ref
+from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import Confidence, EpochRollback, History, HwStatement, Role, TruncationReason
 from forensics.replay.lineage import Range, intersect
 from forensics.replay.steps import RoleSpan, StepKind
@@ -84,7 +84,6 @@ def begun_twice(history: History) -> list[EpochRollback]:
     for broker, disk in sorted(history.disks.items()):
         if disk.cleaner_point is not None or disk.damage or disk.skipped or disk.falls:
             continue  # whole epochs may have gone
-        stated = {epoch: start for epoch, start, _ in disk.entries}
         # Who was not cut by leader epochs may have fetched on behind records that its leader never had.
         blindly = {
             step.target
@@ -93,16 +92,20 @@ def begun_twice(history: History) -> list[EpochRollback]:
             if step.kind is StepKind.TRUNCATED
             and step.reason in (TruncationReason.HIGH_WATERMARK, TruncationReason.LEADER_END_OFFSET)
         }
-        for number, start in disk.begun():
+        for number, start in _borne_out(disk):
             if start <= disk.log_start or start in blindly or start in deleted:
                 continue
-            if stated.get(number, start) != start:
-                continue  # its own epoch file says otherwise: one of the two is damaged
             other, at, ref = first.setdefault(number, (broker, start, disk.refs[number]))
             if at != start:
                 text = f"leader epoch {number} begins at offset {at} on broker {other}, at {start} on broker {broker}"
                 return [EpochRollback(text, number, None, (ref, disk.refs[number]))]
     return []
+
+
+def _borne_out(disk: Disk) -> Iterator[tuple[int, int]]:
+    """Epochs that begin in a log where its epoch file has them begin, as far as it has them: else one is damaged."""
+    stated = {epoch: start for epoch, start, _ in disk.entries}
+    return ((number, start) for number, start in disk.begun() if stated.get(number, start) == start)
 
 
 def told_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRollback]]:

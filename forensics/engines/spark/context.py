@@ -103,9 +103,8 @@ def _merged(rows: list[dict[str, Any]]) -> Facts:
     headers = [json.loads(row["header"]) for row in rows]
     reading = joined([FileReading(**{name: header[name] for name in HEADER}) for header in headers])
     facts = Facts(reading, headers[0]["identity"], headers[0]["sha256"], again=_again(headers))
-    worst = next((name for name in read.NOT_READ for header in headers if header["format"] == name), None)
-    if worst is not None:
-        facts.reading = FileReading(worst)
+    if not_read := {header["format"] for header in headers}.intersection(read.NOT_READ):
+        facts.reading = FileReading(max(not_read))
     splits: list[tuple[int, int | None]] = []
     lines, when = 0, None
     context, names, keys = [], [], []
