@@ -28,6 +28,15 @@ def as_json(value: object, *, indent: int | None = None) -> str:
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # they stand in strings alone
 
 
+def no_formula(cell: str) -> str:
+    """A cell of a CSV that no spreadsheet takes for a formula: an apostrophe stands before what begins as one does.
+
+    >>> no_formula("=1+1"), no_formula("orders")
+    ("'=1+1", 'orders')
+    """
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell
+
+
 @contextlib.contextmanager
 def beside(targets: Sequence[Path]) -> Iterator[list[Path]]:
     """Paths to write to, each in the folder of its target; they become the targets where all went well, else they go.

@@ -277,7 +277,7 @@ def _contradicts_itself(text: pl.Expr) -> pl.Expr:
     leader = text.str.extract(r"[(, ]leader=([0-9]+)[,)]").cast(pl.Int64, strict=False)
     replicas = text.str.extract(r"[(, ]replicas=\[?([0-9]+(?:, ?[0-9]+)*)").str.extract_all("[0-9]+")
     one = text.str.count_matches(r"[(, ]replicas=", literal=False) == 1
-    return (one & ~replicas.cast(pl.List(pl.Int64)).list.contains(leader)).fill_null(value=False)
+    return (one & leader.is_not_null() & ~replicas.cast(pl.List(pl.Int64)).list.contains(leader)).fill_null(value=False)
 
 
 @functools.cache

@@ -11,6 +11,7 @@ import csv
 import io
 from datetime import UTC, datetime
 
+from forensics.outputs import no_formula
 from forensics.reports.text import plain
 from forensics.result import Result
 from forensics.rules.finding import Evidence
@@ -54,11 +55,8 @@ def render(result: Result) -> str:
 
 
 def _cell(value: object) -> object:
-    """A cell that a spreadsheet takes for text, whatever the evidence says: none begins as a formula does."""
-    if not isinstance(value, str):
-        return value
-    text = plain(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    """A cell that a spreadsheet takes for text, whatever the evidence says."""
+    return no_formula(plain(value)) if isinstance(value, str) else value
 
 
 def _at(time: int, what: str) -> Row:
