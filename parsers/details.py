@@ -44,6 +44,9 @@ SAME_LEADER = "follower: same leader"
 INITIAL_FETCH_OFFSET = "The initial fetch offset"
 """Of a planned truncation: the leader answered that it knows none of the follower's epochs."""
 
+ALL_DIRS_FAILED = "all log dirs have failed"
+"""Of a failed log directory: it was the last one in use, and the broker stops."""
+
 FROM_REMOTE = "from remote tier"
 """Of a log that begins anew where its leader's segments begin: what is below is in remote storage (KIP-405)."""
 

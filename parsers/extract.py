@@ -228,38 +228,50 @@ def _bare_wordings(rows: pl.DataFrame, parts: list[pl.DataFrame], fitted: list[p
     bare = pl.col("message").str.replace(_BEFORE, "").str.replace(_BEHIND, "").alias("_bare")
     rows = rows.with_columns(bare).filter(pl.col("_bare") != pl.col("message"))
     if rows.height:
-        _wordings(rows.with_columns(pl.col("_bare").alias("message")).drop("_bare"), parts, fitted)
+        _wordings(rows.with_columns(pl.col("_bare").alias("message")).drop("_bare"), parts, fitted, bared=True)
 
 
-def _wordings(rows: pl.DataFrame, parts: list[pl.DataFrame], fitted: list[pl.Series], *, thrown: bool = False) -> None:
-    """Read rows with their literals."""
+def _wordings(
+    rows: pl.DataFrame,
+    parts: list[pl.DataFrame],
+    fitted: list[pl.Series],
+    *,
+    thrown: bool = False,
+    bared: bool = False,
+) -> None:
+    """Read rows with their literals; where something was taken off before the message, not as quoted without it."""
     _, by_literal = _table(thrown=thrown)
     pairs = rows.explode("literal", empty_as_null=True, keep_nulls=True)
     for (literal,), group in pairs.group_by(["literal"], maintain_order=True):
-        _messages(group, by_literal[str(literal)], parts, fitted)
+        _messages(group, by_literal[str(literal)], parts, fitted, bared=bared)
 
 
 def _messages(
-    group: pl.DataFrame, messages: Sequence[Message], parts: list[pl.DataFrame], fitted: list[pl.Series]
+    group: pl.DataFrame,
+    messages: Sequence[Message],
+    parts: list[pl.DataFrame],
+    fitted: list[pl.Series],
+    *,
+    bared: bool,
 ) -> None:
     """Read the rows with one literal; a wording may fit and still give no row (a list that is empty)."""
     rest = group.select("line", "time", "message")
-    for message in messages:
-        for variant in message.variants:
-            if rest.is_empty():
-                return
-            groups = _groups(rest, "message", _marked(variant.regex))
-            fits = groups.get_column("_m")
-            if fits.null_count() == rest.height:
-                continue
-            read = rest.hstack(groups.drop("_m").get_columns())
-            if fits.null_count():
-                read, rest = read.filter(fits.is_not_null()), rest.filter(fits.is_null())
-            else:
-                rest = rest.clear()
-            read = _coherent(read, variant)
-            fitted.append(read.get_column("line"))
-            parts.extend(_rows(read, message, variant))
+    wordings = [(message, one) for message in messages for one in message.variants if not (bared and one.quoted)]
+    for message, variant in wordings:
+        if rest.is_empty():
+            return
+        groups = _groups(rest, "message", _marked(variant.regex))
+        fits = groups.get_column("_m")
+        if fits.null_count() == rest.height:
+            continue
+        read = rest.hstack(groups.drop("_m").get_columns())
+        if fits.null_count():
+            read, rest = read.filter(fits.is_not_null()), rest.filter(fits.is_null())
+        else:
+            rest = rest.clear()
+        read = _coherent(read, variant)
+        fitted.append(read.get_column("line"))
+        parts.extend(_rows(read, message, variant))
 
 
 def _coherent(read: pl.DataFrame, variant: Variant) -> pl.DataFrame:

@@ -70,6 +70,8 @@ class Kind(StrEnum):
     TRUNCATION_REFUSED = "truncation_refused"  # the broker halts: offset = its own log end, leo = its leader's, leader
     APPEND_REFUSED = "append_refused"  # offset = first offset of the batch, leo = the log's end; log_start
     LOG_START_REFUSED = "log_start_refused"  # log_start = wanted, hw: above the high watermark it cannot go
+    # -- failures ---------------------------------------------------------------------------------------------------
+    PROBLEM = "problem"  # a failure that no other kind tells; message = which; offset, leo, log_dir; detail
     # -- fetching ---------------------------------------------------------------------------------------------------
     FETCHER_ADDED = "fetcher_added"  # leader, leader_epoch, offset = initial fetch offset
     FETCHER_REMOVED = "fetcher_removed"

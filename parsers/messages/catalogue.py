@@ -51,6 +51,8 @@ class Variant:
         fixed: values the wording implies without printing them, e.g. ``{"detail": "leader: start"}``.
         each: repeated parts; the groups of ``regex`` are copied to every row of them.
         own_row: whether ``regex`` itself gives a row beside those of ``each``.
+        quoted: as people quote it, without the prefix of who prints it. What stands in brackets before such a text is
+            another prefix, or a damaged one: then the line is none of it.
     """
 
     since: str
@@ -61,6 +63,7 @@ class Variant:
     fixed: dict[str, int | str] = field(default_factory=dict)
     each: tuple[Each, ...] = ()
     own_row: bool = True
+    quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

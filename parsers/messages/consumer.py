@@ -65,6 +65,24 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # As proposed with KAFKA-9580, and pasted from a patched consumer.
+            Variant(
+                since="2.5",
+                until="2.5",
+                regex=(
+                    rf"^{_CONSUMER}Fetch offset (?P<offset>[0-9]+) is out of range for partition {TP}\. We only "
+                    rf"have log "
+                    r"segments in the range from (?P<log_start>[0-9]+) to (?P<leo>[0-9]+)\."
+                ),
+                source_ref="KAFKA-9580, proposed for Fetcher",
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Fetch offset 50 is out of range for partition orders-0. We "
+                        "only have log segments in the range from 7 to 42. Resetting offset",
+                        ({**ORDERS, "offset": 50, "log_start": 7, "leo": 42},),
+                    ),
+                ),
+            ),
         ),
     ),
     # KIP-320: it asked its leader where the epoch of its last record ends.

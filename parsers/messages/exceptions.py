@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import FETCH_POSITION, NAME, ORDERS, TP
+from parsers.messages.patterns import FETCH_POSITION, LOG_PREFIX, NAME, ORDERS, TP
 from parsers.schema import Kind
 
 _OFFSET = r"(?P<offset>-?[0-9]+)"
@@ -108,6 +108,23 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # As people blot out the partition's name.
+            Variant(
+                since="0.11",
+                until=None,
+                regex=(
+                    r"^Cannot increment the log start offset to (?P<log_start>[0-9]+) of partition [^ ]+ since it is "
+                    r"larger than the high watermark (?P<hw>-?[0-9]+)"
+                ),
+                source_ref="0.11.0.2 Replica, 2.4.1 Log, 3.6.2 UnifiedLog",
+                examples=(
+                    Example(
+                        "Cannot increment the log start offset to 50 of partition T-P since it is larger than the high "
+                        "watermark 42",
+                        ({"log_start": 50, "hw": 42},),
+                    ),
+                ),
+            ),
         ),
     ),
     # By a leader, of an offset that a consumer or a follower asked for.
@@ -159,10 +176,17 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.8",
                 until="1.1",
-                regex=rf"^Request for offset -?[0-9]+ {_OUT_OF_RANGE}in the range ",
+                regex=(
+                    rf"^Request for offset {_OFFSET} {_OUT_OF_RANGE}in the range (?P<log_start>-?[0-9]+) to "
+                    r"(?P<leo>-?[0-9]+)"
+                ),
                 source_ref="0.8.2.2 Log:437, 1.1.1 Log",
-                own_row=False,
-                examples=(Example("Request for offset 50 but we only have log segments in the range 7 to 42.", ()),),
+                examples=(
+                    Example(
+                        "Request for offset 50 but we only have log segments in the range 7 to 42.",
+                        ({"offset": 50, "log_start": 7, "leo": 42},),
+                    ),
+                ),
             ),
             Variant(
                 since="2.7",
@@ -174,6 +198,33 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Could not determine the end offset of the last fetched epoch Optional[4] from the request",
                         (),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # The same in a line of the log layer.
+    Message(
+        id="X-05",
+        kind=Kind.OUT_OF_RANGE,
+        literal="] Received request for offset ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.5",
+                until="2.5",
+                regex=(
+                    rf"^{LOG_PREFIX}Received request for offset {_OFFSET} for partition [^ ]+, {_OUT_OF_RANGE}in the "
+                    r"range (?P<log_start>-?[0-9]+) to (?P<leo>-?[0-9]+)\."
+                ),
+                source_ref="KAFKA-9580, proposed for Log",
+                examples=(
+                    Example(
+                        "[Log partition=orders-0, dir=/data] Received request for offset 50 for partition "
+                        "orders-0, but "
+                        "we only have log segments in the range 7 to 42.",
+                        ({**ORDERS, "log_dir": "/data", "offset": 50, "log_start": 7, "leo": 42},),
                     ),
                 ),
             ),

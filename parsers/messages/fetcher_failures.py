@@ -252,6 +252,24 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # As guides quote it, in a form between two releases.
+            Variant(
+                since="0.11",
+                until="2.0",
+                regex=(
+                    rf"^(?:\[ReplicaFetcherThread-[0-9]+-(?P<leader>[0-9]+)\][,:]? )?(?P<detail>Error) for "
+                    rf"partition {TP} at "
+                    r"offset (?P<leo>[0-9]+)"
+                ),
+                quoted=True,
+                source_ref="2.0.1 AbstractFetcherThread",
+                examples=(
+                    Example(
+                        "[ReplicaFetcherThread-0-2] Error for partition orders-0 at offset 30",
+                        ({"leader": 2, "detail": "Error", **ORDERS, "leo": 30},),
+                    ),
+                ),
+            ),
         ),
     ),
     # What its leader answers; or none does.

@@ -450,6 +450,46 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # As vendors' pages quote it, without the thread.
+            Variant(
+                since="0.10",
+                until="0.11",
+                regex=(
+                    rf"^(?:Halting|Exiting) because log truncation is not allowed for partition {TP}, ?[Cc]urrent "
+                    rf"leader "
+                    r"(?P<leader>[0-9]+)'s latest offset (?P<leo>[0-9]+) is less than replica (?P<witness>[0-9]+)'s "
+                    r"latest offset (?P<offset>[0-9]+)"
+                ),
+                quoted=True,
+                source_ref="0.10.2.2 ReplicaFetcherThread:183",
+                fixed={"detail": "the broker halts: unclean election is not allowed"},
+                each=(_REFUSED,),
+                examples=(
+                    Example(
+                        "Exiting because log truncation is not allowed for partition orders-0, Current leader 2's "
+                        "latest offset 30 is less than replica 3's latest offset 50",
+                        (
+                            {
+                                "detail": "the broker halts: unclean election is not allowed",
+                                "leader": 2,
+                                **ORDERS,
+                                "leo": 30,
+                                "witness": 3,
+                                "offset": 50,
+                            },
+                            {
+                                "kind": "truncation_refused",
+                                "detail": "the broker halts: unclean election is not allowed",
+                                "leader": 2,
+                                **ORDERS,
+                                "leo": 30,
+                                "witness": 3,
+                                "offset": 50,
+                            },
+                        ),
+                    ),
+                ),
+            ),
         ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.details import MOVED
+from parsers.details import ALL_DIRS_FAILED, MOVED
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import LISTED, LOG, ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -107,12 +107,16 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=r"^Shutdown broker because all log dirs in [^ ,]+(?:, [^ ,]+)+ have failed",
                 source_ref="1.0.2 LogManager:170, 3.6.2 LogManager:221",
+                fixed={"detail": ALL_DIRS_FAILED},
                 each=(Each(r"(?: dirs in|,) (?P<log_dir>[^ ,]+)"),),
                 own_row=False,
                 examples=(
                     Example(
                         "Shutdown broker because all log dirs in /data1, /data2 have failed",
-                        ({"log_dir": "/data1"}, {"log_dir": "/data2"}),
+                        (
+                            {"log_dir": "/data1", "detail": ALL_DIRS_FAILED},
+                            {"log_dir": "/data2", "detail": ALL_DIRS_FAILED},
+                        ),
                     ),
                 ),
             ),
@@ -121,15 +125,16 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=r"^Shutdown broker because all log dirs in (?P<log_dir>.*) have failed",
                 source_ref="2.4.1 LogManager:203",
+                fixed={"detail": ALL_DIRS_FAILED},
                 examples=(
                     Example(
                         "Shutdown broker because all log dirs in /srv/kafka/broker-2/data have failed",
-                        ({"log_dir": "/srv/kafka/broker-2/data"},),
+                        ({"log_dir": "/srv/kafka/broker-2/data", "detail": ALL_DIRS_FAILED},),
                         "real",
                     ),
                     Example(
                         "Shutdown broker because all log dirs in C:\\my logs have failed",
-                        ({"log_dir": "C:\\my logs"},),
+                        ({"log_dir": "C:\\my logs", "detail": ALL_DIRS_FAILED},),
                     ),
                 ),
             ),

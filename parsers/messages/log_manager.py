@@ -231,6 +231,22 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            Variant(
+                since="1.0",
+                until="2.6",
+                regex=(r"^Disk error (?P<detail>while writing to [A-Za-z ]+ file) in directory (?P<log_dir>.+)"),
+                source_ref="1.0.2 LogManager:549, 2.4.1 LogManager",
+                examples=(
+                    Example(
+                        "Disk error while writing to recovery point file in directory /data",
+                        ({"detail": "while writing to recovery point file", "log_dir": "/data"},),
+                    ),
+                    Example(
+                        "Disk error while writing to logStartOffset file in directory /data",
+                        ({"detail": "while writing to logStartOffset file", "log_dir": "/data"},),
+                    ),
+                ),
+            ),
         ),
     ),
     Message(

@@ -244,6 +244,25 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # As people quote it, without the broker or the other id.
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    rf"^Topic (?:ID|Id) in memory: (?:Some\()?(?P<topic_id>{NAME})\)? does not match the topic "
+                    rf"(?:ID|Id) "
+                    rf"for partition {TP} "
+                ),
+                quoted=True,
+                source_ref="2.8.2 ReplicaManager, 3.0.2 ReplicaManager, 3.6.2 ReplicaManager",
+                examples=(
+                    Example(
+                        "Topic ID in memory: 5pgMNdDkS2Wz_FzPvQVqyw does not match the topic ID for partition orders-0 "
+                        "received:",
+                        ({"topic_id": "5pgMNdDkS2Wz_FzPvQVqyw", **ORDERS},),
+                    ),
+                ),
+            ),
         ),
     ),
     # As the KRaft controller hears of it; directories by their ids (KIP-858).

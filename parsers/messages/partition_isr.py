@@ -120,6 +120,40 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # As people quote them, without the partition in front.
+            Variant(
+                since="2.2",
+                until=None,
+                regex=(
+                    rf"^Shrinking ISR from (?P<isr_before>{_IDS}) to (?P<isr>{_IDS})\. Leader: "
+                    r"\(highWatermark: (?P<hw>[0-9]+), endOffset: (?P<leo>[0-9]+)\)"
+                ),
+                quoted=True,
+                source_ref="2.2.2 Partition:642, 3.3.2 Partition:1054, 3.6.2 Partition:1200",
+                examples=(
+                    Example(
+                        "Shrinking ISR from 2,1,3 to 2. Leader: (highWatermark: 85, endOffset: 90). Out of sync "
+                        "replicas: (brokerId: 1, endOffset: 85) (brokerId: 3, endOffset: 85).",
+                        ({"isr_before": "2,1,3", "isr": "2", "hw": 85, "leo": 90},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="0.11",
+                regex=(
+                    r"^Shrinking ISR for partition \[(?P<bracketed>[^\]]+)\] from (?P<isr_before>[0-9,]+) to "
+                    r"(?P<isr>[0-9,]+)"
+                ),
+                quoted=True,
+                source_ref="0.10.2.2 Partition:395",
+                examples=(
+                    Example(
+                        "Shrinking ISR for partition [orders,0] from 1,2,3 to 1,2",
+                        ({**ORDERS, "isr_before": "1,2,3", "isr": "1,2"},),
+                    ),
+                ),
+            ),
         ),
     ),
     Message(

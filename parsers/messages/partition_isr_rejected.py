@@ -72,6 +72,21 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # As people quote it, without the partition in front.
+            Variant(
+                since="0.8",
+                until="2.7",
+                regex=rf"^Cached zkVersion \[?{number('partition_epoch')}\]? not equal",
+                quoted=True,
+                source_ref="0.10.2.2 Partition, 2.4.1 Partition:1186",
+                fixed={"detail": "cached zkVersion not equal to that in zookeeper"},
+                examples=(
+                    Example(
+                        "Cached zkVersion [8] not equal to that in zookeeper, skip updating ISR",
+                        ({"partition_epoch": 8, "detail": "cached zkVersion not equal to that in zookeeper"},),
+                    ),
+                ),
+            ),
         ),
     ),
     Message(

@@ -191,7 +191,6 @@ MESSAGES: tuple[Message, ...] = (
         (
             "Error processing append operation on partition ",
             "Error processing fetch with max size ",
-            "Error processing fetch operation on partition ",
         ),
         "ERROR",
         True,
@@ -212,13 +211,6 @@ MESSAGES: tuple[Message, ...] = (
                 "on partition orders-0: PartitionData(fetchOffset=42, logStartOffset=0, maxBytes=1048576, "
                 "currentLeaderEpoch=Optional[5])"
             ),
-        ),
-        Wording(
-            "0.9",
-            "2.3",
-            rf"^{REPLICA_MANAGER}Error processing fetch operation on partition ",
-            "0.10.2.2 ReplicaManager",
-            "[Replica Manager on Broker 1]: Error processing fetch operation on partition [orders,0] offset 42",
         ),
     ),
     routine(

@@ -10,6 +10,7 @@ from parsers.messages.patterns import (
     BROKER_OLD,
     EITHER,
     LEADER_AND_ISR_INFO,
+    LEADER_ISR_CONTROLLER_EPOCH,
     NAMED_STATE,
     ORDERS,
     PARTITION_STATE,
@@ -279,6 +280,31 @@ MESSAGES: tuple[Message, ...] = (
                         "replicas=[1, 2], offlineReplicas=[]) for partition orders-0 in response to UpdateMetadata "
                         "request sent by controller 9 epoch 1 with correlation id 5",
                         ({"witness": 2, "leader": 2, "leader_epoch": 3, "isr": "2", "partition_epoch": 3, **ORDERS},),
+                    ),
+                ),
+            ),
+            # A line that is cut within the partition's name, as people paste it.
+            Variant(
+                since="0.8",
+                until="0.11",
+                regex=(
+                    rf"^{BROKER_OLD}cached leader info \(LeaderAndIsrInfo:{LEADER_ISR_CONTROLLER_EPOCH},"
+                    r"ReplicationFactor:[0-9]+\),(?P<detail>AllReplicas:[0-9,]+)\) for partition "
+                ),
+                source_ref="0.10.2.2 MetadataCache:193",
+                examples=(
+                    Example(
+                        "Broker 3 cached leader info (LeaderAndIsrInfo:(Leader:3,ISR:3,LeaderEpoch:2,ControllerEpoch:1)"
+                        ",ReplicationFactor:3),AllReplicas:1,2,3) for partition ord",
+                        (
+                            {
+                                "witness": 3,
+                                "leader": 3,
+                                "isr": "3",
+                                "leader_epoch": 2,
+                                "detail": "AllReplicas:1,2,3",
+                            },
+                        ),
                     ),
                 ),
             ),

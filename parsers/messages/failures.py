@@ -1,0 +1,341 @@
+"""Failures that a line or an exception states by itself: damage, a refused start, a disk that fails.
+
+``forensics.rules.known_problems`` says what each of them means. Replay concludes nothing from them.
+"""
+
+from __future__ import annotations
+
+from parsers.messages.catalogue import Example, Message, Variant
+from parsers.messages.patterns import EITHER, ORDERS, REPLICA_MANAGER, TP
+from parsers.schema import Kind
+
+_FILE = rf"(?P<log_dir>[^()]*?)[/\\]{TP}[/\\][0-9]+\.[a-z]+"
+_STORED = r"(?:Some\()?[A-Za-z0-9_-]+\)?"
+_IN_DATA: dict[str, int | str | None] = {**ORDERS, "log_dir": "/data"}
+
+MESSAGES: tuple[Message, ...] = (
+    # A directory of another cluster, or a cluster whose ZooKeeper lost its data: the broker does not start.
+    Message(
+        id="KP-01",
+        kind=Kind.PROBLEM,
+        literal=(" in meta.properties. The broker is trying to join the wrong cluster", "Invalid cluster.id in: "),
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="2.4",
+                until="3.9",
+                regex=(
+                    rf"^(?P<detail>The Cluster ID [A-Za-z0-9_-]+ doesn't match stored clusterId {_STORED}) in "
+                    r"meta\.properties\. The broker is trying to join the wrong cluster"
+                ),
+                source_ref="2.4.1 KafkaServer:220, 3.6.2 KafkaServer",
+                examples=(
+                    Example(
+                        "The Cluster ID hXk2Qn7bR1uVd0sT5yWz3A doesn't match stored clusterId "
+                        "Some(b8LmPq4cS6eFg1hJ9kNr2Q) in meta.properties. The broker is trying to join the wrong "
+                        "cluster. Configured zookeeper.connect may be wrong.",
+                        (
+                            {
+                                "detail": "The Cluster ID hXk2Qn7bR1uVd0sT5yWz3A doesn't match stored clusterId "
+                                "Some(b8LmPq4cS6eFg1hJ9kNr2Q)"
+                            },
+                        ),
+                    ),
+                ),
+            ),
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    r"^(?P<detail>Invalid cluster\.id in: (?P<log_dir>.+?)(?:[/\\]meta\.properties)?\. "
+                    r"Expected [A-Za-z0-9_-]+, but read [A-Za-z0-9_-]+)"
+                ),
+                source_ref="3.9.1 MetaPropertiesEnsemble:verify",
+                examples=(
+                    Example(
+                        "Invalid cluster.id in: /data/meta.properties. Expected hXk2Qn7bR1uVd0sT5yWz3A, but read "
+                        "b8LmPq4cS6eFg1hJ9kNr2Q",
+                        (
+                            {
+                                "detail": "Invalid cluster.id in: /data/meta.properties. Expected "
+                                "hXk2Qn7bR1uVd0sT5yWz3A, but read b8LmPq4cS6eFg1hJ9kNr2Q",
+                                "log_dir": "/data",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # A directory of another broker.
+    Message(
+        id="KP-02",
+        kind=Kind.PROBLEM,
+        literal=" doesn't match stored broker.id ",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="3.9",
+                regex=r"^(?P<detail>Configured broker\.id (?P<replica>[0-9]+) doesn't match stored broker\.id [^ ]+)",
+                source_ref="0.8.2.2 KafkaServer, 3.6.2 KafkaServer",
+                examples=(
+                    Example(
+                        "Configured broker.id 3 doesn't match stored broker.id 2 in meta.properties. If you moved your "
+                        "data, make sure your configured broker.id matches.",
+                        ({"detail": "Configured broker.id 3 doesn't match stored broker.id 2", "replica": 3},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Thrown, an index ends the start of the broker; in a warning (L-14) it is rebuilt.
+    Message(
+        id="KP-03",
+        kind=Kind.PROBLEM,
+        literal="Corrupt index found, index file (",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until=None,
+                regex=(
+                    rf"^(?:requirement failed: )?Corrupt index found, index file \({_FILE}\) has non-zero size but "
+                    r"the last offset is (?P<offset>-?[0-9]+)"
+                ),
+                source_ref="0.8.1.1 OffsetIndex:sanityCheck, 3.6.2 OffsetIndex:sanityCheck",
+                examples=(
+                    Example(
+                        "requirement failed: Corrupt index found, index file "
+                        "(/data/orders-0/00000000000000000040.index) has non-zero size but the last offset is 40 and "
+                        "the base offset is 40",
+                        ({**_IN_DATA, "offset": 40},),
+                    ),
+                    Example(
+                        "Corrupt index found, index file (/data/orders-0/00000000000000000040.index) has non-zero size "
+                        "but the last offset is 40 which is no greater than the base offset 40.",
+                        ({**_IN_DATA, "offset": 40},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # While an index is rebuilt or written: the log holds offsets that go back.
+    Message(
+        id="KP-04",
+        kind=Kind.PROBLEM,
+        literal=" no larger than the last offset appended (",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until=None,
+                regex=(
+                    r"^Attempt to append an offset \((?P<offset>[0-9]+)\) to (?:position|slot) [0-9]+ no larger than "
+                    rf"the last offset appended \((?P<last>[0-9]+)\) to {_FILE}"
+                ),
+                source_ref="0.9.0.1 OffsetIndex:append, 3.6.2 OffsetIndex:append",
+                examples=(
+                    Example(
+                        "Attempt to append an offset (40) to position 12 no larger than the last offset appended (51) "
+                        "to /data/orders-0/00000000000000000000.index.",
+                        ({**_IN_DATA, "offset": 40, "leo": 52},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # A batch whose own offsets go back.
+    Message(
+        id="KP-05",
+        kind=Kind.PROBLEM,
+        literal="Out of order offsets found in ",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="2.0",
+                until=None,
+                regex=rf"^Out of order offsets found in append to {TP}(?:: ?[A-Za-z]*\((?P<offset>[0-9]+)|)",
+                source_ref="2.0.1 Log, 3.6.2 UnifiedLog",
+                examples=(
+                    Example(
+                        "Out of order offsets found in append to orders-0: ArrayBuffer(40, 41, 40, 41)",
+                        ({**ORDERS, "offset": 40},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="1.1",
+                regex=r"^Out of order offsets found in [A-Za-z]",
+                source_ref="0.9.0.1 Log:329, 1.1.1 Log",
+                examples=(Example("Out of order offsets found in List(40, 41, 40)", ({},)),),
+            ),
+        ),
+    ),
+    # The file ends before the place that the index names.
+    Message(
+        id="KP-06",
+        kind=Kind.PROBLEM,
+        literal="Failed to read `log header` from file channel ",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    r"^(?:java\.io\.EOFException: )?Failed to read `log header` from file channel .*Expected to read "
+                    r"[0-9]+ bytes, but reached end of file after reading [0-9]+ bytes?\. Started read from "
+                    r"(?P<detail>position [0-9]+)"
+                ),
+                source_ref="1.0.2 Utils:readFullyOrFail, 3.6.2 Utils:readFullyOrFail",
+                examples=(
+                    Example(
+                        "Failed to read `log header` from file channel `sun.nio.ch.FileChannelImpl@1b2c3d4`. Expected "
+                        "to read 17 bytes, but reached end of file after reading 0 bytes. Started read from position "
+                        "4096.",
+                        ({"detail": "position 4096"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # By a consumer, or by whoever checks a batch.
+    Message(
+        id="KP-07",
+        kind=Kind.PROBLEM,
+        literal=("Record is corrupt (stored crc = ", "Message is corrupt (stored crc = "),
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.10",
+                until=None,
+                regex=(
+                    rf"^Record (?:batch )?for partition {TP} at offset (?P<offset>[0-9]+) is invalid, cause: "
+                    r"(?P<detail>Record is corrupt \(stored crc = [0-9]+, computed crc = [0-9]+\))"
+                ),
+                source_ref="0.10.2.2 Fetcher:parseRecord, 3.6.2 CompletedFetch",
+                examples=(
+                    Example(
+                        "Record for partition orders-0 at offset 42 is invalid, cause: Record is corrupt (stored crc = "
+                        "1043522731, computed crc = 2761098450)",
+                        (
+                            {
+                                **ORDERS,
+                                "offset": 42,
+                                "detail": "Record is corrupt (stored crc = 1043522731, computed crc = 2761098450)",
+                            },
+                        ),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until=None,
+                regex=r"^(?P<detail>(?:Record|Message) is corrupt \(stored crc = [0-9]+, computed crc = [0-9]+\))",
+                source_ref="0.8.2.2 Message:ensureValid, 3.6.2 DefaultRecordBatch:ensureValid",
+                examples=(
+                    Example(
+                        "Record is corrupt (stored crc = 1043522731, computed crc = 2761098450)",
+                        ({"detail": "Record is corrupt (stored crc = 1043522731, computed crc = 2761098450)"},),
+                    ),
+                    Example(
+                        "Message is corrupt (stored crc = 1043522731, computed crc = 2761098450)",
+                        ({"detail": "Message is corrupt (stored crc = 1043522731, computed crc = 2761098450)"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # The words of the operating system.
+    Message(
+        id="KP-08",
+        kind=Kind.PROBLEM,
+        literal="No space left on device",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until=None,
+                regex=r"^(?P<detail>(?:[^ ]+ \()?No space left on device)",
+                source_ref="errno ENOSPC in a java.io.IOException",
+                examples=(Example("No space left on device", ({"detail": "No space left on device"},)),),
+            ),
+        ),
+    ),
+    Message(
+        id="KP-09",
+        kind=Kind.PROBLEM,
+        literal=("Input/output error", "Read-only file system", "Stale file handle"),
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until=None,
+                regex=r"^(?:[^ ]+ \(|[^ ]+: )?(?P<detail>Input/output error|Read-only file system|Stale file handle)",
+                source_ref="errno EIO, EROFS, ESTALE in a java.io.IOException",
+                examples=(
+                    Example("Input/output error", ({"detail": "Input/output error"},)),
+                    Example(
+                        "/data/orders-0/00000000000000000000.log (Read-only file system)",
+                        ({"detail": "Read-only file system"},),
+                    ),
+                    Example("Stale file handle", ({"detail": "Stale file handle"},)),
+                ),
+            ),
+        ),
+    ),
+    # A leader, or any broker, that serves from a log and cannot.
+    Message(
+        id="KP-10",
+        kind=Kind.PROBLEM,
+        literal="Error processing fetch operation on partition ",
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.9",
+                until="2.3",
+                regex=(
+                    rf"^{REPLICA_MANAGER}Error processing fetch operation on partition {EITHER},? offset "
+                    r"(?P<offset>[0-9]+)"
+                ),
+                source_ref="0.10.2.2 ReplicaManager, 1.1.1 ReplicaManager:readFromLocalLog",
+                examples=(
+                    Example(
+                        "[Replica Manager on Broker 1]: Error processing fetch operation on partition [orders,0] "
+                        "offset 42",
+                        ({"witness": 1, **ORDERS, "offset": 42},),
+                    ),
+                    Example(
+                        "[ReplicaManager broker=1] Error processing fetch operation on partition orders-0, offset 42",
+                        ({"witness": 1, **ORDERS, "offset": 42},),
+                    ),
+                    Example(
+                        "[ReplicaManager broker=1] Error processing fetch operation on partition orders-0 offset 42",
+                        ({"witness": 1, **ORDERS, "offset": 42},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+"""What no other kind of observation says."""
