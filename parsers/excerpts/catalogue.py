@@ -62,6 +62,24 @@ def _stated(found: re.Match[str]) -> Iterator[tuple[str, str]]:
     return ((name, value) for name, value in found.groupdict().items() if value is not None)
 
 
+EXCEPTION: Final = re.compile(
+    r"^\s*(?:Caused by: |Suppressed: )?(?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Za-z_][A-Za-z0-9_$]*: (?=\S)"
+)
+"""The class of an exception, at the beginning of its line."""
+
+
+def thrown(text: str) -> str | None:
+    """What an exception says that the catalogue knows, without its class; None where a text is none.
+
+    >>> thrown("java.io.IOException: No space left on device")
+    'No space left on device'
+    """
+    said = bare(EXCEPTION.sub("", text, count=1))
+    entries = (entry for entry in _candidates(said) if entry.thrown)
+    fitting = (entry for entry in entries if any(_compiled(one.regex).match(said) for one in entry.variants))
+    return said if next(fitting, None) is not None else None
+
+
 def known(message: str) -> bool:
     """Whether a message fits an entry of the catalogue."""
     return fits(message) is not None

@@ -12,7 +12,19 @@ from parsers.excerpts import wraps
 from parsers.excerpts.dressings import Dressing, Undressed, off, undressed
 from parsers.excerpts.escapes import unescaped
 from parsers.excerpts.headings import heading
-from parsers.excerpts.kinds import Kind, broken_of, fence_of, goes_on, left_out, message_of, spoken, whole
+from parsers.excerpts.kinds import (
+    Kind,
+    broken_of,
+    event_of,
+    fence_of,
+    goes_on,
+    left_out,
+    may_be_inside,
+    message_of,
+    spoken,
+    torn_of,
+    whole,
+)
 
 _FIRST = (Kind.EVENT, Kind.MESSAGE, Kind.BROKEN)
 """What may be the first piece of a line that was wrapped."""
@@ -68,7 +80,7 @@ def dissected(text: str) -> Excerpt:
 
 
 class _Reader:
-    """Reads a text line by line; ``dressed`` is what stood around each line."""
+    """Reads a text line by line; ``dressed`` is what stood around each line, ``timed`` says that any has a level."""
 
     def __init__(self, physical: Sequence[str]) -> None:
         self.physical = physical
@@ -76,6 +88,7 @@ class _Reader:
         self.ambiguous: list[int] = []
         self.around: tuple[Dressing, ...] = ()
         self.indent = ""
+        self.timed = False
         self.names: set[str] = set()
         self.dressed: list[tuple[Dressing, ...]] = []
         self.lines: list[Line] = []
@@ -83,6 +96,7 @@ class _Reader:
     def read(self) -> Excerpt:
         """The whole text."""
         events = [undressed(line) for line in self.physical]
+        self.timed = any(found is not None for found in events)
         begun = [found or undressed(line, broken_of) for line, found in zip(self.physical, events, strict=True)]
         self.names = {name for found in begun if found is not None for name in found.names}
         for line, found in zip(self.physical, events, strict=True):
@@ -112,6 +126,8 @@ class _Reader:
             found = undressed(line, begins)
             if found is not None:
                 return self._begun(line, found, kind)
+        if not self.timed and (found := undressed(line, torn_of)) is not None:
+            return self._begun(line, found, Kind.BROKEN)
         return Line(text, Kind.GOES_ON, writer)
 
     def _begun(self, line: str, found: Undressed, kind: Kind) -> Line:
@@ -141,7 +157,8 @@ class _Reader:
     def _put(self, at: int, found: wraps.Joined) -> None:
         """Put a whole line in the place of its pieces."""
         self.signs.add("wrapped")
-        self.lines[at].text, self.lines[at].kind = found.text, Kind.EVENT
+        self.lines[at].text = found.text
+        self.lines[at].kind = Kind.EVENT if event_of(found.text) is not None else Kind.MESSAGE
         if not found.text:
             self.ambiguous.append(at + 1)
             self.lines[at].kind = Kind.BLANK
@@ -151,8 +168,10 @@ class _Reader:
     def _behind(self, at: int) -> list[str]:
         """Lines behind the first line of an event that may be pieces of it."""
         found: list[str] = []
+        # Of two known messages none is a piece of the other.
+        pieces = (Kind.GOES_ON,) if self.lines[at].kind is Kind.MESSAGE else (Kind.GOES_ON, Kind.MESSAGE)
         for line in self.lines[at + 1 : at + 1 + wraps.MOST_PIECES]:
-            if line.kind not in (Kind.GOES_ON, Kind.MESSAGE):
+            if line.kind not in pieces and not (line.kind is Kind.BROKEN and may_be_inside(line.text)):
                 break
             found.append(line.text)
         return found

@@ -11,7 +11,8 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from parsers.excerpts.kinds import Event, event_of
+from parsers.excerpts.catalogue import EXCEPTION
+from parsers.excerpts.kinds import Event, event_of, said
 from parsers.shared_output import PREFIXES as WRITERS
 from parsers.wrappings import PREFIXES as COLLECTORS
 
@@ -109,8 +110,19 @@ _QUOTES: Final[tuple[Dressing, ...]] = (
     Dressing("bold", _emphasis, f"**{_EVENT}**", "** of it all"),
     Dressing("code", _around(r"^(`+)(?P<inner>[^`].*[^`])\1[ \t]*$"), f"`{_EVENT}`", "`x` and `y`"),
     Dressing("monospaced", _around(r"^\{\{(?P<inner>.+)\}\}[ \t]*$"), f"{{{{{_EVENT}}}}}", "{{x}} of it"),
+    Dressing("code begins", _around(r"^`(?P<inner>[^`]+)$"), f"`{_EVENT}", "`x` and `y`"),
     Dressing("in marks", _around(r"^([\"'“‘«])(?P<inner>.+)[\"'”’»],?$"), f'"{_EVENT}"', '"yes", he said'),
 )
+
+
+def _behind_words(text: str) -> Bare | None:
+    """A known message behind words and a colon or comma on the same line."""
+    found = _WORDS.match(text) if EXCEPTION.match(text) is None else None
+    return Bare(found["inner"]) if found is not None and said(found["inner"]) is not None else None
+
+
+_WORDS: Final = re.compile(r"^[^\[\]{}=`\"]{1,80}?[,:;，：；。] ?(?P<inner>[A-Z\[].*)$")
+_PAGE_TIME: Final = r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}[^\[\]]{1,24}"
 
 _LISTED: Final[tuple[Dressing, ...]] = (
     Dressing("bullet", _around(r"^[ \t]*[-*+•·‣◦–—>][ \t](?P<inner>.*\S.*)$"), f"- {_EVENT}", "- a point"),
@@ -122,6 +134,12 @@ _LISTED: Final[tuple[Dressing, ...]] = (
         ),
         f"  231  {_EVENT}",
         "2024-03-01 10:22:41,107 INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
+    ),
+    Dressing(
+        "time of a page",
+        _around(rf"^{_PAGE_TIME}(?P<inner>\[[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}} .*)$"),
+        f"2024/3/1 AM 10:22:41{_EVENT}",
+        "2024/3/1 AM 10:22:41 it began",
     ),
     Dressing("table", _around(r"^[|│][ \t]*(?P<inner>\S.*?)[ \t]*[|│]$"), f"| {_EVENT} |", "| a | b |"),
 )
@@ -153,6 +171,14 @@ _INDENTED: Final = Dressing(
     f"    {_EVENT}",
     "    at kafka.log.Log.append(Log.scala:1)",
     sign=False,
+)
+
+
+_BEHIND: Final = Dressing(
+    "behind words",
+    _behind_words,
+    f"cut: {_EVENT}",
+    "cut: nothing",
 )
 
 
@@ -197,7 +223,7 @@ _COLLECTED: Final = tuple(
 
 _WRITERS: Final = tuple(re.compile(_as_python(prefix)) for prefix in WRITERS)
 
-DRESSINGS: Final[tuple[Dressing, ...]] = (*_QUOTES, *_COLLECTED, *_LISTED, *_NAMED, _INDENTED)
+DRESSINGS: Final[tuple[Dressing, ...]] = (*_QUOTES, *_COLLECTED, *_LISTED, *_NAMED, _INDENTED, _BEHIND)
 """In the order in which they are tried: the first that leads to an event counts."""
 
 

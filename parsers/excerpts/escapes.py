@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from parsers.excerpts.dressings import undressed
-from parsers.excerpts.kinds import broken_of, message_of
+from parsers.excerpts.kinds import broken_of, message_of, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +191,37 @@ def _typography(text: str) -> str | None:
     return "\n".join(read) if read != lines else None
 
 
+_GLUED: Final = re.compile(
+    r"(?<=\))(?=(?:[a-z_][A-Za-z0-9_]*\.)+[A-Z][A-Za-z0-9_$]*(?:Exception|Error): )| (?=at "
+    r"(?:[\w$]+\.)+[\w$<>]+\([^()]*\))"
+)
+
+
+def _stack_traces(text: str) -> str | None:
+    """Exceptions and stack frames that lost the line ends before them."""
+    lines = text.split("\n")
+    read: list[str] = []
+    for line in lines:
+        parts = _GLUED.split(line) if _event(line) else [line]
+        read += parts if len(parts) > 1 and _GLUED_CLASS.match(parts[1]) else [line]
+    return "\n".join(read) if read != lines else None
+
+
+_GLUED_CLASS: Final = re.compile(r"^(?:[a-z_][A-Za-z0-9_]*\.)+[A-Z][A-Za-z0-9_$]*(?:Exception|Error): ")
+_GROUPED: Final = re.compile(r"(?<![0-9,.:])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9,])")
+
+
+def _grouped_numbers(text: str) -> str | None:
+    """Offsets with commas between groups of digits, as a mail or a page shows them."""
+    lines = text.split("\n")
+    read = []
+    for line in lines:
+        plain_one = _GROUPED.sub(lambda found: found[0].replace(",", ""), line)
+        told = plain_one != line and said(line) is None and said(plain_one) is not None
+        read.append(plain_one if told else line)
+    return "\n".join(read) if read != lines else None
+
+
 ESCAPES: Final[tuple[Escape, ...]] = (
     Escape(
         "json document",
@@ -217,6 +248,21 @@ ESCAPES: Final[tuple[Escape, ...]] = (
         _entities,
         "[2024-03-01 10:22:41,107] INFO Map(orders-0 -&gt; 5) (kafka.log.Log)",
         "a &gt; b &amp;&amp; c",
+    ),
+    Escape(
+        "stack traces",
+        _stack_traces,
+        "[2024-03-01 10:22:41,107] ERROR Error due to "
+        "(kafka.server.ReplicaFetcherThread)java.lang.IllegalStateException: "
+        "Offset mismatch for partition orders-0: fetched offset = 40, log end offset = 42. at "
+        "kafka.log.Log.append(Log.scala:1)",
+        "[2024-03-01 10:22:41,107] ERROR looked at kafka.log.Log (kafka.server.KafkaApis)",
+    ),
+    Escape(
+        "grouped numbers",
+        _grouped_numbers,
+        "[2024-03-01 10:22:41,107] INFO Truncating log orders-0 to offset 1,250. (kafka.log.Log)",
+        "[2024-03-01 10:22:41,107] INFO 1,250 records (kafka.log.Log)",
     ),
     Escape(
         "typography",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from parsers.excerpts.catalogue import LOGGER, fits, known
+from parsers.excerpts.catalogue import EXCEPTION, LOGGER, fits, known, speaks, thrown
 from parsers.excerpts.times import DATE, DATED, EDITED, LEVEL, TIMED
 
 
@@ -159,6 +159,8 @@ _PROGRAM: Final = re.compile(r"^(?:log4j|SLF4J|OpenJDK|Java|WARNING|Warning|Erro
 
 _LEVEL_FIRST: Final = re.compile(rf"^(?:\[[^\]=0-9][^\]=]*\] +)?(?P<event>{LEVEL}(?: *[:|-])? +(?P<message>\S.*))$")
 _LEVEL_AT_LEAST: Final = re.compile(rf"^(?:\[[^\]=0-9][^\]=]*\] +)?{LEVEL}(?:[ :|-]|$)")
+_UNDRESSED: Final = re.compile(r"[A-Za-z0-9/(\[]")
+_LEVEL_WORD: Final = re.compile(rf"^{LEVEL} +")
 _PREFIXED: Final = re.compile(r"^(?:\[[A-Z][A-Za-z]+[ =\]]|Partition \[|Broker [0-9])")
 """How most messages of brokers begin (LogContext, logIdent)."""
 
@@ -191,6 +193,18 @@ def broken_of(text: str) -> Event | None:
     return Event(text, timed=False, sign="no time") if _LEVEL_AT_LEAST.match(text) else None
 
 
+def torn_of(text: str) -> Event | None:
+    """The beginning of an exception, or of a message that is not whole: the rest may stand in the next line."""
+    if EXCEPTION.match(f"{text} ...") or (_UNDRESSED.match(text) and speaks(text) and not whole(text)):
+        return Event(text, timed=False, sign="message alone")
+    return None
+
+
+def may_be_inside(text: str) -> bool:
+    """Whether a line that is not whole may be a further piece of the line before."""
+    return EXCEPTION.match(text) is None and broken_of(text) is None
+
+
 def _from_level(text: str) -> str | None:
     """An event from its level on. It need not be a message that is known: how it begins or ends may tell."""
     found = _LEVEL_FIRST.match(text)
@@ -203,7 +217,12 @@ def _from_level(text: str) -> str | None:
 
 def _alone(text: str) -> str | None:
     """A known message as an event; which level it had does not matter."""
-    return f"INFO {text}" if known(text) else None
+    return f"INFO {text}" if known(text) or thrown(text) is not None else None
+
+
+def exception_of(text: str) -> str | None:
+    """What an exception says that is known, where an event without a time is nothing else; None where it is none."""
+    return thrown(_LEVEL_WORD.sub("", text))
 
 
 def message_of(text: str) -> Event | None:
@@ -246,5 +265,12 @@ _MESSAGE: Final = re.compile(
 def said(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     """Which message of the catalogue an event is, and the values that it states; None where it is none."""
     event = event_of(text)
-    found = _MESSAGE.match(event.text) if event is not None else None
+    if event is None:
+        return fits(EXCEPTION.sub("", text, count=1))
+    found = _MESSAGE.match(event.text)
     return None if found is None else fits(found["message"])
+
+
+def ended(text: str) -> bool:
+    """Whether a line that was wrapped is whole: it ends with its logger, or it is a known message or exception."""
+    return whole(text) or (event_of(text) is None and broken_of(text) is None and _alone(text) is not None)

@@ -15,7 +15,7 @@ import polars as pl
 from parsers import extract, text_log, wrappings
 from parsers.errors import NotThisFormat
 from parsers.excerpts.dissect import Line, dissected
-from parsers.excerpts.kinds import Event, event_of, message_of
+from parsers.excerpts.kinds import Event, event_of, exception_of, message_of
 from parsers.excerpts.kinds import Kind as LineKind
 from parsers.file_reading import FileReading, joined, note
 from parsers.formats.request_log import RequestLog
@@ -44,6 +44,10 @@ _TIMELESS: Final = Frame(
     rest=pl.col("text").str.slice(4),
 )
 """Events as ``kinds`` gives those without a time, behind a mark in its place."""
+
+_THROWN_BY: Final = "[?] ERROR an exception"
+_NO_CLASS: Final = "java.lang.Exception"
+"""Stand for the event and the class of an exception that is pasted without them."""
 
 _LONGEST_MARK: Final = 60
 _FALL: Final = 1_000_000  # microseconds: threads of one broker print lines out of order by less
@@ -115,7 +119,12 @@ def _events(lines: Sequence[Line]) -> tuple[list[tuple[int, str]], list[tuple[in
     now = timed
     for number, line in enumerate(lines, 1):
         event = _event(line)
-        if event is not None:
+        exception = exception_of(event.text) if event is not None and not event.timed else None
+        if exception is not None:
+            # Readers of logs look for exceptions behind an event.
+            now = untimed
+            now += [(number, _THROWN_BY), (number, f"{_NO_CLASS}: {exception}")]
+        elif event is not None:
             now = timed if event.timed else untimed
             now.append((number, event.text if event.timed else f"[?] {event.text}"))
         elif line.kind is LineKind.GOES_ON and now:

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.excerpts.kinds import said, whole
+from parsers.excerpts.catalogue import thrown
+from parsers.excerpts.kinds import ended, said, whole
 
 MOST_PIECES: Final = 60
 SHORTEST: Final = 20
@@ -43,13 +44,13 @@ def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width
         lengths: of these lines as they stand in the text, ``first`` included.
         width: at which a terminal broke the lines of the text, where they look like it.
     """
-    if whole(first) or lengths[0] < SHORTEST:
+    if whole(first) or thrown(first) is not None or lengths[0] < SHORTEST:
         return None
     for count in range(1, min(len(rest), MOST_PIECES) + 1):
         pieces = [first, *rest[:count]]
         if max(lengths[: count + 1]) > LONGEST or not pieces[-1].strip():
             return None
-        ways = [way for way in _ways(pieces, lengths, width) if whole(way)]
+        ways = [way for way in _ways(pieces, lengths, width) if ended(way)]
         if ways:
             sure = width is not None and width.sure
             text = _likeliest(ways, sure=sure)
