@@ -14,6 +14,7 @@ from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict
 from forensics.rules.wants import Question
 from parsers.read import FAILED
+from forensics.rules.stated_problems import Problem, stated
 
 if TYPE_CHECKING:
     from forensics.case import Case
@@ -90,6 +91,7 @@ class Result:
         quote: gives the text at places of the evidence, for reports that read it again.
         known: findings that a baseline hides: in the judgements, but not in ``findings``.
         changes: what the user's settings changed.
+        problems: known problems that single lines state, whatever the verdicts are; errors first.
     """
 
     inputs: tuple[str, ...]
@@ -99,11 +101,13 @@ class Result:
     quote: Callable[[Case, Iterable[Place]], dict[Place, str]] = quotes.quote
     known: list[Finding] = field(default_factory=list)
     changes: Changes = field(default_factory=Changes)
+    problems: list[Problem] = field(default_factory=list)
 
     @property
     def worst(self) -> Severity | None:
-        """Severity of the worst finding that is not known."""
-        return self.findings[0].severity if self.findings else None
+        """Severity of the worst finding that is not known, or error where a line states a known problem so severe."""
+        errors = [Severity.ERROR for one in self.problems if one.known.severity is Severity.ERROR]
+        return min([*(one.severity for one in self.findings[:1]), *errors[:1]], key=lambda s: s.rank, default=None)
 
     @property
     def unknown(self) -> Severity | None:
@@ -140,7 +144,14 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
         )
         for history, judgements in judged
     ]
-    return ordered(inputs, case, proven)
+    return replace(ordered(inputs, case, proven), problems=problems_of(case))
+
+
+def problems_of(case: Case) -> list[Problem]:
+    """Known problems that the lines of a case state, with the first lines of each."""
+    found = stated(case)
+    evidence = _evidence(case, {ref for one in found for ref in one.refs}) if found else {}
+    return [replace(one, evidence=tuple(evidence[ref] for ref in one.refs if ref in evidence)) for one in found]
 
 
 def ordered(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Sequence[Judgement]]]) -> Result:

@@ -236,6 +236,7 @@ def tune(result: Result, tuning: Tuning) -> Result:
             baseline=tuning.baseline,
             gone=len(tuning.known.keys() - {one.fingerprint for one in told}),
         ),
+        problems=[one for one in result.problems if one.topic is None or _wanted(one.topic, tuning)],
     )
 
 

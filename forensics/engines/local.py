@@ -99,7 +99,7 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
         case = without_culprits(lambda: read_sources(sources), reading, case)
     if isinstance(case, Defect):
         raise DefectOfProgram(f"this case cannot be put together: {case}")
-    if case.observations.is_empty() and case.batches.is_empty():
+    if case.observations.is_empty() and case.batches.is_empty() and not case.sources.get_column("understood").sum():
         looked = ", ".join(taker.what for taker in read.TAKERS if taker.format not in read.OTHER_KINDS)
         raise NothingUnderstood(
             f"nothing in {', '.join(paths)} was understood ({len(files)} files){_why(case)}; looked for: {looked}"

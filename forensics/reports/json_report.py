@@ -14,7 +14,8 @@ from forensics.replay.history import History
 from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
 from forensics.rules.causes import BY_ID
-from forensics.rules.finding import Finding
+from forensics.rules.finding import Evidence, Finding
+from forensics.rules.stated_problems import Problem
 from forensics.rules.wording import want_texts
 
 SCHEMA = "forensics.scan/1"
@@ -58,6 +59,7 @@ def document(result: Result) -> dict[str, Any]:
         ],
         "partitions": [_partition(partition) for partition in result.partitions],
         "findings": [finding_document(finding) for finding in result.findings],
+        "problems": [problem_document(problem) for problem in result.problems],
         "notices": _notices(result),
         "tuning": _tuning(result),
         "clocks": [
@@ -186,17 +188,41 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "next_steps": [step.sentence for step in finding.next_steps],
         "do_not": list(finding.do_not),
         "count": finding.count,
-        "evidence": [
-            {
-                "path": evidence.path,
-                "sha256": evidence.sha256,
-                "line": evidence.line,
-                "byte": evidence.byte,
-                "text": evidence.text,
-                "note": evidence.note,
-            }
-            for evidence in finding.evidence
-        ],
+        "evidence": [_evidence(evidence) for evidence in finding.evidence],
+    }
+
+
+def problem_document(problem: Problem) -> dict[str, Any]:
+    """One known problem at one place as plain values."""
+    known = problem.known
+    return {
+        "id": known.id,
+        "severity": known.severity.value,
+        "title": known.title,
+        "states": problem.states,
+        "means": problem.means,
+        "records": known.records.value,
+        "issues": list(known.issues),
+        "broker": problem.broker,
+        "topic": problem.topic,
+        "partition": problem.partition,
+        "offsets": [list(piece) for piece in problem.offsets],
+        "values": problem.values,
+        "count": problem.count,
+        "time": iso(problem.time),
+        "next_steps": list(problem.fetch),
+        "evidence": [_evidence(evidence) for evidence in problem.evidence],
+    }
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "path": evidence.path,
+        "sha256": evidence.sha256,
+        "line": evidence.line,
+        "byte": evidence.byte,
+        "text": evidence.text,
+        "note": evidence.note,
     }
 
 

@@ -18,7 +18,8 @@ from forensics.case import Case, quotes
 from forensics.case.quotes import Place
 from forensics.replay.history import History
 from forensics.result import Partition, Result
-from forensics.rules.finding import Action, Finding
+from forensics.rules.finding import Action, Evidence, Finding
+from forensics.rules.stated_problems import Problem
 from forensics.rules.wants import Want
 
 WITHHELD = "(withheld)"
@@ -225,6 +226,7 @@ class Redactor:
             findings=[finding(one) for one in result.findings],
             quote=self.quote,
             known=[finding(one) for one in result.known],
+            problems=[self._problem(one) for one in result.problems],
             changes=replace(
                 result.changes,
                 config=self.path(result.changes.config) if result.changes.config is not None else None,
@@ -268,10 +270,23 @@ class Redactor:
             keep=self.text(one.keep) if one.keep is not None else None,
             next_steps=tuple(self._action(step) for step in one.next_steps),
             do_not=every(one.do_not),
-            evidence=tuple(
-                replace(e, path=self.path(e.path), text=self._quoted(e.text), note=self.text(e.note))
-                for e in one.evidence
-            ),
+            evidence=self._pieces(one.evidence),
+        )
+
+    def _problem(self, one: Problem) -> Problem:
+        return replace(
+            one,
+            topic=self.topic(one.topic) if one.topic is not None else None,
+            states=self.text(one.states),
+            means=self.text(one.means),
+            fetch=tuple(self.text(step) for step in one.fetch),
+            values={name: self.text(v) if isinstance(v, str) else v for name, v in one.values.items()},
+            evidence=self._pieces(one.evidence),
+        )
+
+    def _pieces(self, evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
+        return tuple(
+            replace(e, path=self.path(e.path), text=self._quoted(e.text), note=self.text(e.note)) for e in evidence
         )
 
     def _history(self, history: History) -> History:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +10,7 @@ from forensics.case.dates import EpochDate
 from forensics.case.producers import asked
 from forensics.result import Result
 from forensics.rules.finding import brokers_text
+from forensics.rules.stated_problems import Problem
 
 APART = 1_000_000  # microseconds between clocks that are worth a sentence
 SURELY = 60_000_000  # the same where only effects that are not slow as a rule tell of it
@@ -58,6 +59,33 @@ def acknowledged(result: Result) -> list[str]:
         f"acks={level.acks}" + (f" ({listed(level.topics)})" if level.topics else "") for level in asked(result.case)
     ]
     return [f"producers asked for {', '.join(levels)}"] if levels else []
+
+
+def by_problem(problems: Iterable[Problem]) -> list[list[Problem]]:
+    """Problems at all places of one entry together, in the order of the table."""
+    groups: dict[str, list[Problem]] = {}
+    for one in problems:
+        groups.setdefault(one.known.id, []).append(one)
+    return list(groups.values())
+
+
+def worst_of(problems: Iterable[Problem]) -> Problem | None:
+    """The worst known problem that is not routine."""
+    loud = (one for one in problems if not one.known.routine)
+    return min(loud, key=lambda one: one.known.severity.rank, default=None)
+
+
+def headline_of(result: Result) -> str:
+    """What the worst known problem is; that all are routine; or "" where no line states any."""
+    if not result.problems:
+        return ""
+    worst = worst_of(result.problems)
+    if worst is not None:
+        return f"{worst.known.title.upper()}   {worst.states}   {worst.known.severity.value}, stated by a line"
+    sources = result.case.sources
+    unread = int(sources.get_column("relevant").sum()) - int(sources.get_column("understood").sum())
+    rest = f"; {unread:,} line{' was' if unread == 1 else 's were'} not understood" if unread else ""
+    return f"No line shows a loss: what these lines say is routine{rest}. What they leave out cannot be told from them."
 
 
 def listed(topics: Sequence[str], most: int = 8) -> str:

@@ -21,7 +21,7 @@ from forensics.case.coverage import coverage
 from forensics.replay.history import Confidence
 from forensics.replay.lineage import size
 from forensics.reports.advice import advisers, copies, each_first
-from forensics.reports.remarks import acknowledged, apart, changed, one_folder
+from forensics.reports.remarks import acknowledged, apart, by_problem, changed, headline_of, one_folder
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID
@@ -37,6 +37,8 @@ from forensics.rules.finding import (
     records_text,
     span_text,
 )
+from forensics.rules.known_problems import NOTHING_TO_DO
+from forensics.rules.stated_problems import Problem
 from forensics.rules.wants import Want
 from forensics.rules.wording import names_partition, unnamed, want_text
 
@@ -47,6 +49,7 @@ FIRST_WISHES = 4
 EXAMPLES = 5  # of what was not understood
 RANGES = 3  # of offsets in a headline
 QUOTED = 2  # lines of one quote
+PLACES = 2  # of one known problem
 PROOF = 2  # places cited for one fact
 
 _TITLES = {rule.id: rule.title for rule in RULES}
@@ -78,6 +81,7 @@ def render(result: Result, *, width: int | None = None) -> str:
     """
     page = _Page(result, max(width or shutil.get_terminal_size((110, 40)).columns, 60))
     page.incidents()
+    page.problems()
     page.information()
     page.verdicts()
     page.wishes()
@@ -180,7 +184,7 @@ class _Page:
         """What was found, worst first; or that nothing was."""
         found = incidents(f for f in self.result.findings if f.severity is not Severity.INFO)
         if not found:
-            self.put("", _nothing(self.result), indent=0)
+            self.put("", headline_of(self.result) or _nothing(self.result), indent=0)
             self.lines.append("")
         if len(found) > 1:
             self.put("", _counted(found), indent=0)
@@ -274,6 +278,64 @@ class _Page:
     def clock(self, time: int) -> str:
         """Time of day, with the day where the evidence spans more than one."""
         return clock(time, dated=self.dated)
+
+    # -- what single lines say --------------------------------------------------------------------------------------
+
+    def problems(self) -> None:
+        """Known problems that lines state: the worst is told whole where no incident is, routine ones briefly."""
+        groups = by_problem(self.result.problems)
+        if not groups:
+            return
+        self.lines.append("What the lines say:")
+        told = any(finding.severity is not Severity.INFO for finding in self.result.findings)
+        for group in groups:
+            if group[0].known.routine:
+                self.routine(group)
+            else:
+                self.problem(group, brief=told)
+                told = True
+        self.lines.append("")
+
+    def problem(self, group: Sequence[Problem], *, brief: bool) -> None:
+        """One known problem: what lines state, what it means, what to fetch next; of a brief one the first of each."""
+        first = group[0]
+        known = first.known
+        self.put(f"  {known.severity.value:<8}  ", f"{known.title}{_repeated(group)}", indent=12)
+        shown = group[: 1 if brief else PLACES]
+        for one in shown:
+            self.put(" " * 12, f"{one.states}{_lines_of(one)}")
+            for piece in one.evidence[:1]:
+                self.quote(piece, " " * 14, brief=brief)
+        if len(group) > len(shown):
+            self.lines.append(f"{'':12}... and {len(group) - len(shown):,} more: --format json has them all")
+        self.said("means", [f"{first.means} Records: {known.records.value}."])
+        if not brief:
+            self.said("known as", ["; ".join(known.issues)])
+        for step in first.fetch[: 1 if brief else None]:
+            self.said("next", [step])
+
+    def routine(self, group: Sequence[Problem]) -> None:
+        """One known problem that is routine."""
+        known = group[0].known
+        places = _names(list(dict.fromkeys(one.name for one in group if one.name is not None)), 3)
+        told = group[0].states if len(group) == 1 else f"{known.title}{_repeated(group)}{places and f': {places}'}"
+        issues = f" ({'; '.join(known.issues)})" if known.issues else ""
+        self.put("  routine   ", f"{told}. {group[0].means}{issues}")
+        for step in group[0].fetch:
+            if step != NOTHING_TO_DO:
+                self.said("next", [step])
+
+    def quote(self, piece: Evidence, indent: str, *, brief: bool) -> None:
+        """Where a line stands, and what it says where there is room."""
+        self.lines.append(f"{indent}{self.place(piece.path)}{f':{piece.line}' if piece.line is not None else ''}")
+        self.lines += textwrap.wrap(
+            _STAMP.sub("", piece.text),
+            width=self.columns,
+            initial_indent=f"{indent}  ",
+            subsequent_indent=f"{indent}  ",
+            max_lines=1 if brief else QUOTED,
+            placeholder=" ...",
+        )
 
     def information(self) -> None:
         """What is good to know, a line each; what is missing is said further down."""
@@ -492,7 +554,19 @@ def _counted(found: Sequence[Incident]) -> str:
     return f"{said} in {places:,} partition{'' if places == 1 else 's'}, worst first:"
 
 
+def _repeated(group: Sequence[Problem]) -> str:
+    lines = sum(one.count for one in group)
+    places = f" at {len(group):,} places" if len(group) > 1 else ""
+    return f" ({lines:,} lines{places})" if lines > 1 else ""
+
+
+def _lines_of(one: Problem) -> str:
+    return f" ({one.count:,} lines)" if one.count > 1 else ""
+
+
 def _nothing(result: Result) -> str:
+    if not result.partitions and result.case.unattributed:
+        return "no partition was judged: nothing tells which broker printed these lines"
     if not result.partitions:
         return "no partition was judged: no file speaks of one, or --topic and --skip-topic leave none"
     asked = [judged for p in result.partitions if not p.history.incarnation for judged in p.judgements.values()]

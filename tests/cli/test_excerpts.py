@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.cli.conftest import Run
+from tests.rules.test_known_problems import SHOWN
 
 TICKET = """\
 Hi, after a restart of one of our brokers we see this:
@@ -63,3 +64,15 @@ def test_prose_alone_is_nothing(text: str, run: Run, monkeypatch: pytest.MonkeyP
     ran = run("scan", "-")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("forensics: nothing in - was understood (1 files); looked for: ")
+
+
+@pytest.mark.parametrize(
+    ("known", "code"),
+    [("truncation-refused", 1), ("all-log-dirs-failed", 1), ("isr-shrunk-to-one", 0), ("first-leader-epoch", 0)],
+)
+def test_only_errors_fail_a_scan(known: str, code: int, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticket = "\n".join(["We see this:", "```", *SHOWN[known].lines, "```", ""])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ticket.encode())))
+    ran = run("scan", "-")
+    assert ran.code == code
+    assert "What the lines say:" in ran.out

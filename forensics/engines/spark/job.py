@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,7 @@ from forensics.engines.spark.listing import SPLIT, File, listed
 from forensics.engines.spark.output import Output, judge_version, parser_version
 from forensics.engines.spark.stored import Stored, answers_of
 from forensics.errors import NothingUnderstood, UnwritableOutput
-from forensics.result import Result, ordered
+from forensics.result import Result, ordered, problems_of
 from parsers import read
 
 Say = Callable[[str], None]
@@ -128,9 +128,10 @@ def told(output: Output, generation: int, paths: Sequence[str], options: Options
     case = Case(sources, nothing, nothing, nothing, {}, options.reading)
     if not options.told:
         return ordered(paths, case, [])
-    if options.format == PARQUET:
-        case = Stored(output.folder).summary()
-    return ordered(paths, case, answers_of(output, generation))
+    if options.format != PARQUET:
+        return ordered(paths, case, answers_of(output, generation))
+    case = Stored(output.folder).summary()
+    return replace(ordered(paths, case, answers_of(output, generation)), problems=problems_of(case))
 
 
 def nothing_understood(paths: Sequence[str], files: int) -> NothingUnderstood:

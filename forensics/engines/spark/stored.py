@@ -26,12 +26,13 @@ from forensics.engines.spark.reading import opened
 from forensics.errors import UnusableOutput
 from forensics.replay.events import PROGRESS
 from forensics.replay.history import History
-from forensics.result import Result, ordered
+from forensics.result import Result, ordered, problems_of
 from forensics.rules.finding import Finding, Judgement
 from parsers.schema import BATCHES, Kind
 from parsers.sources import Source
 
-_MOVING: Final = [kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO)]
+_MOVING: Final = [kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO) if kind is not Kind.FETCH_REFUSED]
+"""What states progress; reports tell what a refused fetch is about."""
 _TELLS_ACKS: Final = (pl.col("kind") == Kind.PRODUCED.value) & pl.struct("kind", "topic", "detail").is_first_distinct()
 """Of all that producers asked for, each thing once."""
 
@@ -89,7 +90,8 @@ class Stored:
         """
         judged = answers_of(self.output, self.generation)
         if not whole:
-            return ordered(self.manifest["inputs"], self.summary(), judged)
+            case = self.summary()
+            return replace(ordered(self.manifest["inputs"], case, judged), problems=problems_of(case))
         # Rows have numbers of their own here, so replay is run again; evidence is what was read then.
         evidence = {
             (finding.cluster, finding.fingerprint, finding.summary): finding.evidence
@@ -109,7 +111,7 @@ class Stored:
             for history, judgements in local.judged(case)
             if (history.cluster, history.topic, history.partition, history.incarnation) in wanted
         ]
-        return ordered(self.manifest["inputs"], case, again)
+        return replace(ordered(self.manifest["inputs"], case, again), problems=problems_of(case))
 
     def summary(self) -> Case:
         """The case without batches and without rows that state progress."""

@@ -126,7 +126,7 @@ def answer(result: Result, number_of: dict[int, int]) -> Answer:
     bad = [p for p in result.partitions if _judged_bad(p)]
     other = [f for f in result.findings if f.rule not in (LOST, FORKED) and f.severity.rank <= Severity.WARNING.rank]
     called = namer([p.history.cluster for p in result.partitions])
-    tone, headline, lead = _headline(result, lost, forked, bad, open_, other, called)
+    tone, headline, lead = _by_lines(result, _headline(result, lost, forked, bad, open_, other, called), [*bad, *other])
     loud = [
         (position, partition)
         for position, partition in enumerate(result.partitions)
@@ -190,6 +190,14 @@ def _judged_bad(partition: Partition) -> bool:
 
 def _time(value: object) -> int | None:
     return round(value.timestamp() * 1_000_000) if hasattr(value, "timestamp") else None
+
+
+def _by_lines(result: Result, said: tuple[str, str, str], found: Sequence[object]) -> tuple[str, str, str]:
+    """Tone, headline and lead: where nothing was found, a line that states a problem comes before what is open."""
+    worst = remarks.worst_of(result.problems)
+    if worst is None or found:
+        return said
+    return "warn", worst.known.title, f"{sentence(plain(worst.states))} {said[2]}"
 
 
 def _headline(

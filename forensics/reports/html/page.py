@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
@@ -18,6 +19,7 @@ from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import answer, figures, lanes, moments, overview, story, tables, wording
 from forensics.result import Partition, Result
 from forensics.rules.finding import Severity, Verdict
+from forensics.rules.stated_problems import Problem
 
 LARGEST = 5_000_000
 """Bytes of a page, whatever the evidence."""
@@ -26,6 +28,10 @@ PANELS, PANEL_BYTES = 12, 1_700_000
 """Partitions drawn, and the bytes all their charts together may take."""
 
 _SCRIPTS = ("boot.js", "chart.js", "logview.js", "map.js")
+
+
+PLACES = 3
+"""Places that are told of one known problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,7 @@ def _page(result: Result, drawn: int, said: tuple[str, ...]) -> str:
     long = top.span[0] is not None and top.span[1] is not None and top.span[1] - top.span[0] > 86_400_000_000
     context = {
         "answer": top,
+        "problems": said_by_lines(result.problems),
         "remarks": said,
         "stories": story.stories(result, number_of),
         "panels": panels,
@@ -191,6 +198,53 @@ def _panel(
 
 def _view(view: moments.LogView) -> dict[str, Any]:
     return asdict(view)
+
+
+# -- what single lines say --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A known problem that lines state, at its first places.
+
+    Attributes:
+        title, severity, means, records, issues, steps: as of the problem.
+        places: what is stated, with the line and its text; ``more`` is how many places are left out.
+    """
+
+    title: str
+    severity: str
+    means: str
+    records: str
+    issues: str
+    steps: tuple[str, ...]
+    places: tuple[tuple[str, str, str], ...]
+    more: int
+
+
+def said_by_lines(problems: Sequence[Problem]) -> tuple[Stated, ...]:
+    """Known problems for the page, in the order of their table."""
+    return tuple(_stated(group) for group in remarks.by_problem(problems))
+
+
+def _stated(group: Sequence[Problem]) -> Stated:
+    known = group[0].known
+    places = []
+    for one in group[:PLACES]:
+        piece = one.evidence[0] if one.evidence else None
+        where = f"{piece.path}:{piece.line}" if piece is not None else ""
+        text = wording.plain(piece.text) if piece is not None else ""
+        places.append((wording.sentence(wording.plain(one.states)), wording.plain(where), text))
+    return Stated(
+        known.title,
+        "routine" if known.routine else known.severity.value,
+        wording.plain(group[0].means),
+        known.records.value,
+        "; ".join(known.issues),
+        tuple(wording.sentence(wording.plain(step)) for step in group[0].fetch),
+        tuple(places),
+        len(group) - len(places),
+    )
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------

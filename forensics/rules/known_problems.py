@@ -1,0 +1,735 @@
+"""Known problems: what single lines of a log state, what that means for records, and what to fetch next.
+
+Replay needs many lines; a ticket often has twenty. Each entry of ``KNOWN_PROBLEMS`` explains lines by themselves: it
+names the observations that it recognises, the Kafka issues behind them, and the next steps. An entry never changes a
+verdict, and proves nothing about lines that are not at hand.
+"""
+
+from __future__ import annotations
+
+from forensics.rules.finding import Severity
+from forensics.rules.problem_entry import (
+    KnownProblem,
+    Records,
+    Row,
+    detail_has,
+    detail_lacks,
+    first_epoch,
+    in_range,
+    less,
+    one_of_several,
+    zero,
+)
+from parsers.details import ALL_DIRS_FAILED
+from parsers.schema import Kind
+
+_COPY = "copy the directory {where} of {who} to another disk before you start, wipe or reassign anything"
+_LEADER_LOG = "collect server.log and the segments of {where} from {leader}: they show how its log came to end there"
+_ELECTION = "collect controller.log and state-change.log around that time: they show how {leader} was elected"
+_CAUSE = "collect the 50 lines before the first of these: they hold the exception that names the cause"
+_DISK = "check the disk, mount, owner and permissions of {log_dir} on {who}"
+_KEEP_DIRS = "do not wipe the directory: its replicas may be the only copies"
+NOTHING_TO_DO = "nothing to do for these lines"
+
+
+def above_zero(row: Row) -> bool:
+    """Whether a truncation leaves anything of a log."""
+    return row["offset"] is not None and row["offset"] > 0
+
+
+def to_high_watermark(row: Row) -> bool:
+    """Whether a replica truncates to a high watermark of its own that is not 0."""
+    return row["hw"] is not None and above_zero(row)
+
+
+KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
+    # -- a log that does not fit its leader's --------------------------------------------------------------------------
+    KnownProblem(
+        id="truncation-refused",
+        title="Truncation refused",
+        severity=Severity.ERROR,
+        kinds=(Kind.TRUNCATION_REFUSED,),
+        states=(
+            "{who} stopped rather than truncate {where}: its log ends at {offset}, but the log of {leader} at {leo}"
+        ),
+        records=Records.AT_STAKE,
+        means=(
+            "Offsets {stake} are on {who} and not on {leader}. The leader lost the end of its log, or a replica "
+            "outside the ISR was elected. What is below a high watermark that was stated is committed."
+        ),
+        fetch=(_COPY, _LEADER_LOG, _ELECTION),
+        issues=(
+            "KAFKA-3410 (0.9: the follower halts)",
+            "KAFKA-7414 (fixed in 2.1: the broker no longer stops for this)",
+        ),
+        stake=("leo", "offset"),
+        always=True,
+    ),
+    KnownProblem(
+        id="out-of-order-append",
+        title="Offsets out of order in a batch",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        messages=("KP-05",),
+        states="a follower cannot append what its leader sent for {where}: offsets within it go back",
+        records=Records.AT_STAKE,
+        means=(
+            "The leader's log itself holds offsets that go back. Followers stop and leave the ISR, so what the leader "
+            "writes after that is on the leader alone."
+        ),
+        fetch=(
+            "run kafka-dump-log --deep-iteration on the leader's segment of {where}: it shows where offsets go back",
+            "copy the leader's directory of {where} before the leader is restarted or moved",
+            "collect server.log of the leader from the minute before the first of these lines",
+        ),
+        issues=("KAFKA-19407 (a race in the leader's append; reported for 3.3.2)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="fetch-offset-mismatch",
+        title="Follower stopped: fetched offset is not its log end",
+        severity=Severity.WARNING,
+        kinds=(Kind.APPEND_REFUSED,),
+        when=detail_has("fetched offset"),
+        states="{who} fetched {where} from offset {offset}, but its log ends at {leo}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "The follower started a fetch before an earlier one had ended. It no longer replicates {where} until it "
+            "gets a new leader epoch or restarts. Its log and its leader's stay as they are."
+        ),
+        fetch=(
+            "check the ISR of {where}: without this follower fewer copies are made",
+            "restart the follower, or move leadership, to start its fetcher again",
+            "collect server.log of {who} from its last role change of {where} on",
+        ),
+        issues=("KAFKA-13266 (KRaft before 3.0; fixed in 3.0)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="append-refused",
+        title="Append refused: offset below the log end",
+        severity=Severity.ERROR,
+        kinds=(Kind.APPEND_REFUSED,),
+        when=detail_lacks("fetched offset"),
+        states="a follower refused a batch of {where} from offset {offset}: its own log already ends at {leo}",
+        records=Records.AT_STAKE,
+        means=(
+            "At offsets {stake} the follower has records already, and its leader sends records for them again. The "
+            "leader wrote others there, or the follower did not truncate where it should have."
+        ),
+        fetch=(
+            _COPY,
+            "compare the segments of {where} on the follower and its leader from offset {offset} (forensics compare)",
+            "collect server.log and state-change.log of both from the last change of leader on",
+        ),
+        stake=("offset", "leo"),
+        always=True,
+    ),
+    KnownProblem(
+        id="log-start-above-high-watermark",
+        title="Log start above the high watermark refused",
+        severity=Severity.WARNING,
+        kinds=(Kind.LOG_START_REFUSED,),
+        states="{who} refused to move the log start of {where} to {log_start}, above its high watermark {hw}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "A refusal deletes nothing. Mostly this is a follower: its leader deleted records, by retention or "
+            "request, while it was catching up, and its fetcher thread fails. A client that asks to delete records "
+            "that are not committed is told the same."
+        ),
+        fetch=(
+            "check the ISR of every partition of that fetcher: older releases stop fetching all of them",
+            "restart the follower, or upgrade it",
+            "collect the leader's lines about the log start offset of {where}",
+        ),
+        issues=("KAFKA-7104 (a race in the leader's answer; fixed in 1.1.2 and 2.0)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="fetch-offset-went-back",
+        title="Follower ahead of its leader",
+        severity=Severity.WARNING,
+        kinds=(Kind.FETCH_OFFSET_SET,),
+        when=less("leo", "offset"),
+        states="a follower of {where} asked for offset {offset}, which its leader has not, and starts again at {leo}",
+        records=Records.AT_STAKE,
+        means=(
+            "The follower had offsets {stake} that its leader has not; it removes them. The leader's log is shorter "
+            "than what was served before, or was deleted up to {leo} and fetched anew."
+        ),
+        fetch=(
+            "collect the high watermark of {where} before: replication-offset-checkpoint, or server.log of any replica",
+            _ELECTION,
+            "copy the directories of {where} on all replicas before another restart",
+        ),
+        issues=(
+            "KAFKA-1806 (0.8.1: a broker serves what is not committed)",
+            "KIP-101 (0.11: truncation by leader epoch)",
+        ),
+        stake=("leo", "offset"),
+    ),
+    KnownProblem(
+        id="high-watermark-fell",
+        title="High watermark fell",
+        severity=Severity.WARNING,
+        kinds=(Kind.HW_REGRESSED,),
+        states="the high watermark of {where} on {who} fell from {hw_before} to {hw}",
+        records=Records.AT_STAKE,
+        means=(
+            "{stake} had counted as committed on {who}, and its leader now says less. The leader was elected with a "
+            "lower high watermark. Records are lost only if its log lacks them."
+        ),
+        fetch=(
+            "collect server.log and state-change.log of the leader: the offset at which it began its leader epoch",
+            "collect the segments of {where} on the leader, for offsets {stake}",
+            _COPY,
+        ),
+        issues=("KAFKA-14704 (2.7 to 3.4.0: a follower takes over a high watermark before it truncates)",),
+        stake=("hw", "hw_before"),
+    ),
+    KnownProblem(
+        id="truncation-to-high-watermark",
+        title="Truncation to the own high watermark",
+        severity=Severity.WARNING,
+        kinds=(Kind.TRUNCATE_PLAN,),
+        when=to_high_watermark,
+        states="{who} begins to follow {leader} and truncates {where} to its own high watermark, {offset}",
+        records=Records.UNKNOWN,
+        means=(
+            "What is above the high watermark was not committed to this replica's knowledge. A follower's high "
+            "watermark trails by one fetch: before 0.11 (KIP-101), or with an older protocol, committed records may "
+            "be among it."
+        ),
+        fetch=(
+            "collect the log end offset of {where} on {who} before, and where {leader} began its leader epoch",
+            "collect the high watermark of {where} on the former leader",
+        ),
+        issues=("KIP-101 (0.11: truncation by leader epoch)",),
+    ),
+    KnownProblem(
+        id="unclean-election",
+        title="Unclean leader election",
+        severity=Severity.ERROR,
+        kinds=(Kind.UNCLEAN_ELECTION,),
+        states="the controller elected a leader for {where} from outside the ISR",
+        records=Records.AT_STAKE,
+        means="What only the former ISR had is lost unless one of its members still has its log.",
+        fetch=(
+            "copy the directories of {where} on all former ISR members before they restart: they truncate then",
+            "collect their segments and replication-offset-checkpoint",
+        ),
+    ),
+    # -- what is damaged on disk ---------------------------------------------------------------------------------------
+    KnownProblem(
+        id="offsets-go-back-in-log",
+        title="Offsets go back in a log",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        messages=("KP-04",),
+        states="the log of {where} on {who} holds offset {offset} behind higher ones: its index cannot be built",
+        records=Records.AT_STAKE,
+        means=(
+            "The replica holds records of two leaders one after the other: it kept a tail that its leader had not, "
+            "and went on behind it. The broker does not start. Which records at these offsets counted is open."
+        ),
+        fetch=(
+            _COPY,
+            "run kafka-dump-log on the segment and on the same one of another replica, and compare (forensics compare)",
+            "then let the broker start without this replica's directory: it fetches from its leader again",
+        ),
+        issues=("KAFKA-3919 (acks=1 and a power loss; before KIP-101, fixed in 0.11)",),
+        stake=("offset", "leo"),
+        always=True,
+    ),
+    KnownProblem(
+        id="segment-ends-early",
+        title="Segment is shorter than its index",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        messages=("KP-06",),
+        states="a segment of {where} on {who} ends before {detail}, where its index points",
+        records=Records.UNREADABLE,
+        means=(
+            "The file system lost the end of the file, or never had it. Records from {at} on cannot be read from this "
+            "broker. Other replicas may have them. File systems that are not POSIX (GlusterFS, some NFS) do this."
+        ),
+        fetch=(
+            "check which other replicas of {where} are in the ISR, and move leadership to one of them",
+            _COPY,
+            "check the file system and the storage below it",
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="corrupt-record",
+        title="Corrupt record",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        messages=("KP-07",),
+        states="a record of {where} at {at} does not match its checksum: {detail}",
+        records=Records.UNREADABLE,
+        means=(
+            "The bytes changed after they were written: on disk, in memory or on the way. Who reads there stops. If "
+            "other replicas have the same bytes, the leader stored them so; else one of them has the record whole."
+        ),
+        fetch=(
+            "run kafka-dump-log on the segment of every replica of {where}: it names batches that are not valid",
+            _COPY,
+            "skip the offset in the consumer only after no replica has it whole",
+        ),
+        issues=("KAFKA-8722 (0.10: a broker appends a record without checking its checksum)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="index-corrupt",
+        title="Broker does not start: corrupt index",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        messages=("KP-03",),
+        states="an index file of {where} on {who} does not fit its segment, and the broker did not start",
+        records=Records.NOTHING_LOST,
+        means="An index is made from its segment, which the line does not call damaged. An unclean stop leaves it so.",
+        fetch=(
+            "delete the .index and .timeindex files of that segment, and start the broker: it rebuilds them",
+            "keep the .log files",
+            "stop the broker with SIGTERM, not SIGKILL, from then on",
+        ),
+        issues=("KAFKA-1554 (0.8: Corrupt index found)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="recovery-truncated",
+        title="Log recovery truncated a log",
+        severity=Severity.WARNING,
+        kinds=(Kind.CORRUPTION_CUT, Kind.BYTES_CUT),
+        states="log recovery of {who} cut bytes from the end of {where}",
+        records=Records.AT_STAKE,
+        means="What was not flushed before the stop is gone from this replica. Another replica in the ISR has it.",
+        fetch=(
+            "collect the log end offset of {where} before the stop, and of the other replicas",
+            "check that this replica did not lead next: then its shorter log counts",
+        ),
+    ),
+    # -- disks ---------------------------------------------------------------------------------------------------------
+    KnownProblem(
+        id="disk-full",
+        title="Disk full",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        messages=("KP-08",),
+        states="{who} could not write: no space left on the disk",
+        records=Records.NOTHING_LOST,
+        means=(
+            "The write that failed was not acknowledged by {who}. The log directory goes offline, and with the last "
+            "one the broker stops. What was written before stays."
+        ),
+        fetch=(
+            "free space, or grow the volume; do not delete segment files by hand",
+            "check the ISR of the partitions in that directory before you restart the broker",
+        ),
+        issues=("KIP-112 (1.0: a failed directory goes offline by itself)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="io-error",
+        title="Disk error",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        messages=("KP-09",),
+        states="the operating system of {who} answered {detail}",
+        records=Records.UNKNOWN,
+        means="The disk or its mount fails. The log directory goes offline; what is on it may be unreadable.",
+        fetch=(
+            "read the kernel's log (dmesg) of that machine at that time",
+            "check the ISR of the partitions in that directory: do their other replicas have all?",
+            _KEEP_DIRS,
+        ),
+        issues=("KIP-112 (1.0: a failed directory goes offline by itself)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="rename-refused",
+        title="Directory cannot be renamed",
+        severity=Severity.ERROR,
+        kinds=(Kind.STORAGE_ERROR,),
+        when=detail_has("Error while renaming dir"),
+        states="{who} could not rename the directory of {where} to delete it, and takes {log_dir} offline",
+        records=Records.NOTHING_LOST,
+        means=(
+            "A topic was being deleted. Windows and SMB shares (Azure Files, Docker on Windows) refuse to rename a "
+            "directory with open files. The log directory fails for it, and with the last one the broker stops."
+        ),
+        fetch=(
+            "run the broker on Linux with a local or block disk; on Windows or SMB each deletion may stop it",
+            "delete what is left of {where}, and its -delete directory, while the broker is stopped",
+            "do not delete topics there meanwhile",
+        ),
+        issues=("KAFKA-1194 and KAFKA-6203 (Windows; open in all releases)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="storage-error",
+        title="Log directory cannot be read or written",
+        severity=Severity.ERROR,
+        kinds=(Kind.STORAGE_ERROR, Kind.CHECKPOINT_ERROR),
+        when=detail_lacks("Error while renaming dir", "LogManager shutdown"),
+        states="{who} could not read or write in its log directory: {detail}",
+        records=Records.UNKNOWN,
+        means="The directory goes offline, and with the last one the broker stops. The exception names the cause.",
+        fetch=(_CAUSE, _DISK, _KEEP_DIRS),
+        issues=("KIP-112 (1.0: a failed directory goes offline by itself)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="all-log-dirs-failed",
+        title="Broker stopped: all log directories failed",
+        severity=Severity.ERROR,
+        kinds=(Kind.DIR_FAILED,),
+        when=detail_has(ALL_DIRS_FAILED),
+        states="{who} stopped, because all its log directories have failed: {log_dir}",
+        records=Records.UNKNOWN,
+        means=(
+            "These lines show no lost record. An error in reading or writing stands before them: a full or broken "
+            "disk, a mount that is gone, or files that belong to another user."
+        ),
+        fetch=(_CAUSE, _DISK, _KEEP_DIRS),
+        issues=("KIP-112 (1.0: the broker stops with its last log directory)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="log-dir-failed",
+        title="Log directory failed",
+        severity=Severity.WARNING,
+        kinds=(Kind.DIR_FAILED,),
+        when=detail_lacks(ALL_DIRS_FAILED),
+        states="{who} took log directory {log_dir} offline",
+        records=Records.UNKNOWN,
+        means="Its replicas are offline until the broker restarts with a directory that works.",
+        fetch=(_CAUSE, _DISK, _KEEP_DIRS),
+        issues=("KIP-112 (1.0: a failed directory goes offline by itself)",),
+        always=True,
+        part_of=("all-log-dirs-failed", "storage-error"),
+    ),
+    # -- directories of somebody else ----------------------------------------------------------------------------------
+    KnownProblem(
+        id="inconsistent-cluster-id",
+        title="Data directory of another cluster",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        messages=("KP-01",),
+        states="{who} did not start: {detail}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "The data directory was written in another cluster. Either the address of ZooKeeper or of the controllers "
+            "is wrong, or these lost their data and made a new cluster. The broker refuses, and its records stay."
+        ),
+        fetch=(
+            "check zookeeper.connect or controller.quorum.voters, and whether ZooKeeper's volume was replaced",
+            "restore ZooKeeper's or the controllers' data; only that brings the topics back",
+            "delete meta.properties only where the old topics are not wanted: it joins the broker to the other cluster",
+        ),
+        issues=("KAFKA-7335 (the check, since 2.4)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="inconsistent-broker-id",
+        title="Data directory of another broker",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        messages=("KP-02",),
+        states="a broker did not start: {detail}",
+        records=Records.NOTHING_LOST,
+        means="The directory belongs to another broker id: volumes were exchanged, or the id was changed.",
+        fetch=("mount the directory at the broker that it belongs to", "do not edit meta.properties to make it start"),
+        always=True,
+    ),
+    KnownProblem(
+        id="inconsistent-topic-id",
+        title="Replica of another topic of the same name",
+        severity=Severity.ERROR,
+        kinds=(Kind.TOPIC_ID_MISMATCH,),
+        states="{who} has a log of {where} with topic id {topic_id}, and was told another topic id",
+        records=Records.UNKNOWN,
+        means=(
+            "The topic was deleted and created again, or ZooKeeper's data was lost and the topic made anew. The "
+            "directory is of the old topic, so the broker does not serve the new one from it."
+        ),
+        fetch=(
+            "copy the directory {where} if records of the old topic are still wanted",
+            "collect partition.metadata of {where} on every broker, and the creation in controller.log",
+            "then move the old directory away and restart the broker",
+        ),
+        always=True,
+    ),
+    # -- ISR -----------------------------------------------------------------------------------------------------------
+    KnownProblem(
+        id="cached-zkversion",
+        title="ISR change refused: stale zkVersion",
+        severity=Severity.WARNING,
+        kinds=(Kind.ISR_REJECTED,),
+        when=detail_has("cached zkVersion"),
+        states=(
+            "{who} could not change the ISR of {where} in ZooKeeper: its version {partition_epoch} is not the current "
+            "one"
+        ),
+        records=Records.AT_STAKE,
+        means=(
+            "Another broker or the controller changed the partition meanwhile, mostly after a lost ZooKeeper session. "
+            "Until it learns of that, the broker may believe that it leads, and what acks=1 producers write to it is "
+            "lost when it follows."
+        ),
+        fetch=(
+            "collect controller.log and state-change.log: who leads {where}, since which leader epoch",
+            "restart the broker that repeats the line, if it goes on (before 1.1)",
+            "look for expired ZooKeeper sessions in server.log before the first of these lines",
+        ),
+        issues=("KAFKA-2729 (fixed in 1.1)",),
+    ),
+    KnownProblem(
+        id="isr-shrunk-to-one",
+        title="ISR shrunk to one replica",
+        severity=Severity.WARNING,
+        kinds=(Kind.ISR_SHRINK, Kind.METADATA_CACHED),
+        when=one_of_several,
+        states="the ISR of {where} is {isr} alone",
+        records=Records.AT_STAKE,
+        means=(
+            "No other replica is in sync. If this one fails, the partition is offline, or an unclean election loses "
+            "what the others lack. {uncommitted}"
+        ),
+        fetch=(
+            "collect server.log of the followers that left: why they stopped fetching",
+            "do not stop the remaining replica before another one is in the ISR",
+            "check min.insync.replicas: with 1, acks=all is answered by this replica alone",
+        ),
+        stake=("hw", "leo"),
+    ),
+    # -- who asks for what is not there --------------------------------------------------------------------------------
+    KnownProblem(
+        id="fetch-above-log-end",
+        title="Fetch beyond the log end",
+        severity=Severity.WARNING,
+        kinds=(Kind.OUT_OF_RANGE, Kind.CONSUMER_TRUNCATED),
+        when=less("leo", "offset"),
+        states="a client or follower asked for offset {offset} of {where}, whose log ends at {leo}",
+        records=Records.AT_STAKE,
+        means=(
+            "The log is shorter than what was read or committed as a position before: offsets {stake}. It was "
+            "truncated, lost its end or was created again, or the position is of another cluster."
+        ),
+        fetch=(
+            "collect server.log of all replicas of {where} since the last change of leader",
+            "collect the position's origin: when was {offset} read or committed?",
+            "stop consumers with auto.offset.reset=latest from skipping on",
+        ),
+        issues=(
+            "KAFKA-1806 (0.8.1: a broker serves what is not committed)",
+            "KIP-320 (2.1: consumers detect truncation)",
+        ),
+        stake=("leo", "offset"),
+    ),
+    KnownProblem(
+        id="fetch-below-log-start",
+        title="Fetch below the log start",
+        severity=Severity.INFO,
+        kinds=(Kind.OUT_OF_RANGE,),
+        when=less("offset", "log_start"),
+        states="a client or follower asked for offset {offset} of {where}, whose log begins at {log_start}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Records below {log_start} were deleted by retention or request. A new follower or a slow consumer asks "
+            "so, and begins at {log_start}. After a reassignment in 2.4.0 a new leader may answer so by mistake."
+        ),
+        fetch=(
+            "check retention and DeleteRecords of the topic",
+            "in 2.4.0: look for a new replica that led before it had a high watermark",
+        ),
+        issues=("KAFKA-9491 (a new replica leads with high watermark 0; 2.4.0, fixed in 2.4.1 and 2.5)",),
+        leads=True,
+    ),
+    KnownProblem(
+        id="fetch-out-of-range",
+        title="Consumer position out of range",
+        severity=Severity.INFO,
+        kinds=(Kind.OUT_OF_RANGE, Kind.CONSUMER_OUT_OF_RANGE),
+        when=in_range,
+        states="a client asked for offset {offset} of {where} and was told that it is out of range",
+        records=Records.UNKNOWN,
+        means="The line alone does not say on which side, or the range it prints holds the offset.",
+        fetch=(
+            "collect log start, high watermark and log end of {where} at that time",
+            "check auto.offset.reset of the consumer: it decides what is skipped",
+        ),
+        leads=True,
+    ),
+    # -- transient -----------------------------------------------------------------------------------------------------
+    KnownProblem(
+        id="leader-epoch-unknown",
+        title="Leader does not know the epoch yet",
+        severity=Severity.INFO,
+        kinds=(Kind.EPOCH_REPLY,),
+        when=detail_has("UNKNOWN_LEADER_EPOCH", "FENCED_LEADER_EPOCH", "NOT_LEADER"),
+        states="{who} asked {leader} about {where}, and was answered {detail}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "One of the two learnt of the leader epoch before the other. The follower asks again; it is routine for "
+            "some seconds after a change of leader."
+        ),
+        fetch=(
+            "if it goes on for minutes: collect state-change.log of {leader} and controller.log",
+            "check that the controller reaches {leader}",
+        ),
+        issues=("KIP-320 (2.1: the epoch in requests)",),
+    ),
+    KnownProblem(
+        id="fetch-refused",
+        title="Leader refused a fetch",
+        severity=Severity.INFO,
+        kinds=(Kind.FETCH_REFUSED, Kind.FETCH_ERROR),
+        messages=("F-28", "F-31"),
+        when=detail_lacks("nexpected error", "rror while processing", "nvalid messages", "replica.fetch.max.bytes"),
+        states="a follower's fetch of {where} from {leader} was answered with an error",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Mostly leadership moved, and the follower learns of the new leader next. It tries again by itself; what "
+            "it has stays."
+        ),
+        fetch=(
+            "if it goes on for minutes: compare the leader in kafka-topics --describe with the one it asks",
+            "collect state-change.log of both",
+        ),
+    ),
+    # -- routine -------------------------------------------------------------------------------------------------------
+    KnownProblem(
+        id="truncation",
+        title="Log truncated",
+        severity=Severity.INFO,
+        kinds=(Kind.TRUNCATE, Kind.TRUNCATE_PLAN, Kind.TRUNCATE_FULL, Kind.TRUNCATE_BELOW_HW),
+        when=above_zero,
+        states="{who} truncates {where} to offset {offset}",
+        records=Records.UNKNOWN,
+        means=(
+            "What was above {offset} is removed from this replica. That is routine for records that were not "
+            "committed, or that the leader has again; the line does not say which they were."
+        ),
+        fetch=(
+            "collect the log end offset and the high watermark of {where} on {who} before that",
+            "collect the leader epoch and start offset of the leader that it followed",
+            "copy the directories of {where} on the other replicas",
+        ),
+        leads=True,
+    ),
+    KnownProblem(
+        id="truncation-without-effect",
+        title="Truncation without effect",
+        severity=Severity.INFO,
+        kinds=(Kind.TRUNCATE_NOOP,),
+        states="{who} was to truncate {where} to {offset}, and its log ends at {leo}: nothing was removed",
+        records=Records.NOTHING_LOST,
+        means="Routine as a replica begins to follow.",
+        fetch=(NOTHING_TO_DO,),
+    ),
+    KnownProblem(
+        id="truncation-to-zero",
+        title="Truncation to 0 of a new replica",
+        severity=Severity.INFO,
+        kinds=(Kind.TRUNCATE_PLAN, Kind.TRUNCATE),
+        when=zero("offset"),
+        states="{who} begins to follow with {where} at offset 0",
+        records=Records.NOTHING_LOST,
+        means="Routine for a replica that is new or empty: there is nothing to remove.",
+        fetch=(NOTHING_TO_DO, "if the log was not empty before: collect its last log end offset"),
+    ),
+    KnownProblem(
+        id="index-rebuilt",
+        title="Index rebuilt after an unclean stop",
+        severity=Severity.INFO,
+        kinds=(Kind.RECOVERY,),
+        messages=("L-14",),
+        states="{who} found an index of {where} that does not fit its segment, and rebuilds it",
+        records=Records.NOTHING_LOST,
+        means="Routine after a broker was killed. Only the index is made anew, from the segment.",
+        fetch=(
+            "stop the broker with SIGTERM and enough time (container grace period)",
+            "if it restarts in a loop: collect its last lines before each start",
+        ),
+    ),
+    KnownProblem(
+        id="log-recovery",
+        title="Log recovery after an unclean stop",
+        severity=Severity.INFO,
+        kinds=(Kind.RECOVERY, Kind.UNCLEAN_RESTART),
+        messages=("L-08", "M-04", "O-02"),
+        states="{who} checks the last segments of its logs, because it was not stopped cleanly",
+        records=Records.UNKNOWN,
+        means="Routine after a broker was killed. Lines about bytes or segments that are cut would tell of a loss.",
+        fetch=("collect the lines about log end offsets before the stop, to see whether one is lower now",),
+    ),
+    KnownProblem(
+        id="first-leader-epoch",
+        title="First leader of a new partition",
+        severity=Severity.INFO,
+        kinds=(Kind.BECOME_LEADER,),
+        when=first_epoch,
+        states="{who} leads {where} in leader epoch 0 from offset 0",
+        records=Records.NOTHING_LOST,
+        means="Routine at the creation of a topic.",
+        fetch=(NOTHING_TO_DO,),
+    ),
+    KnownProblem(
+        id="new-replica",
+        title="New replica",
+        severity=Severity.INFO,
+        kinds=(Kind.HW_MISSING, Kind.LOG_CREATED),
+        states="{who} has a new replica of {where}, without a checkpointed high watermark",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Routine for a new partition or a replica that is added. It is a bad sign only where it had records before."
+        ),
+        fetch=(NOTHING_TO_DO, "if the replica is not new: collect server.log from before the restart"),
+    ),
+    KnownProblem(
+        id="replica-deleted",
+        title="Replica deleted",
+        severity=Severity.INFO,
+        kinds=(Kind.LOG_DELETED,),
+        states="{who} deleted its replica of {where}",
+        records=Records.UNKNOWN,
+        means="Routine at the end of a reassignment or when a topic is deleted. The other replicas hold the records.",
+        fetch=('check that the ISR had the new replicas before that ("Expanding ISR", kafka-topics --describe)',),
+    ),
+    KnownProblem(
+        id="empty-log-loaded",
+        title="Empty log loaded",
+        severity=Severity.INFO,
+        kinds=(Kind.LOG_LOADED,),
+        when=zero("leo"),
+        states="{who} loaded the log of {where}: it is empty",
+        records=Records.NOTHING_LOST,
+        means="Routine for a topic without records. It is a bad sign only where the replica had records before.",
+        fetch=(NOTHING_TO_DO,),
+    ),
+    KnownProblem(
+        id="isr-shrunk",
+        title="ISR shrunk",
+        severity=Severity.INFO,
+        kinds=(Kind.ISR_SHRINK,),
+        states="the ISR of {where} shrinks from {isr_before} to {isr}",
+        records=Records.NOTHING_LOST,
+        means="A follower stopped fetching or fell behind. The rest of the ISR goes on.",
+        fetch=("collect server.log of the broker that left: it was restarted, slow, or lost its session",),
+    ),
+    KnownProblem(
+        id="isr-expanded",
+        title="ISR expanded",
+        severity=Severity.INFO,
+        kinds=(Kind.ISR_EXPAND,),
+        states="the ISR of {where} grows to {isr}",
+        records=Records.NOTHING_LOST,
+        means="Routine: a replica has caught up.",
+        fetch=(NOTHING_TO_DO,),
+    ),
+)
+"""Every known problem, errors first, routine last. An observation is of the first that recognises it."""
+
+BY_ID = {one.id: one for one in KNOWN_PROBLEMS}

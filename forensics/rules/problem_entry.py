@@ -1,0 +1,115 @@
+"""What an entry of ``known_problems`` is, and the conditions that it may put on the values of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from forensics.rules.finding import Severity
+from parsers.schema import Kind
+
+Row = Mapping[str, Any]
+"""One observation: columns of ``OBSERVATIONS`` and ``broker``."""
+
+
+class Records(StrEnum):
+    """What a line means for records."""
+
+    AT_STAKE = "records may be lost"
+    UNREADABLE = "records cannot be read"
+    NOTHING_LOST = "no record is lost by this"
+    UNKNOWN = "cannot be told from this line"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProblem:
+    """What a kind of line states and means.
+
+    Attributes:
+        id: how it is called in JSON.
+        title: a few words, as a headline has them.
+        severity: error (a broker, a partition or a copy needs attention), warning, or info (routine).
+        kinds: observations that it may recognise.
+        states: one sentence on what the line states; ``{who}``, ``{where}``, ``{leader}``, ``{stake}`` and columns
+            stand for values.
+        records: what that means for records.
+        means: the meaning, in one to three sentences.
+        fetch: the next steps, the most useful first.
+        issues: Kafka issues with the releases that are affected or fixed, where known.
+        messages: ids of messages that it recognises; empty for every message of its kinds.
+        when: whether an observation has the values; None for all.
+        stake: columns with the first and the end of the offsets at stake.
+        always: told for whole directories too. Where replay judges a kind by itself, only excerpts are told of it.
+        leads: of severity info, but not routine: the line asks for an explanation.
+        part_of: other problems, of which this is a step: not told where one of these is told of the same broker.
+    """
+
+    id: str
+    title: str
+    severity: Severity
+    kinds: tuple[Kind, ...]
+    states: str
+    records: Records
+    means: str
+    fetch: tuple[str, ...]
+    issues: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    when: Callable[[Row], bool] | None = None
+    stake: tuple[str, str] | None = None
+    always: bool = False
+    part_of: tuple[str, ...] = ()
+    leads: bool = False
+
+    @property
+    def routine(self) -> bool:
+        """Whether it is told in a line, and never as the headline."""
+        return self.severity is Severity.INFO and not self.leads
+
+    def recognises(self, row: Row) -> bool:
+        """Whether an observation is of this problem."""
+        return (
+            row["kind"] in self.kinds
+            and (not self.messages or row["message"] in self.messages)
+            and (self.when is None or self.when(row))
+        )
+
+
+# -- conditions on the values of a line -------------------------------------------------------------------------------
+
+
+def detail_has(*words: str) -> Callable[[Row], bool]:
+    """Whether the detail of a line has one of some words."""
+    return lambda row: any(word in (row["detail"] or "") for word in words)
+
+
+def detail_lacks(*words: str) -> Callable[[Row], bool]:
+    """Whether the detail of a line has none of some words."""
+    return lambda row: not any(word in (row["detail"] or "") for word in words)
+
+
+def less(one: str, two: str) -> Callable[[Row], bool]:
+    """Whether the value of a column is known to be less than that of another."""
+    return lambda row: row[one] is not None and row[two] is not None and row[one] < row[two]
+
+
+def zero(*columns: str) -> Callable[[Row], bool]:
+    """Whether the values of columns are 0."""
+    return lambda row: all(row[column] == 0 for column in columns)
+
+
+def in_range(row: Row) -> bool:
+    """Whether the range that was printed holds the offset that was asked for."""
+    return not less("offset", "log_start")(row) and not less("leo", "offset")(row)
+
+
+def one_of_several(row: Row) -> bool:
+    """Whether an ISR has one member, of several replicas."""
+    before = row["isr_before"] or (row["detail"] or "").removeprefix("AllReplicas:")
+    return "," not in (row["isr"] or ",") and "," in before
+
+
+def first_epoch(row: Row) -> bool:
+    """Whether a leader begins leader epoch 0 at offset 0."""
+    return bool(row["leader_epoch"] == 0 and row["leo"] == 0)

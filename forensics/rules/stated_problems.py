@@ -1,0 +1,231 @@
+"""What the lines of a case say: the known problems that they state, with counts, values and the first lines."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.replay.directory import Ref
+from forensics.replay.lineage import Range
+from forensics.rules.finding import Evidence
+from forensics.rules.known_problems import KNOWN_PROBLEMS
+from forensics.rules.problem_entry import KnownProblem, Row
+from parsers.excerpts.reading import MARKED
+from parsers.schema import Kind
+from parsers.text_log import NAME as LOG
+
+FIRST = 3
+"""Lines that are shown of one problem at one place."""
+
+BRIEF = 100
+"""Lines of text that somebody may have pasted without anything that tells that it is an excerpt."""
+
+NEAR = 4
+"""Lines between an event and the exception that belongs to it, at most."""
+
+_VALUES = ("leader", "leader_epoch", "partition_epoch", "offset", "hw", "hw_before", "leo", "log_start")
+_COLUMNS = (
+    "row", "source", "line", "kind", "message", "broker", "topic", "partition", "topic_id", "time", *_VALUES,
+    "isr", "isr_before", "log_dir", "detail",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A known problem at one place: a broker, a partition, or both.
+
+    Attributes:
+        known: the entry that recognises it.
+        broker: whose line or log it is, or None where nothing tells.
+        topic, partition: of which the line speaks, or None.
+        count: how many lines state it.
+        states: the sentence on the first of them.
+        means: what it means.
+        fetch: the next steps.
+        offsets: at stake, ``[first, end)``.
+        values: of the first line, by column.
+        time: of the first line, microseconds since 1970 UTC, or None.
+        refs: the first lines.
+        evidence: what stands there.
+    """
+
+    known: KnownProblem
+    broker: int | None
+    topic: str | None
+    partition: int | None
+    count: int
+    states: str
+    means: str
+    fetch: tuple[str, ...]
+    offsets: tuple[Range, ...]
+    values: dict[str, int | str]
+    time: int | None
+    refs: tuple[Ref, ...]
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def name(self) -> str | None:
+        """The partition, as ``orders-0``."""
+        return None if self.topic is None or self.partition is None else f"{self.topic}-{self.partition}"
+
+
+def stated(case: Case) -> list[Problem]:
+    """Known problems that the lines of logs state, in the order of the table.
+
+    Of whole directories only what replay does not judge by itself; routine lines are for excerpts.
+    """
+    found: dict[tuple[object, ...], _Place] = {}
+    for row in _rows(case, excerpt=excerpts_alone(case)):
+        known = _known(row)
+        if known is not None:
+            key = (known.id, row["broker"], row["topic"], row["partition"])
+            found.setdefault(key, _Place(known, row)).add(row)
+    order = {known.id: number for number, known in enumerate(KNOWN_PROBLEMS)}
+    said: set[tuple[object, ...]] = {(known, broker) for known, broker, _, _ in found}
+    places = sorted(found.values(), key=lambda one: (order[one.known.id], one.first["source"], one.first["line"]))
+    return [one.problem() for one in places if not said & one.whole()]
+
+
+def excerpts_alone(case: Case) -> bool:
+    """Whether the evidence is what people paste: a few lines, no data directory and no trace."""
+    formats = set(case.sources.get_column("format").unique().to_list())
+    if not formats <= {LOG, "archive", "unknown", "irrelevant", "copy"} or LOG not in formats:
+        return False
+    logs = case.sources.filter(pl.col("format") == LOG)
+    pasted = logs.get_column("frame").fill_null("").str.ends_with(MARKED)
+    return bool(pasted.all()) or int(logs.get_column("lines").sum()) <= BRIEF
+
+
+def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
+    """Lines of logs that an entry may recognise, in the order of the files."""
+    asked = {kind.value for known in KNOWN_PROBLEMS if excerpt or known.always for kind in known.kinds}
+    logs = case.sources.filter(pl.col("format") == LOG).get_column("id")
+    of_logs = pl.col("source").is_in(logs.implode()) & pl.col("line").is_not_null()
+    rows = case.observations.filter(of_logs & pl.col("kind").cast(pl.String).is_in(sorted(asked)))
+    rows = rows.with_columns(
+        pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
+    )
+    events = _named(case, logs) if rows.filter(pl.col("topic").is_null()).height else {}
+    for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
+        known = _known(row)
+        if known is not None and (excerpt or known.always):
+            yield _with_event(row, events) if row["topic"] is None and row["kind"] == Kind.PROBLEM else row
+
+
+def _known(row: Row) -> KnownProblem | None:
+    return next((known for known in _by_kind()[row["kind"]] if known.recognises(row)), None)
+
+
+@functools.cache
+def _by_kind() -> dict[str, list[KnownProblem]]:
+    found: dict[str, list[KnownProblem]] = {}
+    for known in KNOWN_PROBLEMS:
+        for kind in known.kinds:
+            found.setdefault(kind.value, []).append(known)
+    return found
+
+
+def _named(case: Case, logs: pl.Series) -> dict[tuple[int, int], Row]:
+    """Lines that name a partition, by source and line: an exception behind one of these speaks of it."""
+    rows = case.observations.filter(
+        pl.col("source").is_in(logs.implode()) & pl.col("topic").is_not_null() & pl.col("line").is_not_null()
+    )
+    named = rows.select("source", "line", "broker", "topic", "partition", "offset", "leo", "kind")
+    return {(row["source"], row["line"]): row for row in named.iter_rows(named=True)}
+
+
+def _with_event(row: Row, events: Mapping[tuple[int, int], Row]) -> Row:
+    """An exception that names no partition, with the partition and the offset of the event that it belongs to."""
+    for line in range(row["line"] - 1, row["line"] - 1 - NEAR, -1):
+        event = events.get((row["source"], line))
+        if event is not None:
+            offset = event["offset"] if event["kind"] == Kind.PROBLEM else event["leo"]
+            own = {"topic": event["topic"], "partition": event["partition"]}
+            return {**row, **own, "offset": offset if row["offset"] is None else row["offset"]}
+    return row
+
+
+@dataclass(slots=True)
+class _Place:
+    """A problem at one place, as its lines are met."""
+
+    known: KnownProblem
+    first: Row
+    lines: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        """Count a line."""
+        self.lines.setdefault((row["source"], row["line"]), row["row"])
+
+    def whole(self) -> set[tuple[object, ...]]:
+        """Problems of the same broker of which this may be a step, with the broker."""
+        return {(known, self.first["broker"]) for known in self.known.part_of}
+
+    def problem(self) -> Problem:
+        """What it came to."""
+        row, known = self.first, self.known
+        stake = _stake(row, known)
+        words = _words(row, stake)
+        return Problem(
+            known=known,
+            broker=row["broker"],
+            topic=row["topic"],
+            partition=row["partition"],
+            count=len(self.lines),
+            states=_sentence(known.states, words),
+            means=_sentence(known.means, words),
+            fetch=tuple(_sentence(step, words) for step in known.fetch),
+            offsets=stake,
+            values={name: row[name] for name in (*_VALUES, "isr", "log_dir", "detail") if row[name] is not None},
+            time=row["time"],
+            refs=tuple(Ref(row=number) for number in list(self.lines.values())[:FIRST]),
+        )
+
+
+def _stake(row: Row, known: KnownProblem) -> tuple[Range, ...]:
+    if known.stake is None:
+        return ()
+    first, end = (row[name] for name in known.stake)
+    return ((first, end),) if first is not None and end is not None and first < end else ()
+
+
+def _words(row: Row, stake: Iterable[Range]) -> dict[str, Any]:
+    """What stands for the names in braces."""
+    named = row["topic"] is not None and row["partition"] is not None
+    ranges = list(stake)
+    offset = row["offset"]
+    words: dict[str, Any] = {
+        name: _or_unknown(row[name]) for name in (*_VALUES, "topic_id", "isr", "isr_before", "log_dir", "detail")
+    }
+    words |= {
+        "who": f"broker {row['broker']}" if row["broker"] is not None else "the broker (no line names it)",
+        "where": f"{row['topic']}-{row['partition']}" if named else "a partition (not named in full)",
+        "leader": f"leader {row['leader']}" if row["leader"] is not None else "its leader",
+        "log_dir": row["log_dir"] or "its log directory",
+        "at": f"offset {offset}" if offset is not None else "that place",
+        "stake": _span(ranges),
+        "uncommitted": f"Offsets {_span(ranges)} are not committed yet: only this replica has them." if ranges else "",
+    }
+    return words
+
+
+def _or_unknown(value: int | str | None) -> int | str:
+    return "(not printed)" if value is None else value
+
+
+def _span(ranges: list[Range]) -> str:
+    """Offsets at stake with both ends, in words."""
+    if not ranges:
+        return "that are not printed"
+    first, end = ranges[0]
+    count = end - first
+    return f"{first} to {end - 1} ({count:,} record{'' if count == 1 else 's'} at most)"
+
+
+def _sentence(text: str, words: Mapping[str, Any]) -> str:
+    return text.format_map(words).strip()
