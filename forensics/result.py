@@ -12,9 +12,9 @@ from forensics.case import quotes
 from forensics.case.quotes import Place
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict
+from forensics.rules.stated_problems import Problem, stated
 from forensics.rules.wants import Question
 from parsers.read import FAILED
-from forensics.rules.stated_problems import Problem, stated
 
 if TYPE_CHECKING:
     from forensics.case import Case
