@@ -50,6 +50,11 @@ def with_failures(
         homes: of each replica, where its broker said the log to be.
         case: with the settings that brokers printed.
     """
+    named = {broker: {e.run for e in own if e.kind == Kind.DIR_FAILED} for broker, own in events.items()}
+    # A line that names the replica says it better.
+    failed = {
+        broker: [one for one in told if one[0].run not in named.get(broker, ())] for broker, told in failed.items()
+    }
     return {
         broker: list(heapq.merge(events[broker], gone))
         for broker in sorted(events.keys() & failed.keys())

@@ -34,7 +34,6 @@ class Sign(StrEnum):
     TRUNCATION_REFUSED = "a broker stopped rather than truncate its log to where its leader's ends"
     LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
     READER_BEYOND_LOG_END = "a reader asked for records above the end of the log"
-    HIGH_WATERMARK_FELL_WITH_LOG = "a follower's high watermark fell to where it had truncated its log"
     LOG_START_ABOVE_HIGH_WATERMARK = "the log of a leader started above the high watermark of a follower"
     APPEND_REFUSED = "a leader sent records at offsets that its follower had already"
 
@@ -348,28 +347,6 @@ def _set_back(history: History) -> Iterator[tuple[Complaint, Complaint]]:
             yield asked, one
 
 
-def _went_back(history: History) -> Iterator[Suspicion]:
-    """Followers that warn of a falling high watermark after they truncated their log to where it falls
-    (Log.updateHighWatermarkMetadata, from 2.7 on). A leader whose own high watermark lags behind makes followers warn
-    too (KIP-207): that takes no record away.
-    """
-    for one, role_span in _told(history, Kind.HW_REGRESSED):
-        done = _truncated_to(history, one, role_span)
-        if done is not None and one.hw is not None and one.hw_before is not None:
-            refs = tuple(dict.fromkeys((_ref(one, f"high watermark {one.hw_before}, then {one.hw}"), *done.refs)))
-            yield _of_complaint(Sign.HIGH_WATERMARK_FELL_WITH_LOG, one, role_span, one.hw, one.hw_before, refs)
-
-
-def _truncated_to(history: History, one: Complaint, role_span: RoleSpan | None) -> Step | None:
-    """The last truncation of a follower before it warned, if that was to its new high watermark."""
-    if one.broker is None or (role_span is not None and role_span.role is Role.LEADER):
-        return None
-    spans = [role_span] if role_span is not None else history.role_spans.get(one.broker, ())
-    steps = [step for span in spans for step in span.steps if step.kind is StepKind.TRUNCATED]
-    before = [step for step in steps if (step.refs[-1].row or 0) <= one.row]
-    return before[-1] if before and before[-1].target == one.hw else None
-
-
 def _leader_took_it_back(history: History) -> Iterator[Suspicion]:
     """Followers that warn of a high watermark that falls to where their leader began, or below that."""
     for one, role_span in _told(history, Kind.HW_REGRESSED):
@@ -421,7 +398,6 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.TRUNCATION_REFUSED: _refused_to_truncate,
     Sign.LEADER_ENDS_BELOW_FOLLOWER: _leader_is_shorter,
     Sign.READER_BEYOND_LOG_END: _beyond_the_end,
-    Sign.HIGH_WATERMARK_FELL_WITH_LOG: _went_back,
     Sign.LOG_START_ABOVE_HIGH_WATERMARK: _starts_above,
     Sign.APPEND_REFUSED: _append_refused,
 }

@@ -270,7 +270,7 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
     others = () if again else tuple(broker for broker in whole if broker != shortened.replica)
     how = _HOW[shortened.cause]
     kept = log_start_at(history.log_starts, shortened.replica, shortened.refs[0].row)
-    first = kept if shortened.target < kept < shortened.end else shortened.target
+    first = kept if 0 == shortened.target < kept < shortened.end else shortened.target
     moved = moved_before(history, shortened) if shortened.cause is ShortenedBy.NEW_LOG else None
     return Finding(
         rule=ID,

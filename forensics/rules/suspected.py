@@ -98,19 +98,6 @@ SUSPECTS: tuple[Suspect, ...] = (
         ),
     ),
     Suspect(
-        Sign.HIGH_WATERMARK_FELL_WITH_LOG,
-        "truncation-below-committed",
-        "broker {replica} truncated its log to {first}, and its high watermark fell from {end} to {first} with it: "
-        "committed offsets {span} may be gone from it",
-        "broker {replica} warns that its high watermark falls from {end} to {first}",
-        (
-            "the high watermark was its leader's, taken over before the log was reconciled (KAFKA-14704)",
-            "its leader's log was replaced by another of the same name",
-        ),
-        after=HW,
-        settle=(COMPARE,),
-    ),
-    Suspect(
         Sign.TRUNCATION_REFUSED,
         "committed-data-lost",
         "broker {replica} stopped rather than truncate its log from {end} to {first}, where the log of {leader} "

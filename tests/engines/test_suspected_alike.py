@@ -14,18 +14,13 @@ from tests.engines.without_spark import run
 from tests.incident import Incident
 from tests.replay.test_dir_failures import alone
 from tests.replay.test_live_dirs import two
-from tests.rules.test_complaints import FALLS, TRUNCATES, asked, consumed, out_of_range, said
+from tests.rules.test_complaints import asked, consumed, out_of_range, said
 from tests.rules.test_suspected import begun_twice
 
 
 def complaint(tmp_path: Path) -> Incident:
     """A leader is asked for more than it has."""
     return said(tmp_path, asked(50), role="leader")
-
-
-def fell(tmp_path: Path) -> Incident:
-    """A high watermark that falls with the log."""
-    return said(tmp_path, TRUNCATES, FALLS.format(15, 10))
 
 
 def reset(tmp_path: Path) -> Incident:
@@ -43,7 +38,7 @@ def again(tmp_path: Path) -> Incident:
     return begun_twice(tmp_path, 30)
 
 
-@pytest.mark.parametrize("story", [complaint, fell, left_behind, again, alone])
+@pytest.mark.parametrize("story", [complaint, left_behind, again, alone])
 def test_a_batch_finds_the_same(story: Callable[[Path], Incident], tmp_path: Path) -> None:
     incident = story(_made(tmp_path / "case"))
     found = run(str(incident.folder), tmp_path / "out")
