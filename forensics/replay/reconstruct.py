@@ -32,7 +32,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.hw_attribution import HwAttribution
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
-from forensics.replay.omissions.files import begin_late, end_early
+from forensics.replay.omissions.files import begin_late, end_early, not_claimed
 from forensics.replay.omissions.left_out import LINES_LEFT_OUT
 from forensics.replay.omissions.own_lines import gaps_in
 from forensics.replay.omissions.passed_over import passed_over
@@ -166,7 +166,7 @@ class _Pass:
             own = self.events.get(broker, ())
             gaps = [] if fact.complete else gaps_in(broker, own, fact)
             history.role_spans[broker] = reader.read(own, {gap.row for gap in gaps})
-            missing += [gap.of(broker) for gap in gaps[:1]]
+            missing += [*(gap.of(broker) for gap in gaps[:1]), *not_claimed(broker, own, complete=fact.complete)]
             roles = any(role_span.epoch >= 0 for role_span in history.role_spans[broker])
             about = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
             printed[broker] = BOTH if fact.complete else fact.printed & {what for what, there in about if there}

@@ -87,9 +87,9 @@ def _further(history: History) -> list[Fact]:
     for broker, one in within.items():
         facts.append(Fact(one.text, broker=broker, refs=(one.ref,) if one.ref is not None else ()))
     for broker in sorted(history.coverage.missing_in(Span.BEFORE).keys() - within.keys()):
-        first = next(role_span for role_span in history.role_spans[broker] if role_span.epoch >= 0)
-        text = f"its lines begin in leader epoch {first.epoch}"
-        facts.append(Fact(text, broker=broker, time=first.time, refs=tuple(first.refs[:1])))
+        for first in [role_span for role_span in history.role_spans[broker] if role_span.epoch >= 0][:1]:
+            text = f"its lines begin in leader epoch {first.epoch}"
+            facts.append(Fact(text, broker=broker, time=first.time, refs=tuple(first.refs[:1])))
     for broker in history.coverage.missing_in(Span.AFTER):
         disk = history.disks.get(broker)
         found = [] if disk is None else [*disk.refs.items(), *((epoch, ref) for epoch, _, ref in disk.entries)]

@@ -16,7 +16,11 @@ import pytest
 # Package, the one tuple in it that lists its entries in order, and the files in it that hold no entry, with the reason.
 REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("parsers.messages", "MESSAGES", {"catalogue": "says what an entry is", "patterns": "parts of expressions"}),
-    ("parsers.formats", "FORMATS", {}),
+    (
+        "parsers.formats",
+        "FORMATS",
+        {"trace_checks": "what is wrong in a line of a trace", "trace_kinds": "which fields a line of a trace has"},
+    ),
     (
         "forensics.rules",
         "RULES",

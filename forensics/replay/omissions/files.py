@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.directory import Disk
+from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind
+from parsers.formats.trace_jsonl import NAME as TRACE
 
 FILES_KNOW_LATER_EPOCH = Omission(
     "files-know-later-epoch",
@@ -71,6 +73,12 @@ LOG_WAS_THERE = Omission(
     "its lines begin in leader epoch {epoch}, but its log existed before",
     "LogManager prints that it makes a log",
 )
+NOT_CLAIMED = Omission(
+    "not-claimed",
+    Span.BEFORE,
+    "its trace does not claim to state each change",
+    "the first line of a trace of a Partition says what it is complete about (docs/trace-format.md)",
+)
 
 OMISSIONS = (
     FILES_KNOW_LATER_EPOCH,
@@ -83,6 +91,7 @@ OMISSIONS = (
     DIFFERS_UNEXPLAINED,
     LINES_BEGIN_AFTER_ROLE,
     LOG_WAS_THERE,
+    NOT_CLAIMED,
 )
 """What files and other brokers show of the time before a replica's lines begin or after they end."""
 
@@ -99,6 +108,12 @@ class _Files:
     disk: Disk
     spans: Sequence[RoleSpan]
     last: int
+
+
+def not_claimed(broker: int, own: Sequence[Event], *, complete: bool) -> Iterator[MissingLines]:
+    """A replica of which a trace tells, and does not claim to tell all."""
+    if own and not complete and all(event.message == TRACE for event in own):
+        yield NOT_CLAIMED.of(broker)
 
 
 def end_early(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLines]:
