@@ -199,7 +199,7 @@ def test_what_is_left_of_headers_does_not_grow_with_a_log() -> None:
         left = pl.concat([left, rows(begin, 500)])
         left = left.filter(headers(left))
         most = max(most, left.height)
-    assert most == 15, "of each replica the first and the last, and where an epoch begins"
+    assert most == 27, "of each replica two where an epoch begins, and the last"
 
 
 def test_headers_left_out_count_as_all_headers_do(tmp_path: Path) -> None:

@@ -137,5 +137,6 @@ def headers(rows: pl.DataFrame) -> pl.Series:
     goes_on |= pl.col("byte") != (pl.col("byte") + pl.col("size")).shift(1).over("broker")
     full &= goes_on & goes_on.shift(-1).over("broker")
     needless = pl.col("_plain").fill_null(False) & full.fill_null(False)
-    needless &= as_its(1, "source", "leader_epoch") & as_its(-1, "source")
+    # Two are kept of those that share an epoch: whether one batch alone states it matters.
+    needless &= as_its(1, "source", "leader_epoch") & as_its(2, "leader_epoch") & as_its(-1, "source")
     return found.select(~needless).to_series()
