@@ -81,12 +81,6 @@ def suspicions(history: History) -> list[Suspicion]:
     return [found for look in SIGNS.values() for found in look(history)]
 
 
-def _begun_lower(history: History) -> Iterator[Suspicion]:
-    """Leaders that begin below a stated high watermark, as their own lines or those of a follower tell."""
-    yield from _began_below(history)
-    yield from _leader_took_it_back(history)
-
-
 def _began_below(history: History) -> Iterator[Suspicion]:
     """Leaders that say that they begin below a high watermark that a replica stated in an earlier leader epoch, or an
     earlier process in the same epoch. What is committed stays in the log of each leader (KIP-101), so records are gone
@@ -97,8 +91,10 @@ def _began_below(history: History) -> Iterator[Suspicion]:
     for broker, at, role_span in _begun(history):
         stated = _stated_before(history, history.role_spans[broker][:at], role_span, since)
         start = role_span.start_end
-        if stated is None or start is None or role_span.start_ref is None or stated[1].value <= start:
+        if stated is None or start is None or role_span.start_ref is None:
             continue
+        if max(start, log_start_at(history.log_starts, stated[0].replica, stated[1].ref.row)) >= stated[1].value:
+            continue  # all of it had been deleted from the beginning of the log
         since = (role_span.epoch, at)
         before, sample = stated
         shortened = _shortened(history, broker, role_span)
@@ -132,7 +128,7 @@ def _begun(history: History) -> list[tuple[int, int, RoleSpan]]:
 def _stated_before(
     history: History, own: Sequence[RoleSpan], role_span: RoleSpan, since: tuple[int, int]
 ) -> tuple[RoleSpan, Sample] | None:
-    """The highest high watermark that a replica stated before a role began, by epochs or in the leader's own lines,
+    """The highest high watermark that a leader stated before a role began, by epochs or in the leader's own lines,
     whose order tells what was before, in whatever role.
 
     Args:
@@ -144,14 +140,28 @@ def _stated_before(
     earlier = [(at, one) for at, one in enumerate(own) if one.epoch == role_span.epoch and not one.replica_removed]
     for spans in history.role_spans.values():
         earlier += [(at, one) for at, one in enumerate(spans) if 0 <= one.epoch < role_span.epoch]
+    led = [
+        one
+        for at, one in earlier
+        if one.role is Role.LEADER and (one.epoch > since[0] or (one.epoch == since[0] and at >= since[1]))
+    ]
+    return _highest(history, led, role_span)
+
+
+def _highest(history: History, led: Sequence[RoleSpan], role_span: RoleSpan) -> tuple[RoleSpan, Sample] | None:
+    """The highest high watermark that is known to have been stated in some roles, before another."""
     stated = [
         (one, sample)
-        for at, one in earlier
-        if one.epoch > since[0] or (one.epoch == since[0] and one.role is Role.LEADER and at >= since[1])
+        for one in led
         for sample in (one.hw, one.start_hw)
-        if sample is not None and (one.replica == role_span.replica or _in_that_role(history, one, sample))
+        if sample is not None and (_stated_in_order(one, role_span) or _in_that_role(history, one, sample))
     ]
     return max(stated, key=lambda found: (found[1].value, found[0].epoch), default=None)
+
+
+def _stated_in_order(one: RoleSpan, role_span: RoleSpan) -> bool:
+    """Whether the order of one broker's lines tells that a high watermark was stated before a leader began empty."""
+    return one.replica == role_span.replica and role_span.start_end == 0 and one.role is Role.LEADER
 
 
 def _in_that_role(history: History, role_span: RoleSpan, sample: Sample) -> bool:
@@ -167,7 +177,11 @@ def _last_came_back(history: History) -> Iterator[Suspicion]:
     """
     for one in history.shortened_logs:
         found = _stated_alone(history, one)
-        if found is not None and not _held(history, one, found[1].value):
+        gone = max((deletion.log_start for deletion in history.deletions), default=0)
+        gone = max(gone, log_start_at(history.log_starts, one.replica, one.refs[0].row))
+        if not history.coverage.whole(one.replica):
+            continue  # in a role that is not told others may have joined the ISR
+        if found is not None and gone < found[1].value and not _held(history, one, found[1].value):
             last, known = found
             yield Suspicion(
                 Sign.LAST_IN_ISR_CAME_BACK_SHORTER, one.replica, one.replica, last.epoch, last.epoch,
@@ -299,7 +313,7 @@ def _leader_is_shorter(history: History) -> Iterator[Suspicion]:
     follower's is what retention leaves, and one whose start moved to remote storage (KIP-405) is no shorter.
     """
     for one, role_span in _told(history, Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET):
-        starts = one.log_start is not None
+        starts = one.log_start is not None or role_span is not None  # with its role, what it removed is judged
         if one.offset is not None and one.leo is not None and one.leo < one.offset and not starts:
             refs = (_ref(one, f"it fetched from {one.offset}, its leader's log ends at {one.leo}"),)
             yield _of_complaint(Sign.LEADER_ENDS_BELOW_FOLLOWER, one, role_span, one.leo, one.offset, refs)
@@ -347,23 +361,6 @@ def _set_back(history: History) -> Iterator[tuple[Complaint, Complaint]]:
             yield asked, one
 
 
-def _leader_took_it_back(history: History) -> Iterator[Suspicion]:
-    """Followers that warn of a high watermark that falls to where their leader began, or below that."""
-    for one, role_span in _told(history, Kind.HW_REGRESSED):
-        if role_span is None or role_span.role is not Role.FOLLOWER or one.hw is None or one.hw_before is None:
-            continue
-        for broker, _, leader in _begun(history):
-            start = leader.start_end
-            if (broker, leader.epoch) != (role_span.leader, role_span.epoch) or start is None:
-                continue
-            if one.hw <= start < one.hw_before and leader.start_ref is not None:
-                fell = _ref(one, f"high watermark {one.hw_before}, then {one.hw}")
-                yield Suspicion(
-                    Sign.EPOCH_BELOW_HIGH_WATERMARK, broker, role_span.replica, leader.epoch, role_span.epoch,
-                    start, one.hw_before, leader.time, (fell, leader.start_ref),
-                )  # fmt: skip
-
-
 def _starts_above(history: History) -> Iterator[Suspicion]:
     """Followers whose leader's log starts above their high watermark. A leader says the same when a client asks it to
     delete records that are not committed (DeleteRecords): the client is told, and nothing happens.
@@ -390,7 +387,7 @@ def _append_refused(history: History) -> Iterator[Suspicion]:
 
 
 SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
-    Sign.EPOCH_BELOW_HIGH_WATERMARK: _begun_lower,
+    Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: _truncated_below_own,
     Sign.LEFT_DIRECTORY_HAD_MORE: _left_had_more,

@@ -173,16 +173,6 @@ def test_a_high_watermark_that_its_leader_tells_late_is_routine(lines: tuple[str
     assert suspected(said(tmp_path, *lines), CUT) is None
 
 
-def test_a_follower_whose_leader_began_below_its_high_watermark_is_a_witness(tmp_path: Path) -> None:
-    incident = Incident(tmp_path, brokers=2)
-    incident[1].leads(5, 3, 12, 12, [1, 2])
-    incident[2].says(4, "INFO [Partition orders-0 broker=2] nothing (kafka.cluster.Partition)")
-    incident[2].follows(5, 3, 1, 12, 12).says(6, FALLS.format(15, 12))
-    finding = suspected(incident, LOSS)
-    assert finding is not None
-    assert (finding.offsets, finding.replicas, finding.epochs) == (((12, 15),), (1,), (3,))
-
-
 def test_a_leader_that_began_at_its_followers_high_watermark_has_lost_nothing(tmp_path: Path) -> None:
     incident = Incident(tmp_path, brokers=2)
     incident[1].leads(5, 3, 15, 12, [1, 2])

@@ -709,18 +709,21 @@ def test_an_exception_speaks_of_the_partition_of_its_event(tmp_path: Path) -> No
 # -- reports ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_error_is_the_headline_and_the_section_explains_it(tmp_path: Path) -> None:
-    result = pasted(tmp_path, SHOWN["truncation-refused"].lines)
-    shown = text.render(result, width=200).splitlines()
+def test_an_error_is_the_headline_where_nothing_is_found(tmp_path: Path) -> None:
+    shown = text.render(pasted(tmp_path, SHOWN["all-log-dirs-failed"].lines), width=200).splitlines()
     assert shown[0] == (
-        "TRUNCATION REFUSED   broker 3 stopped rather than truncate sales-7: its log ends at 151, but the log of "
-        "leader 2 at "
-        "130   error, stated by a line"
+        "BROKER STOPPED: ALL LOG DIRECTORIES FAILED   the broker (no line names it) stopped, because all its log "
+        "directories have failed: /srv/kafka/data   error, stated by a line"
     )
-    assert shown[2:4] == ["What the lines say:", "  error     Truncation refused"]
-    section = "\n".join(shown[2:20])
+    assert shown[2:4] == ["What the lines say:", "  error     Broker stopped: all log directories failed"]
+
+
+def test_the_section_explains_what_a_suspected_loss_rests_on(tmp_path: Path) -> None:
+    shown = text.render(pasted(tmp_path, SHOWN["truncation-refused"].lines), width=200)
+    assert shown.startswith("sales-7   SUSPECTED: COMMITTED DATA LOST   offsets [130, 151), 21 offsets")
+    section = shown[shown.index("What the lines say:") :]
+    assert "  error     Truncation refused" in section
     assert "Offsets 130 to 150 (21 records at most) are on broker 3 and not on leader 2." in section
-    assert "KAFKA-3410" in section
     assert "copy the directory sales-7 of broker 3" in section
 
 
