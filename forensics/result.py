@@ -106,8 +106,13 @@ class Result:
     @property
     def worst(self) -> Severity | None:
         """Severity of the worst finding that is not known, or error where a line states a known problem so severe."""
+        return self.with_problems(self.findings[0].severity if self.findings else None)
+
+    def with_problems(self, worst: Severity | None) -> Severity | None:
+        """The worse of a severity and of error, where a line states a known problem so severe."""
         errors = [Severity.ERROR for one in self.problems if one.known.severity is Severity.ERROR]
-        return min([*(one.severity for one in self.findings[:1]), *errors[:1]], key=lambda s: s.rank, default=None)
+        found = [*([worst] if worst is not None else []), *errors[:1]]
+        return min(found, key=lambda one: one.rank, default=None)
 
     @property
     def unknown(self) -> Severity | None:

@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -162,11 +162,12 @@ def batch(
     else:
         say(jobs.NOTHING_NEW)
         found = _Found.of(job.output.open()["note"])
-    speaking.say(_told(result, found, folder))
+    stated = _stated(result, tuning, Path(folder), table_format)
+    speaking.say(_told(result, found, folder, stated))
     failures = (result.failures[0], found.failed)
     if any(failures):
         click.echo(failures_text(*failures), err=True)
-    if tuning.fails(found.worst, found.unknown):
+    if tuning.fails(stated.with_problems(found.worst), found.unknown):
         sys.exit(1)
     if any(failures):
         sys.exit(NOT_JUDGED)
@@ -247,10 +248,24 @@ def _plan(found: Explained) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _told(result: Result, found: _Found, folder: str) -> str:
+def _stated(result: Result, tuning: Tuning, folder: Path, table_format: str) -> Result:
+    """The result with the known problems that lines state; they are read from tables that Parquet readers can read."""
+    from forensics.engines.spark.job import PARQUET
+    from forensics.engines.spark.stored import Stored
+
+    if table_format != PARQUET:
+        return result
+    return tune(replace(result, problems=Stored(folder).problems()), tuning)
+
+
+def _told(result: Result, found: _Found, folder: str, stated: Result) -> str:
     """What a batch came to, in a few lines."""
     told = ", ".join(f"{found.counts[one]:,} {one.value}" for one in Severity if found.counts[one]) or "none"
     lines = [f"{found.partitions:,} partitions judged; findings: {told}"]
+    problems = Counter(one.known.severity for one in stated.problems)
+    if problems:
+        told = ", ".join(f"{problems[one]:,} {one.value}" for one in Severity if problems[one])
+        lines.append(f"known problems that lines state: {told}")
     sources = result.case.sources
     for row in (
         sources.filter(sources["format"].is_in(["failed", "unreadable", "unknown"])).head(_SHOWN).iter_rows(named=True)

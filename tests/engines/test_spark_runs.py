@@ -77,6 +77,20 @@ def test_a_second_run_reads_and_judges_only_what_is_new(sample_traces: Path, tmp
     assert page == html.render(local.scan([str(archive)]))
 
 
+def test_problems_that_lines_state_fail_a_batch_as_they_fail_a_scan(tmp_path: Path) -> None:
+    """A failed disk is no finding of a partition."""
+    archive, out = tmp_path / "archive", tmp_path / "out"
+    (archive / "broker-1").mkdir(parents=True)
+    lines = ["[2026-03-01 10:22:41,100] INFO [KafkaServer id=1] starting (kafka.server.KafkaServer)"] * 200
+    stopped = "ERROR Shutdown broker because all log dirs in /srv/kafka/data have failed (kafka.log.LogManager)"
+    log = "\n".join([*lines, f"[2026-03-01 10:22:42,100] {stopped}"]) + "\n"
+    (archive / "broker-1" / "server.log").write_text(log, "utf-8")
+    run(str(archive), out, texts=TEXTS)
+    (found,), (scanned,) = Stored(out).problems(), local.scan([str(archive)]).problems
+    assert (found.known.id, found.broker, found.count) == ("all-log-dirs-failed", 1, 1)
+    assert (found.known, found.states, found.refs[1:]) == (scanned.known, scanned.states, scanned.refs[1:])
+
+
 def test_logs_handed_in_again_after_they_grew(sample_traces: Path, tmp_path: Path) -> None:
     """The earlier copy alone, then the later one beside it, plain and in an archive: as a scan counts them."""
     archive, out = tmp_path / "archive", tmp_path / "out"

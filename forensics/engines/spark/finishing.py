@@ -166,6 +166,8 @@ class Finish:
 
     def close(self) -> None:
         """Put all in order."""
+        if not self.output.files_of(self.generation, "partitions"):
+            self.output.write_table(self.generation, "partitions", pl.DataFrame(schema=JUDGED))
         rows: dict[str, Iterator[dict[str, Any]]] = {
             "findings": map(pickle.loads, self.waiting["findings"]),
             "verdicts": chain.from_iterable(map(pickle.loads, self.waiting["verdicts"])),

@@ -28,6 +28,8 @@ from forensics.replay.events import PROGRESS
 from forensics.replay.history import History
 from forensics.result import Result, ordered, problems_of
 from forensics.rules.finding import Finding, Judgement
+from forensics.rules.known_problems import KNOWN_PROBLEMS
+from forensics.rules.stated_problems import Problem, stated
 from parsers.schema import BATCHES, Kind
 from parsers.sources import Source
 
@@ -135,6 +137,16 @@ class Stored:
             notices=self.scan("notices").collect(),
         )
         return self._divided(case)
+
+    def problems(self) -> list[Problem]:
+        """Known problems that the lines of the logs state, without what stands there.
+
+        Only rows that an entry may recognise are read, so an exception does not take the partition of its event.
+        """
+        kinds = sorted({kind.value for known in KNOWN_PROBLEMS for kind in known.kinds})
+        rows = self.scan("observations").filter(pl.col("kind").cast(pl.String).is_in(kinds))
+        nothing = pl.DataFrame()
+        return stated(Case(self.sources(), observations_of(rows.collect()), nothing, nothing, {}, self.reading))
 
     def names(self) -> list[str]:
         """Partitions that were judged."""
