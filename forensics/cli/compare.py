@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from forensics.cli.exits import NOT_JUDGED
 from forensics.cli.speaking import say
 from forensics.engines import local
 from forensics.errors import UnreadableInput
@@ -23,7 +24,8 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
 
     It compares and does not judge: a tail that was never committed may differ. `forensics scan` judges.
 
-    Exit code: 0 no two replicas hold different records at one offset, 1 some do, 2 nothing could be compared.
+    Exit code: 0 no two replicas hold different records at one offset, 1 some do, 2 nothing could be compared, 3 none
+    do in what can be read, but a segment is damaged.
 
     Example: forensics compare incident/ -p orders-0
     """
@@ -44,3 +46,5 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
         say(comparison.render(case, found, full=name is not None))
     if any(one.forks for one in found):
         sys.exit(1)
+    if any(side.damaged for one in found for side in one.sides):
+        sys.exit(NOT_JUDGED)

@@ -51,8 +51,13 @@ class Side:
 
     @property
     def compacted(self) -> bool:
-        """Whether compaction left marks: the cleaner's checkpoint, or offsets without a batch."""
-        return self.disk.cleaner_point is not None or self.holes > 0
+        """Whether compaction left marks: the cleaner's checkpoint, or offsets without a batch and no damage."""
+        return self.disk.cleaner_point is not None or (self.holes > 0 and not self.damaged)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether something is wrong in its segments: what stood there cannot be compared."""
+        return bool(self.disk.damage)
 
     @property
     def elsewhere(self) -> Range | None:
@@ -254,10 +259,14 @@ def _quiet(one: Comparison) -> str:
     held = [side.broker for side in one.sides if side.disk.end is not None]
     if len(held) < 2:
         return f"nothing to compare: {f'segments of {brokers_text(held)} alone' if held else 'no segments'}"
+    damaged = [side.broker for side in one.sides if side.damaged]
     ends = {side.disk.end for side in one.sides if side.disk.end is not None}
     longer = "" if len(ends) == 1 else "; ends " + ", ".join(f"{s.broker}: {s.disk.end}" for s in one.sides)
     first = min(one.common(pair)[0] for pair in one.compared)
     end = max(one.common(pair)[1] for pair in one.compared)
+    if damaged:
+        where = f"DAMAGED on {brokers_text(damaged)}; what can be read does not differ in [{first}, {end})"
+        return f"{len(held)} replicas, {where}{longer}{_marks(one.sides)}"
     return f"{len(held)} replicas, no difference in [{first}, {end}){longer}{_marks(one.sides)}"
 
 
@@ -300,6 +309,10 @@ def _partition(case: Case, one: Comparison) -> list[str]:
 def _told(case: Case, one: Comparison, pair: tuple[int, int], fork: Fork | None) -> list[str]:
     first, end = one.common(pair)
     if fork is None:
+        damaged = [broker for broker in pair if one.side(broker).damaged]
+        if damaged:
+            what = f"damage on {brokers_text(damaged)}; what both can read does not differ in [{first:,}, {end:,})"
+            return [f"  {brokers_text(pair)}: {what}"]
         rewritten = any(one.side(broker).compacted for broker in pair)
         where = " where both hold the same batch" if rewritten else ""
         return [f"  {brokers_text(pair)}: no difference in [{first:,}, {end:,}){where}"]
@@ -322,7 +335,8 @@ def _remarks(case: Case, side: Side) -> list[str]:
     if side.disk.cleaner_point is not None:
         said.append(f"compacted up to {side.disk.cleaner_point[0]:,}")
     if side.holes:
-        said.append(f"{side.holes:,} offsets between batches are in none, as compaction leaves them")
+        why = "as compaction leaves them" if side.compacted else "beside damage"
+        said.append(f"{side.holes:,} offsets between batches are in none, {why}")
     if side.elsewhere is not None:
         first, end = side.elsewhere
         said.append(f"[{first:,}, {end:,}) is its own but in no segment here: tiered, or not handed in")

@@ -215,6 +215,26 @@ def test_damage_and_another_directory_are_said(run: Run, tmp_path: Path) -> None
     assert "broker-2/data/orders-0/00000000000000000000.log byte" in text
 
 
+def test_a_bad_batch_is_neither_no_difference_nor_compaction(run: Run, tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=3)
+    paths = [incident[number].segment([(0, 9, 0), (10, 19, 0), (20, 29, 0)]) for number in (1, 2, 3)]
+    bytes_ = bytearray(paths[1].read_bytes())
+    bytes_[len(batch(0, 9, 0)) + 40] ^= 1  # in the second batch, behind its checksum
+    paths[1].write_bytes(bytes_)
+    one = partition(compared(run, tmp_path, code=3))
+    assert [(side["compacted"], bool(side["damage"])) for side in one["replicas"]] == [
+        (False, False),
+        (False, True),
+        (False, False),
+    ]
+    (line,) = run("compare", tmp_path).out.splitlines()
+    assert line == "orders-0   3 replicas, DAMAGED on broker 2; what can be read does not differ in [0, 30)"
+    whole = run("compare", tmp_path, "-p", "orders-0").out
+    assert "brokers 1 and 2: damage on broker 2; what both can read does not differ in [0, 30)" in whole
+    assert "brokers 1 and 3: no difference in [0, 30)" in whole
+    assert "broker 2: 10 offsets between batches are in none, beside damage" in whole
+
+
 def test_one_replica_alone_is_said_to_be_alone(run: Run, tmp_path: Path) -> None:
     Incident(tmp_path, brokers=2)[1].segment([(0, 9, 0)])
     ran = run("compare", tmp_path)
