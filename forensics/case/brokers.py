@@ -54,8 +54,8 @@ class Broker:
             whatever the files are called.
         excerpt: some of its lines are known from an excerpt alone: it printed more than is told.
         complete: its trace claims to state each change of its replicas: there an absent line proves something.
-        unheard: broker epoch of a process that controllers registered and of which its own lines, which tell of an
-            earlier one, say nothing; or None.
+        unseen_process: broker epoch of a process that controllers registered and that has no line of its own here,
+            while an earlier process has; or None.
     """
 
     id: int
@@ -69,7 +69,7 @@ class Broker:
     starts: list[int] = field(default_factory=list)
     server_log: bool = False
     state_log: bool = False
-    unheard: int | None = None
+    unseen_process: int | None = None
     excerpt: bool = False
     complete: bool = False
 
@@ -139,7 +139,7 @@ def brokers(
     _claim(found, observations)
     for number, epoch in _unheard(observations):
         if number in found:
-            found[number].unheard = epoch
+            found[number].unseen_process = epoch
     return dict(sorted(found.items()))
 
 

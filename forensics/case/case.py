@@ -351,7 +351,7 @@ def _brokers(
     made = brokers(rows, settings, clusters)
     for broker, directories in log_directories(files, owner, mine).items():
         made[broker].directories = directories
-    for broker in _heard_in_part(files, owner, rows):
+    for broker in _seen_in_part(files, owner, rows):
         made[broker].server_log = False
     partly = _told_in_excerpts(files, rows)
     damaged = _told_in_damaged_traces(files, rows)
@@ -371,7 +371,7 @@ def _told_in_shared(
     return sorted(told.get_column("broker").drop_nulls().unique().to_list())
 
 
-def _heard_in_part(
+def _seen_in_part(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], observations: pl.DataFrame
 ) -> list[int]:
     """Brokers some of whose lines nobody can tell from another's: what their log layer did is not all there."""

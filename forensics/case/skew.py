@@ -317,7 +317,7 @@ def _of_epoch(rows: pl.DataFrame) -> pl.DataFrame:
     return lines.with_columns(role.forward_fill().over("broker", *_PLACE).alias("leader_epoch")).filter(_is(*_PROPOSED))
 
 
-def _isr_heard(rows: pl.DataFrame) -> Pairs:
+def _isr_seen(rows: pl.DataFrame) -> Pairs:
     """An ISR that a leader proposed once, and others that hear of it (through ZooKeeper, before KIP-497)."""
     keys = [*_PLACE, "leader_epoch", "isr"]
     proposed = _of_epoch(rows).drop_nulls(keys)
@@ -370,7 +370,7 @@ LINKS: tuple[Link, ...] = (
     Link("an election is replayed by several controllers and others hear of it", _replayed, prompt=True, strict=False),
     Link("a leader asks to change the ISR and the controller records it", _isr_asked, prompt=True),
     Link("the controller records an ISR and its leader is answered", _isr_answered, prompt=True),
-    Link("a leader changes the ISR and others hear of it", _isr_heard, prompt=False),
+    Link("a leader changes the ISR and others hear of it", _isr_seen, prompt=False),
     Link("a broker starts and the controller registers it", _started, prompt=False),
     Link("the controller registers a broker and tells it", _admitted, prompt=True),
     # The line follows the registration, which the controller may hear of first.

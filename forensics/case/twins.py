@@ -98,11 +98,11 @@ def _logs(
     found: dict[int, Twin] = {}
     for numbers in alike.values():
         if len(numbers) > 1 and is_log(sources[numbers[0]]):
-            found |= _told_already(sources, numbers)
+            found |= _stated_already(sources, numbers)
     return found
 
 
-def _told_already(sources: Sequence[Source], numbers: Sequence[int]) -> dict[int, Twin]:
+def _stated_already(sources: Sequence[Source], numbers: Sequence[int]) -> dict[int, Twin]:
     """Of files that begin alike, those that are another one or its beginning. Each is read twice at most.
 
     Logs in folders of different brokers may begin alike if only a few lines are there; neither is a copy then.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.coverage import Span
 from forensics.replay.deletions import kept
-from forensics.replay.elections import elected_isr, elected_with_others, from_eligible, latest_told, outside_isr
+from forensics.replay.elections import elected_isr, elected_with_others, from_eligible, latest_isr_stated, outside_isr
 from forensics.replay.epoch_rollback import stepped_down
 from forensics.replay.history import CHECKPOINT, Confidence, Cut, Epoch, History, HwStatement, Replica, Role
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
@@ -150,7 +150,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
                 continue
             epoch = _first_without(history, statement, piece[0])
             if epoch is None and intersect([piece], otherwise):
-                epoch = _written_anew(history, statement, piece[0]) or history.current
+                epoch = _written_again(history, statement, piece[0]) or history.current
             if epoch is not None and epoch.epoch in contested:
                 unclear.append(piece)  # which of its two leaders the partition went on with is not told by epochs
             elif epoch is not None:
@@ -273,7 +273,7 @@ def _served_otherwise(history: History, statement: HwStatement, served: Lineage,
     return merge(found)
 
 
-def _written_anew(history: History, statement: HwStatement, offset: int) -> Epoch | None:
+def _written_again(history: History, statement: HwStatement, offset: int) -> Epoch | None:
     """The first epoch later than that of a statement in whose leader's log an offset was written later too."""
     for number, epoch in sorted(history.epochs.items()):
         led = epoch.leader_took_up and epoch.leader is not None and epoch.leader >= 0
@@ -413,7 +413,7 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
     last = epoch.last_isr
     if last is None or not (epoch.isr_from_leader or epoch.isr_from_others):
         return False
-    stayed = (last & latest_told(history, epoch, last)) - {leader}
+    stayed = (last & latest_isr_stated(history, epoch, last)) - {leader}
     for number, later in history.epochs.items():
         if epoch.epoch < number < after.epoch and later.leader == leader:
             stayed = stayed.intersection(*(isr for isr, _ in later.isr))

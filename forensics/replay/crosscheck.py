@@ -133,7 +133,7 @@ def _had_to_truncate_to(
 ) -> int | None:
     """To what a follower had to truncate its log before it fetched; None where it had not to, or nothing tells."""
     end, last = role_span.start_end, log.entries[-1][0] if log.entries else UNKNOWN
-    if history.protocol == "hw" or not history.protocol_told or end is None or last < 0:
+    if history.protocol == "hw" or not history.protocol_known or end is None or last < 0:
         return None
     if any(epoch < 0 for epoch, _ in leaders.entries):
         return None
@@ -151,9 +151,9 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     speaks is not known. None where its lines go on to the end, and it was in no later ISR.
     """
     broker = statement.replica
-    unheard = _before_another_process(history, statement)
-    if unheard is not None:
-        return unheard
+    unseen = _before_another_process(history, statement)
+    if unseen is not None:
+        return unseen
     other = _unlike_its_leader(history, statement)
     if other is not None:
         return other
@@ -239,7 +239,7 @@ def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
     after = sorted(n for n in history.epochs if n > epoch.epoch and n not in history.coverage.unnamed)
     if after and after[0] > epoch.epoch + 1 and not accounted(epoch, history.epochs[after[0]], history.removed):
         return True
-    if any(broker not in isr for isr in epoch.told - {isr for isr, _ in epoch.isr}):
+    if any(broker not in isr for isr in epoch.isrs_stated_by_others - {isr for isr, _ in epoch.isr}):
         return True
     last = max((number for number, (of, _) in history.states.items() if of == epoch.epoch), default=None)
     isr = history.states[last][1] if last is not None else None

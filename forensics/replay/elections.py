@@ -54,7 +54,7 @@ def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:
     return told[1]
 
 
-def latest_told(history: History, epoch: Epoch, otherwise: frozenset[int]) -> frozenset[int]:
+def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int]) -> frozenset[int]:
     """The ISR of an epoch with the highest partition epoch, whoever tells it: a KRaft controller takes members out
     whose brokers are gone, and the leader's own last word may be older.
     """
@@ -70,7 +70,12 @@ def outlived(history: History, role_spans: Mapping[int, list[RoleSpan]]) -> list
     found = []
     for epoch in history.epochs.values():
         last = epoch.last_isr
-        if epoch.leader is not None and epoch.isr_from_leader and last and latest_told(history, epoch, last) != last:
+        if (
+            epoch.leader is not None
+            and epoch.isr_from_leader
+            and last
+            and latest_isr_stated(history, epoch, last) != last
+        ):
             found += [role_span for role_span in role_spans.get(epoch.leader, ()) if role_span.epoch == epoch.epoch]
     return found
 
@@ -161,7 +166,7 @@ def maybe_eligible(history: History, epoch: Epoch) -> bool:
     if history.eligible and _not_among_the_last(history, epoch):
         return True
     isr = epoch.first_isr
-    if _after_nobody(history, epoch):
+    if _after_no_leader(history, epoch):
         return isr is None or len(isr) < 2
     before = _with_isr(history, epoch)
     if before is None or before.last_isr or (isr is not None and len(isr) > 1):
@@ -190,7 +195,10 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
         just_before = history.states.get(first - 1) if first is not None else None
         if history.coverage.missing_in(Span.WITHIN) and just_before is not None and just_before[1] is None:
             return False  # a change of the ISR of which the number alone is left
-        return not _leader_untold(history, epoch) and _changes_untold(history, epoch, named=first is None) == 0
+        return (
+            not _leader_without_lines(history, epoch)
+            and _changes_without_lines(history, epoch, named=first is None) == 0
+        )
     if first is None:
         return True
     number = first - 1
@@ -199,12 +207,12 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
     return number in history.states
 
 
-def isr_changed_untold(history: History, epoch: Epoch) -> bool:
+def isr_changed_without_lines(history: History, epoch: Epoch) -> bool:
     """Whether a leader changed the ISR about the time of an election, as the numbers say, and no line tells of it."""
-    return not history.kraft and _changes_untold(history, epoch, named=True) > 0
+    return not history.kraft and _changes_without_lines(history, epoch, named=True) > 0
 
 
-def _changes_untold(history: History, epoch: Epoch, *, named: bool) -> int:
+def _changes_without_lines(history: History, epoch: Epoch, *, named: bool) -> int:
     """How many changes of the state about an election nobody tells, by what it is numbered and with no number: between
     the last number before and the next one, which may be of a later epoch.
 
@@ -242,7 +250,7 @@ def _changes_up_to(history: History, number: int, state: int) -> int:
     return told.index(isr) if isr in told else 0
 
 
-def _leader_untold(history: History, epoch: Epoch) -> bool:
+def _leader_without_lines(history: History, epoch: Epoch) -> bool:
     """Whether there was an epoch between an election and the last ISR that is told, and nobody tells who led in it."""
     if isr_before(history, epoch) is not None:
         return False  # by the numbers that is the state just before
@@ -262,7 +270,7 @@ def _with_isr(history: History, epoch: Epoch) -> Epoch | None:
     return before[-1] if before else None
 
 
-def _after_nobody(history: History, epoch: Epoch) -> bool:
+def _after_no_leader(history: History, epoch: Epoch) -> bool:
     """Whether nobody led just before, and nobody says which ISR was left then: it may have been empty (KIP-966)."""
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
     if not before or epoch.elected or any(e.by_request for e in history.epochs.values()):
@@ -278,7 +286,7 @@ def _not_among_the_last(history: History, epoch: Epoch) -> bool:
     told = isr_before(history, epoch)
     if told:
         return epoch.leader not in told
-    if _after_nobody(history, epoch):
+    if _after_no_leader(history, epoch):
         return False
     before = _with_isr(history, epoch)
     if before is None:

@@ -108,7 +108,7 @@ def _borne_out(disk: Disk) -> Iterator[tuple[int, int]]:
     return ((number, start) for number, start in disk.begun() if stated.get(number, start) == start)
 
 
-def told_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRollback]]:
+def stated_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRollback]]:
     """States of a partition that were handed out twice.
 
     A state is a leader epoch and a partition epoch, and has one leader. An epoch that was written without a leader has

@@ -164,7 +164,7 @@ class EpochStart:
         self.logs: dict[int, Lineage] = {}
         self.previous: dict[int, RoleSpan] = {}
 
-    def _told(self, broker: int) -> bool:
+    def _is_whole(self, broker: int) -> bool:
         """Whether the absence of a line of a replica is proof, within its lines."""
         return self.history.coverage.whole(broker)
 
@@ -193,7 +193,7 @@ class EpochStart:
             self.logs.get(leader, Lineage().begin(UNKNOWN, 0)) if role_span is None else self._found(leader, role_span)
         )
         before = self.previous.get(leader)
-        if not self._told(leader) and before is not None and before.epoch < epoch.epoch - 1:
+        if not self._is_whole(leader) and before is not None and before.epoch < epoch.epoch - 1:
             log = Lineage().begin(UNKNOWN, 0)  # whom it followed in between, and what it was cut to, is not told
         self._start(epoch, role_span)
         if epoch.start is None and role_span is not None and not self._goes_on(leader, role_span):

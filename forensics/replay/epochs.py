@@ -51,7 +51,7 @@ def collect(
     for event in sorted(cluster, key=lambda e: e.kind not in ELECTS):  # who elects is asked before who repeats it
         if event.leader_epoch is not None and event.leader_epoch >= 0:
             epoch = at(event.leader_epoch)
-            _told(epoch, event)
+            _isr_stated(epoch, event)
             if event.kind in ELECTS:
                 elected[event.broker, event.leader] = event
                 epoch.safe = epoch.safe or (event.broker in chosen and chosen.pop(event.broker) == event.leader)
@@ -204,7 +204,7 @@ ELECTS = (Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.PARTITION_CREATED, Kind.PAR
 """Who says so says it at the moment of the election; what brokers cache may be the ISR of any later moment."""
 
 
-def _told(epoch: Epoch, event: Event) -> None:
+def _isr_stated(epoch: Epoch, event: Event) -> None:
     ref = Ref(row=event.row, note=f"leader {event.leader} at leader epoch {event.leader_epoch}")
     if event.leader is not None:
         _leader(epoch, event.leader, ref)
@@ -212,7 +212,7 @@ def _told(epoch: Epoch, event: Event) -> None:
         epoch.time = event.time
     isr = broker_set(event.isr)
     if isr is not None:
-        epoch.told.add(isr)
+        epoch.isrs_stated_by_others.add(isr)
     if isr is not None and all(known != isr for known, _ in epoch.isr):
         epoch.isr.append((isr, ref))
         epoch.isr_from_others = True

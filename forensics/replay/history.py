@@ -294,7 +294,7 @@ class Epoch:
         start_confidence: how ``start`` is known.
         lineage: the leader's log in this epoch, the epoch's own entry included where its start is known.
         isr: ISR at the beginning, and every later one that is known, in order: (isr, is it committed, ref).
-        told: every ISR that others than the leader state.
+        isrs_stated_by_others: every ISR that others than the leader state.
         time: when it began, microseconds since 1970 UTC.
         refs: evidence of its leader and start.
         leader_took_up: whether any evidence shows that the leader took it up.
@@ -321,7 +321,7 @@ class Epoch:
     start_confidence: Confidence = Confidence.PROVEN
     lineage: Lineage = field(default_factory=Lineage)
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
-    told: set[frozenset[int]] = field(default_factory=set)
+    isrs_stated_by_others: set[frozenset[int]] = field(default_factory=set)
     time: int | None = None
     refs: list[Ref] = field(default_factory=list)
     leader_took_up: bool = False
@@ -433,8 +433,8 @@ class History:
     regressions: list[Regression] = field(default_factory=list)
     overtaken: list[HwAboveIsrMember] = field(default_factory=list)
     disks: Mapping[int, Disk] = field(default_factory=dict)
-    elections_told: bool = False  # whoever elects the leaders speaks of the partition
-    protocol_told: bool = True  # versions or batches say how followers truncate; else it is taken as from 0.11 on
+    elections_known: bool = False  # whoever elects the leaders speaks of the partition
+    protocol_known: bool = True  # versions or batches say how followers truncate; else it is taken as from 0.11 on
     kraft: bool = False  # its brokers follow the metadata log
     eligible: bool = False  # leaders may come from the eligible leader replicas (KIP-966)
     joins_below_epoch_start: Answer = Answer.NO  # whether a leader lets a follower into the ISR that early (KAFKA-7128)

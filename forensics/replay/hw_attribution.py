@@ -8,7 +8,7 @@ from dataclasses import replace
 from forensics.replay.committed import at_most
 from forensics.replay.coverage import Span
 from forensics.replay.crosscheck import beyond_lines
-from forensics.replay.elections import isr_changed_untold
+from forensics.replay.elections import isr_changed_without_lines
 from forensics.replay.epoch_start import NO_FACTS, EpochStart, unknown_from
 from forensics.replay.history import Confidence, Epoch, HwStatement, Role
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
@@ -26,7 +26,7 @@ class HwAttribution(EpochStart):
             reached_in = self.history.epochs.get(max(ahead)) if ahead else None
             if reached_in is not None:
                 self._state(
-                    broker, reached_in, role_span.hw, "printed", own=role_span.log if self._told(broker) else None
+                    broker, reached_in, role_span.hw, "printed", own=role_span.log if self._is_whole(broker) else None
                 )
             else:
                 how = role_span.hw.how or ("printed by the leader" if epoch.leader == broker else "printed")
@@ -56,12 +56,12 @@ class HwAttribution(EpochStart):
             for t in spans
         )
         named = {other for epoch in self.history.epochs.values() for isr, _ in epoch.isr for other in isr}
-        silent = any(not self._told(other) for other in named - {broker})
-        if fetching or silent or role_span.held_back or not self._told(broker):
+        silent = any(not self._is_whole(other) for other in named - {broker})
+        if fetching or silent or role_span.held_back or not self._is_whole(broker):
             return None
         later = (e for number, e in sorted(self.history.epochs.items()) if number > role_span.epoch)
         heir = next((e for e in later if e.leader not in (None, -1, broker)), None)
-        joined = heir is not None and not heir.unclean and isr_changed_untold(self.history, heir)
+        joined = heir is not None and not heir.unclean and isr_changed_without_lines(self.history, heir)
         if joined or not role_span.is_alone:
             return alone
         left = [(step.target, step.refs[0], step.time) for step in role_span.steps if step.kind is StepKind.LOADED][:1]
@@ -118,7 +118,7 @@ class HwAttribution(EpochStart):
         own: Lineage | None = None,
         confidence: Confidence = Confidence.PROVEN,
     ) -> None:
-        told = self._told(broker)
+        told = self._is_whole(broker)
         if told and epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
             number, lineage = epoch.epoch, epoch.lineage
         elif told or own is not None:

@@ -25,7 +25,7 @@ from forensics.replay.dir_failures import failures, with_failures
 from forensics.replay.dir_failures import told as of_directory
 from forensics.replay.directory import Disk, Ref, newest_magic
 from forensics.replay.disks import disks
-from forensics.replay.epoch_rollback import told_twice
+from forensics.replay.epoch_rollback import stated_twice
 from forensics.replay.events import COLUMNS, PROGRESS, Event
 from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, History
@@ -104,7 +104,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     if not internal:
         rows = rows.filter(pl.col("topic") != "__cluster_metadata")
     rows = incarnations(without_copies(rows.sort("topic", "partition", "broker", "row")))
-    twice = told_twice(rows)
+    twice = stated_twice(rows)
     disk, segments = disks(case)
     forked, compared = forks(segments, case.batches, disk)
     # What a controller sent to a broker is not what that broker did.
@@ -112,7 +112,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~OF_ITSELF
     cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent)
     cluster = cluster.filter(pl.col("message").cast(pl.String).ne_missing(REQUESTED))
-    cluster = _first_told(cluster)
+    cluster = _first_stated(cluster)
     own_events = _events(pl.concat([_telling(own), _lagging(rows)]))
     processes, failed = _processes(case), failures(case)
     cluster_events = _events(cluster)
@@ -257,7 +257,7 @@ def _facts(broker: Broker | None, magic: int | None) -> BrokerFacts:
     return BrokerFacts(
         protocol=protocol.of(broker, magic),
         printed=_printed(broker),
-        unseen_process=broker.unheard if broker is not None else None,
+        unseen_process=broker.unseen_process if broker is not None else None,
         complete=broker is not None and broker.complete,
     )
 
@@ -476,7 +476,7 @@ def _processes(case: Case) -> dict[int, list[Event]]:
     return found
 
 
-def _first_told(rows: pl.DataFrame) -> pl.DataFrame:
+def _first_stated(rows: pl.DataFrame) -> pl.DataFrame:
     """Of what many brokers say again and again about one epoch and ISR, the first time each says it."""
     each = pl.when(pl.col("kind") == Kind.ELECTION_REQUESTED.value).then("row")
     rows = rows.with_columns(each.alias("_each")).unique(

@@ -15,7 +15,7 @@ from forensics.replay.copy_completeness import copies
 from forensics.replay.coverage import BOTH, Coverage, MissingLines, Printed, Span
 from forensics.replay.crosscheck import agreed, as_it_was, borne_out, next_start, not_truncated
 from forensics.replay.directory import Disk
-from forensics.replay.elections import isr_changed_untold, outlived, states
+from forensics.replay.elections import isr_changed_without_lines, outlived, states
 from forensics.replay.epoch_rollback import served_again, written_before
 from forensics.replay.epoch_start import NO_DISK, NO_FACTS, fences, truncates_to_hw
 from forensics.replay.events import Event
@@ -145,7 +145,7 @@ class _Pass:
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
         history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
         for epoch in history.epochs.values():
-            if epoch.leader is not None and not epoch.unclean and isr_changed_untold(history, epoch):
+            if epoch.leader is not None and not epoch.unclean and isr_changed_without_lines(history, epoch):
                 forget_start(
                     history.role_spans.get(epoch.leader, ()), epoch.epoch
                 )  # it may have followed another before
@@ -195,13 +195,13 @@ class _Pass:
         history, known = self.history, [fact.protocol for fact in self.facts.values()]
         if any(truncates_to_hw(self.facts, broker) for broker in history.replicas):
             history.protocol = "hw"
-        history.protocol_told = not known or any(one.truncates_by_epoch is not Answer.OPEN for one in known)
+        history.protocol_known = not known or any(one.truncates_by_epoch is not Answer.OPEN for one in known)
         history.kraft = any(one.kraft is Answer.YES for one in known)
         history.eligible = any(one.elects_from_elr is not Answer.NO for one in known)
         history.joins_below_epoch_start = some(one.joins_below_epoch_start for one in known)
         # In its log a KRaft controller tells how a partition was made and what was unclean, of other elections nothing.
         made = Kind.PARTITION_CREATED if history.kraft else None
-        history.elections_told = any(
+        history.elections_known = any(
             event.kind in leadership.ELECTS and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
             for event in self.cluster_events
         )
@@ -281,7 +281,7 @@ class _Fold(HwAttribution):
         self.history.statements = [statement for statement, _ in checked]
         self.contradictions += [missing for _, missing in checked if missing is not None]
         self.history.statements += left_statements(self.history)
-        settling = TruncationBounds(self.history, self._told)
+        settling = TruncationBounds(self.history, self._is_whole)
         settling.settle(self.pending)
         self.history.regressions += restored_checkpoints(self.history)
         return [*self.contradictions, *settling.contradictions]
@@ -344,12 +344,12 @@ class _Fold(HwAttribution):
         before = self.previous.get(broker)
         if before is None or before.leader is None or not self._fetches_ahead(broker, before.leader):
             return
-        ahead = self._fetched_unheard(broker, before, role_span)
+        ahead = self._fetched_unseen(broker, before, role_span)
         if ahead is not None and not any(entry[0] == ahead.epoch for entry in self.logs[broker].entries):
             start = ahead.start if ahead.start is not None else ahead.start_low
             self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
 
-    def _fetched_unheard(self, broker: int, before: RoleSpan, role_span: RoleSpan) -> Epoch | None:
+    def _fetched_unseen(self, broker: int, before: RoleSpan, role_span: RoleSpan) -> Epoch | None:
         """The first epoch between two roles of a follower in which it fetched without being told of it."""
         died = role_span.run > before.run and before.shut_down is None and not self._outgrew(broker, before)
         for number, epoch in self.history.epochs.items():
@@ -425,7 +425,7 @@ class _Fold(HwAttribution):
         begun = next((start for number, start in epoch.lineage.entries if number == epoch.epoch), at)
         if before is None or before.leader is None or before.leader != epoch.leader or begun >= at:
             return None
-        heard = before.leader in self.history.replicas and self._told(before.leader)
+        heard = before.leader in self.history.replicas and self._is_whole(before.leader)
         if self.history.protocol == "hw" or heard:
             return None
         return begun if self._fetches_ahead(broker, before.leader) else None
@@ -524,7 +524,7 @@ class _Fold(HwAttribution):
         history = self.history
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)
-            known = self.logs[broker] if self._told(broker) else Lineage().begin(UNKNOWN, 0)
+            known = self.logs[broker] if self._is_whole(broker) else Lineage().begin(UNKNOWN, 0)
             replica.lineage = disk.lineage if disk.lineage.entries else known
         history.coverage = history.coverage.lowered(
             [*unknown_writers(history), *end_early(history, self.logs), *begin_late(history)]

@@ -10,7 +10,7 @@ from forensics.replay.events import Event
 from forensics.replay.history import Role, TruncationReason
 from forensics.replay.isr import broker_set
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind, lines_missing, told_before
+from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind, lines_missing, stated_before
 from forensics.replay.watermarks import Watermarks
 from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -328,7 +328,7 @@ class Reader(Watermarks):
             last.last = event.time, ref
             return
         still = self.end is None and self.moved_by == self._progress()
-        if still and told_before(now.steps, target, reason, (event.time, ref)):
+        if still and stated_before(now.steps, target, reason, (event.time, ref)):
             self._exact(target, ref)
             return
         if self.end is not None and target >= self.end:

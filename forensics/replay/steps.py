@@ -224,7 +224,7 @@ def lines_missing(time: int | None, ref: Ref) -> Step:
     return Step(StepKind.LINES_MISSING, 0, None, 0, None, time, (ref,))
 
 
-def told_before(steps: Sequence[Step], target: int, reason: TruncationReason, now: tuple[int | None, Ref]) -> bool:
+def stated_before(steps: Sequence[Step], target: int, reason: TruncationReason, now: tuple[int | None, Ref]) -> bool:
     """Whether a truncation after missing lines is the one before over again, which stood between missing lines too.
 
     A loop of such truncations says nothing new, however often it is told: the step before then counts one more.

@@ -277,7 +277,7 @@ def _span_at(history: History, complaint: Complaint) -> RoleSpan | None:
     return begun[-1] if begun else None
 
 
-def _told(history: History, *kinds: Kind) -> Iterator[tuple[Complaint, RoleSpan | None]]:
+def _complaints_of(history: History, *kinds: Kind) -> Iterator[tuple[Complaint, RoleSpan | None]]:
     """Complaints of some kinds, with the role of whoever printed them."""
     for one in history.complaints:
         if one.kind in kinds:
@@ -302,7 +302,7 @@ def _refused_to_truncate(history: History) -> Iterator[Suspicion]:
     """Brokers that stopped because their leader's log ends below theirs, and unclean elections are not allowed
     (ReplicaFetcherThread.handleOffsetOutOfRange, to 1.1).
     """
-    for one, role_span in _told(history, Kind.TRUNCATION_REFUSED):
+    for one, role_span in _complaints_of(history, Kind.TRUNCATION_REFUSED):
         if one.offset is not None and one.leo is not None and one.leo < one.offset:
             refs = (_ref(one, f"its log ends at {one.offset}, its leader's at {one.leo}"),)
             yield _of_complaint(Sign.TRUNCATION_REFUSED, one, role_span, one.leo, one.offset, refs)
@@ -312,7 +312,7 @@ def _leader_is_shorter(history: History) -> Iterator[Suspicion]:
     """Followers that set their fetch offset back to where their leader's log ends. A log that *begins* above the
     follower's is what retention leaves, and one whose start moved to remote storage (KIP-405) is no shorter.
     """
-    for one, role_span in _told(history, Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET):
+    for one, role_span in _complaints_of(history, Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET):
         starts = one.log_start is not None or role_span is not None  # with its role, what it removed is judged
         if one.offset is not None and one.leo is not None and one.leo < one.offset and not starts:
             refs = (_ref(one, f"it fetched from {one.offset}, its leader's log ends at {one.leo}"),)
@@ -322,7 +322,7 @@ def _leader_is_shorter(history: History) -> Iterator[Suspicion]:
 def _beyond_the_end(history: History) -> Iterator[Suspicion]:
     """Readers of committed records that ask for more than the log has: it was longer once, or they never read it."""
     yield from _leader_was_asked(history)
-    for one, _ in _told(history, Kind.CONSUMER_TRUNCATED):
+    for one, _ in _complaints_of(history, Kind.CONSUMER_TRUNCATED):
         if one.offset is not None and one.leo is not None and 0 <= one.leo < one.offset:
             refs = (_ref(one, f"position {one.offset}, the leader's log ends at {one.leo}"),)
             yield _of_consumer(one, one.leo, one.offset, refs)
@@ -341,7 +341,7 @@ def _leader_was_asked(history: History) -> Iterator[Suspicion]:
     """What leaders print of a fetch beyond their log. Consumers that read from a follower may be ahead of it
     (KIP-392), so what a follower prints says nothing.
     """
-    for one, role_span in _told(history, Kind.OUT_OF_RANGE):
+    for one, role_span in _complaints_of(history, Kind.OUT_OF_RANGE):
         if role_span is not None and role_span.role is not Role.LEADER:
             continue
         if one.offset is not None and one.leo is not None and 0 <= one.leo < one.offset:
@@ -354,7 +354,7 @@ def _set_back(history: History) -> Iterator[tuple[Complaint, Complaint]]:
     start of the log, so the position was above the end. A reset to a higher one is what retention brings.
     """
     waiting: dict[int, Complaint] = {}
-    for one, _ in _told(history, Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_RESET):
+    for one, _ in _complaints_of(history, Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_RESET):
         if one.kind == Kind.CONSUMER_OUT_OF_RANGE:
             waiting[one.source] = one
         elif (asked := waiting.pop(one.source, None)) is not None and (one.offset or 0) < (asked.offset or 0):
@@ -365,7 +365,7 @@ def _starts_above(history: History) -> Iterator[Suspicion]:
     """Followers whose leader's log starts above their high watermark. A leader says the same when a client asks it to
     delete records that are not committed (DeleteRecords): the client is told, and nothing happens.
     """
-    for one, role_span in _told(history, Kind.LOG_START_REFUSED):
+    for one, role_span in _complaints_of(history, Kind.LOG_START_REFUSED):
         if role_span is not None and role_span.role is Role.LEADER:
             continue
         if one.hw is not None and one.log_start is not None and 0 <= one.hw < one.log_start:
@@ -377,7 +377,7 @@ def _append_refused(history: History) -> Iterator[Suspicion]:
     """Followers to which their leader sends records at offsets that they have already (Log.append, from 1.0 on). That
     the *fetch offset* is another than the log end offset is a race of fetcher threads (KAFKA-13266), and no sign.
     """
-    for one, role_span in _told(history, Kind.APPEND_REFUSED):
+    for one, role_span in _complaints_of(history, Kind.APPEND_REFUSED):
         if role_span is not None and role_span.role is Role.LEADER:
             continue
         of_batch = (one.detail or "").startswith("First offset")

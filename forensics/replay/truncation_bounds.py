@@ -23,13 +23,13 @@ class TruncationBounds:
 
     Attributes:
         history: with its statements; cuts, shrunk logs and unmeasured cuts are added.
-        told: whether both the roles of a replica and what happened to its log are in the evidence.
+        is_whole: whether both the roles of a replica and what happened to its log are in the evidence.
         contradictions: missing lines that explain what else would contradict itself.
     """
 
-    def __init__(self, history: History, told: Callable[[int], bool]) -> None:
+    def __init__(self, history: History, is_whole: Callable[[int], bool]) -> None:
         self.history = history
-        self.told = told
+        self.is_whole = is_whole
         self.contradictions: list[MissingLines] = []
         self._lowest: dict[int, list[tuple[int, bool, int, bool]]] = {}
 
@@ -60,7 +60,7 @@ class TruncationBounds:
                         confidence=Confidence.INFERRED,
                         fetched_by=follower if given > held else None,
                     )
-                if not self.told(shortened.replica):
+                if not self.is_whole(shortened.replica):
                     shortened = replace(shortened, end_exact=False)  # in a role that is not told it may have gone on
                 if shortened.end > shortened.target:
                     self._keep(shortened, one.row)
@@ -101,7 +101,7 @@ class TruncationBounds:
             return 0, None
         found: tuple[int, int | None] = 0, None
         for broker, spans in sorted(history.role_spans.items()):
-            if not self.told(broker):
+            if not self.is_whole(broker):
                 continue
             for one, two in itertools.pairwise(spans):
                 followed = one.epoch == number and one.role is Role.FOLLOWER and one.leader in (None, shortened.replica)
@@ -156,7 +156,7 @@ class TruncationBounds:
                 members = [isr for isr, _ in epoch.isr][-1 if own else 0 :]
                 if not epoch.isr_from_leader or not members or not all(broker in isr for isr in members):
                     continue
-                if epoch.leader is None or not self.told(epoch.leader) or left_unseen(self.history, epoch, broker):
+                if epoch.leader is None or not self.is_whole(epoch.leader) or left_unseen(self.history, epoch, broker):
                     continue
                 if statement.replica != epoch.leader and self._out_later(broker, epoch, statement, emptied=emptied):
                     continue

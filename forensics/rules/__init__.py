@@ -70,7 +70,7 @@ def judgements(history: History, case: Case) -> list[Judgement]:
     judged = [_judged(rule, history, case) for rule in RULES]
     suspected = contained(lambda: with_suspected(history, judged, RULES))
     found = judged if isinstance(suspected, Defect) else suspected
-    if history.protocol_told:
+    if history.protocol_known:
         return found
     return [
         replace(one, findings=tuple(replace(f, inferences=(*f.inferences, READ_AS)) for f in one.findings))

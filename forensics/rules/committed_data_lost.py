@@ -126,11 +126,11 @@ def judge(history: History, case: Case) -> Judgement:
     if history.current is None:
         files = (Artefact.STATE_CHANGE_LOG, Artefact.CONTROLLER_LOG, Artefact.SEGMENTS)
         missing.append(Want(Question.CURRENT_LEADER, tuple(anywhere(file) for file in files)))
-    if not history.statements and not _never_written(history) and not _told_throughout(history, case):
+    if not history.statements and not _never_written(history) and not _covered_throughout(history, case):
         ways = (anywhere(Artefact.HW_CHECKPOINT), anywhere(Artefact.SERVER_LOG))
         missing.append(Want(Question.ANY_HIGH_WATERMARK, ways))
     missing += [_open(history, possible_loss) for possible_loss in possible_losses(history)]
-    missing += _made_anew(history)
+    missing += _created_again(history)
     if history.epoch_rollbacks:
         missing.append(went_back(history))
     elif unclear:
@@ -164,7 +164,7 @@ def _role(epoch: Epoch) -> tuple[int, int | None]:
     return (epoch.epoch, epoch.leader)
 
 
-def _made_anew(history: History) -> list[Want]:
+def _created_again(history: History) -> list[Want]:
     """The log of the last leader, alone in its ISR, that was made anew behind its leadership: no other has what it had
     committed beyond what they have, and nobody has led since to show it.
     """
@@ -237,7 +237,7 @@ def _never_written(history: History) -> bool:
     return empty and not any(role_span.end_low for spans in history.role_spans.values() for role_span in spans)
 
 
-def _told_throughout(history: History, case: Case) -> bool:
+def _covered_throughout(history: History, case: Case) -> bool:
     """Whether every replica's lines tell of it from the day its log was made: then changes of leader tell what may have
     gone, whatever was committed.
     """
@@ -247,7 +247,7 @@ def _told_throughout(history: History, case: Case) -> bool:
 
 def _unheard(history: History, case: Case) -> list[Want]:
     """Who may know of a later leader, where nobody who elects leaders is in the evidence."""
-    if history.elections_told:
+    if history.elections_known:
         silent = maybe_controllers(history, case)
     else:
         heard = history.replicas

@@ -52,7 +52,7 @@ from forensics.rules.finding import (
     judgement,
     place,
 )
-from forensics.rules.story import all_claimed, fork_cause, unstated_data, untold_replicas
+from forensics.rules.story import all_claimed, fork_cause, replicas_not_named, unstated_data
 from forensics.rules.wants import Artefact, Question, Want, of
 
 ID = "epoch-divergence"
@@ -76,7 +76,7 @@ def judge(history: History, case: Case) -> Judgement:
     findings += apart
     missing = [*unstated_data(history, case), *_unread(history, case), *unclear]
     if not missing and not all_claimed(history, case):
-        missing = untold_replicas(history)
+        missing = replicas_not_named(history)
     return judgement(ID, findings, missing)
 
 

@@ -42,7 +42,7 @@ from forensics.replay.committed import committed
 from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.coverage import Span
 from forensics.replay.directory import Ref
-from forensics.replay.elections import latest_told
+from forensics.replay.elections import latest_isr_stated
 from forensics.replay.history import History
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.stated import HwAboveLeo
@@ -146,7 +146,7 @@ def _stopped(history: History, broker: int) -> bool:
         return True
     if epoch is None or epoch.last_isr is None:
         return False
-    return broker not in epoch.last_isr & latest_told(history, epoch, epoch.last_isr)
+    return broker not in epoch.last_isr & latest_isr_stated(history, epoch, epoch.last_isr)
 
 
 def _replaced(history: History, broker: int, first: int, end: int) -> bool:

@@ -69,7 +69,7 @@ def judge(history: History, case: Case) -> Judgement:
         for shortened in history.shortened_logs
         if shortened.cause is not ShortenedBy.DIR_FAILURE or shortened.replica not in _whole(history, shortened)
     )
-    missing = [*_replaced(history), *_made_anew(history), *_unmeasured(history), *_flushed(history)]
+    missing = [*_replaced(history), *_created_again(history), *_unmeasured(history), *_flushed(history)]
     missing += missing_logs(history, case)
     return judgement(ID, findings, missing or _untold(history))
 
@@ -90,7 +90,7 @@ def _replaced(history: History) -> list[Want]:
     ]
 
 
-def _made_anew(history: History) -> list[Want]:
+def _created_again(history: History) -> list[Want]:
     """Logs that begin empty in a later epoch, with a leader or with who was in the ISR before, while another replica
     has records from before.
     """

@@ -52,7 +52,7 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import fork_cause, missing_data, untold_replicas
+from forensics.rules.story import fork_cause, missing_data, replicas_not_named
 from forensics.rules.wants import Artefact, Question, Want, of, offsets_of
 
 ID = "replica-divergence"
@@ -89,7 +89,7 @@ def judge(history: History, case: Case) -> Judgement:
         for alike in _between_two(history, ranges, forks)
     )
     missing = [*unclear, *_cut_short(history), *missing_data(history, case)]
-    return judgement(ID, findings, missing or untold_replicas(history))
+    return judgement(ID, findings, missing or replicas_not_named(history))
 
 
 def _between_two(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> list[list[Fork]]:

@@ -65,7 +65,7 @@ def cut_fact(truncation: Cut) -> Fact:
     )
 
 
-def times_told(history: History, truncation: Cut) -> int:
+def times_stated(history: History, truncation: Cut) -> int:
     """How often a truncation was told: a replica may be caught in a loop of them."""
     return 1 + truncation.repeats + sum(1 + other.repeats for other in _again(history, truncation))
 
@@ -82,7 +82,7 @@ def _again(history: History, truncation: Cut) -> list[Cut]:
 
 def repeats_facts(history: History, truncation: Cut) -> list[Fact]:
     """How often a truncation was told again, and when the last time."""
-    times = times_told(history, truncation)
+    times = times_stated(history, truncation)
     if times == 1:
         return []
     last = max((truncation, *_again(history, truncation)), key=lambda other: other.refs[0].row or 0)
@@ -423,14 +423,14 @@ def all_claimed(history: History, case: Case) -> bool:
     return bool(named) and named <= history.coverage.claimed
 
 
-def untold_replicas(history: History) -> list[Want]:
+def replicas_not_named(history: History) -> list[Want]:
     """What would tell whether the copies in the evidence are all that the partition has."""
     on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]
     first = history.epochs.get(0)
     if not on_disk:
         return [Want(Question.TWO_COPIES, (anywhere(Artefact.SEGMENTS),))]
     named = (Artefact.STATE_CHANGE_LOG, Artefact.CONTROLLER_LOG)
-    if len(on_disk) > 1 and not any(epoch.isr or epoch.told for epoch in history.epochs.values()):
+    if len(on_disk) > 1 and not any(epoch.isr or epoch.isrs_stated_by_others for epoch in history.epochs.values()):
         ways = tuple(anywhere(who, Artefact.SEGMENTS) for who in (*named, Artefact.TOPIC_DESCRIPTION))
         return [Want(Question.WHICH_REPLICAS, ways)]
     # The ISR with which a partition was made names every replica that it began with.
@@ -496,7 +496,7 @@ def any_leader() -> Want:
     return Want(Question.ANY_LEADER, (anywhere(Artefact.STATE_CHANGE_LOG), anywhere(Artefact.CONTROLLER_LOG)))
 
 
-def unheard_roles(history: History, case: Case) -> list[int]:
+def roles_not_seen(history: History, case: Case) -> list[int]:
     """Replicas whose own lines on their roles are not in the evidence, or not all of them."""
     partly = history.coverage.missing_in(*Span)
     has_roles = (b for b in members(history, case) if history.coverage.has(b, Printed.ROLES) and b not in partly)

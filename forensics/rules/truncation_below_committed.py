@@ -70,7 +70,7 @@ from forensics.rules.story import (
     missing_logs,
     repeats_facts,
     statement_fact,
-    times_told,
+    times_stated,
     truncations_of_unknown_extent,
 )
 from forensics.rules.wants import Artefact, Question, Want, from_offset, of, offsets_of
@@ -182,7 +182,7 @@ def _finding(
     history: History, truncation: Cut, ranges: tuple[Range, ...], statement: HwStatement, gone: list[Range]
 ) -> Finding:
     lost = intersect(ranges, gone)
-    times = times_told(history, truncation)
+    times = times_stated(history, truncation)
     again = f", told {times:,} times" if times > 1 else ""
     leader = f"broker {truncation.leader}"
     missed = subtract(ranges, refetched(history, truncation, ranges)[0])

@@ -39,7 +39,7 @@ from forensics.rules.finding import (
     judgement,
     place,
 )
-from forensics.rules.story import BOTH_LOGS, any_leader, members, unheard_roles
+from forensics.rules.story import BOTH_LOGS, any_leader, members, roles_not_seen
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
 ID = "two-leaders-one-epoch"
@@ -64,9 +64,9 @@ def judge(history: History, case: Case) -> Judgement:
     led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
     if not led:
         possible_losses.append(any_leader())
-    unheard = unheard_roles(history, case)
-    if led and unheard:
-        possible_losses.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unheard, Artefact.STATE_CHANGE_LOG),)))
+    unseen = roles_not_seen(history, case)
+    if led and unseen:
+        possible_losses.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unseen, Artefact.STATE_CHANGE_LOG),)))
     return judgement(ID, findings, possible_losses)
 
 

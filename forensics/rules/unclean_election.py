@@ -44,7 +44,7 @@ from forensics.replay.elections import (
     elected_with_others,
     from_isr,
     isr_before,
-    isr_changed_untold,
+    isr_changed_without_lines,
     isr_changes_complete,
     maybe_eligible,
     outside_isr,
@@ -65,7 +65,7 @@ from forensics.rules.finding import (
     judgement,
     place,
 )
-from forensics.rules.story import any_leader, leader_fact, maybe_controllers, unclean_cause, unheard_roles, went_back
+from forensics.rules.story import any_leader, leader_fact, maybe_controllers, roles_not_seen, unclean_cause, went_back
 from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, of
 
 ID = "unclean-election"
@@ -76,13 +76,13 @@ def judge(history: History, case: Case) -> Judgement:
     led = [e for _, e in sorted(history.epochs.items()) if e.leader is not None and e.leader >= 0]
     findings = []
     missing: list[Want] = []
-    unheard = unheard_roles(history, case)
+    unseen = roles_not_seen(history, case)
     for position, epoch in enumerate(led):
         if history.epoch_rollbacks and not epoch.unclean:
             missing.append(went_back(history))
             continue
-        if not _seen(history, epoch, led[position - 1] if position else None, unheard):
-            missing.append(_wish(history, epoch, unheard))
+        if not _seen(history, epoch, led[position - 1] if position else None, unseen):
+            missing.append(_wish(history, epoch, unseen))
             continue
         before_it = isr_before(history, epoch)
         in_sync = before_it is not None and epoch.leader in before_it and not epoch.unclean
@@ -95,9 +95,9 @@ def judge(history: History, case: Case) -> Judgement:
             ways = (anywhere(Artefact.METADATA_LOG), anywhere(Artefact.CONTROLLER_LOG))
             missing.append(Want(Question.ELIGIBLE, ways, epochs=((epoch.epoch, epoch.leader),)))
         elif epoch.leader != led[position - 1].leader and not from_isr(history, epoch):
-            missing.append(_wish(history, epoch, unheard))
-    missing += _unnamed(history, led, unheard)
-    missing += _later(history, led, unheard, maybe_controllers(history, case))
+            missing.append(_wish(history, epoch, unseen))
+    missing += _unnamed(history, led, unseen)
+    missing += _later(history, led, unseen, maybe_controllers(history, case))
     if not led:
         missing.append(any_leader())
     return judgement(ID, findings, missing)
@@ -108,19 +108,19 @@ def _electors(history: History) -> Collect:
     return anywhere(Artefact.METADATA_LOG if history.kraft else Artefact.CONTROLLER_LOG)
 
 
-def _later(history: History, led: list[Epoch], unheard: list[int], electors: list[int]) -> list[Want]:
+def _later(history: History, led: list[Epoch], unseen: list[int], electors: list[int]) -> list[Want]:
     """What would tell whether another leader followed on those that are told."""
     if not led:
         return []
     untold = history.coverage.shown_by(*unknown_writers.OMISSIONS)
     if untold:
-        ways = (of(sorted({*untold, *unheard}), Artefact.STATE_CHANGE_LOG), _electors(history))
+        ways = (of(sorted({*untold, *unseen}), Artefact.STATE_CHANGE_LOG), _electors(history))
         last = ((max(history.epochs), None),)
         return [Want(Question.LEADER_AFTER, ways, epochs=last, because=untold[min(untold)].text)]
-    partly = not history.elections_told or electors or _end_early(history) or _ends_early(history, led[-1].leader)
-    if not unheard or not partly:
+    partly = not history.elections_known or electors or _end_early(history) or _ends_early(history, led[-1].leader)
+    if not unseen or not partly:
         return []
-    return [Want(Question.LATER_LEADER, (of(unheard, Artefact.STATE_CHANGE_LOG), _electors(history)))]
+    return [Want(Question.LATER_LEADER, (of(unseen, Artefact.STATE_CHANGE_LOG), _electors(history)))]
 
 
 def _ends_early(history: History, broker: int | None) -> bool:
@@ -143,7 +143,7 @@ def _end_early(history: History) -> bool:
     )
 
 
-def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[int]) -> bool:
+def _seen(history: History, epoch: Epoch, before: Epoch | None, unseen: list[int]) -> bool:
     """Whether the election of an epoch's leader can be judged: somebody tells the ISR it was elected from."""
     if epoch.epoch == 0 or epoch.unclean or epoch.safe or elected_with_others(history, epoch):
         return True
@@ -156,32 +156,32 @@ def _seen(history: History, epoch: Epoch, before: Epoch | None, unheard: list[in
         return False
     if before.leader in history.replicas and not history.coverage.has(before.leader, Printed.LOG):
         return False  # there a leader tells of each change of the ISR (Partition.shrinkIsr, expandIsr)
-    if not unheard:
+    if not unseen:
         return True  # every replica tells of all its roles, and each leader of every ISR
     # While nobody leads, the ISR stays as it is.
     between = [history.epochs.get(number) for number in range(before.epoch + 1, epoch.epoch)]
     led_next = all(one is not None and one.leader == -1 for one in between)
-    return led_next and before.isr_from_leader and before.leader not in unheard
+    return led_next and before.isr_from_leader and before.leader not in unseen
 
 
-def _wish(history: History, epoch: Epoch, unheard: list[int]) -> Want:
+def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
     """What would tell the ISR from which the leader of an epoch was elected."""
     before = [e.leader for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader is not None]
-    changed = isr_changed_untold(history, epoch)
+    changed = isr_changed_without_lines(history, epoch)
     coverage = history.coverage
     silent = {b for b in before[-1:] if changed or (b in history.replicas and not coverage.has(b, Printed.LOG))}
-    silent = silent - {-1} | {*unheard}
+    silent = silent - {-1} | {*unseen}
     own = (of(sorted(silent), Artefact.STATE_CHANGE_LOG, Artefact.SERVER_LOG),) if silent else ()
     electors = (Artefact.METADATA_LOG, Artefact.CONTROLLER_LOG) if history.kraft else (Artefact.CONTROLLER_LOG,)
     ways = (*own, *(anywhere(one) for one in electors))
     return Want(Question.ISR_BEFORE, ways, epochs=((epoch.epoch, epoch.leader),))
 
 
-def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[Want]:
+def _unnamed(history: History, led: list[Epoch], unseen: list[int]) -> list[Want]:
     """Leader epochs that must have been, and of whose leader nobody tells whose lines are all at hand."""
     numbers = [epoch.epoch for epoch in led]
     # While nobody leads, stock logging of KRaft brokers may tell of no epoch; with ZooKeeper controllers tell of each.
-    if not numbers or history.epoch_rollbacks or (history.kraft and not unheard):
+    if not numbers or history.epoch_rollbacks or (history.kraft and not unseen):
         return []
     told = {number for number, _ in history.states.values() if number is not None} | {*numbers}
     named = {*history.epochs, *range(min(numbers), max(numbers))}
@@ -191,7 +191,7 @@ def _unnamed(history: History, led: list[Epoch], unheard: list[int]) -> list[Wan
     silent = sorted(named - told - {n for n, e in history.epochs.items() if e.leader is not None})
     if not silent:
         return []
-    own = (of(unheard, Artefact.STATE_CHANGE_LOG),) if unheard else ()
+    own = (of(unseen, Artefact.STATE_CHANGE_LOG),) if unseen else ()
     epochs = tuple((number, None) for number in silent)
     return [Want(Question.LEADERS_OF_EPOCHS, (*own, anywhere(Artefact.CONTROLLER_LOG)), epochs=epochs)]
 

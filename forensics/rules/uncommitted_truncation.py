@@ -43,7 +43,7 @@ from forensics.rules.story import (
     doubt_of,
     missing_logs,
     repeats_facts,
-    times_told,
+    times_stated,
     truncations_of_unknown_extent,
 )
 from forensics.rules.wants import Want
@@ -100,7 +100,7 @@ def _finding(history: History, truncation: Cut, ranges: tuple[Range, ...]) -> Fi
         after={"log_end_offset": truncation.target},
         uncertain=uncertain,
         cause="acks1-failover",
-        count=times_told(history, truncation),
+        count=times_stated(history, truncation),
     )
 
 

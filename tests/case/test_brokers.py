@@ -32,7 +32,7 @@ FIRST, SECOND = (registered(METADATA, 42, "a"), registered(METADATA, 164, "b"))
 
 
 @pytest.mark.parametrize(
-    ("rows", "unheard"),
+    ("rows", "unseen_process"),
     [
         ([registered(OWN, 42), FIRST, SECOND], 164),
         ([registered(OWN, 42), FIRST, SECOND, registered(METADATA, 300, "c")], 164),
@@ -43,7 +43,7 @@ FIRST, SECOND = (registered(METADATA, 42, "a"), registered(METADATA, 164, "b"))
         ([registered(OWN, 42), FIRST, registered(METADATA, 164, "b", replica=2)], None),
     ],
 )
-def test_processes_of_which_only_controllers_tell(rows: list[dict[str, object]], unheard: int | None) -> None:
+def test_processes_of_which_only_controllers_tell(rows: list[dict[str, object]], unseen_process: int | None) -> None:
     blank = dict.fromkeys(ROWS)
     observations = pl.DataFrame([blank | row for row in rows], schema=ROWS)
-    assert brokers(observations, {}, {1: None})[1].unheard == unheard
+    assert brokers(observations, {}, {1: None})[1].unseen_process == unseen_process

@@ -176,7 +176,7 @@ def test_a_follower_cuts_its_log_to_where_its_epoch_ends_before_it_fetches(
     for told in (True, False):
         replicas = {number: Replica(number) for number in (1, 2)}
         history = History("orders", 0, replicas=replicas, coverage=whole(1, 2))
-        history.protocol_told = told
+        history.protocol_known = told
         found = not_truncated(history, follows, Lineage(own), Lineage(leaders), fenced=fenced)
         assert {one.replica for one in found} == (set(lacking) if told else set())
         if found:
@@ -249,7 +249,9 @@ def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[in
     history = History("orders", 0)
     own = [(frozenset({2}), LINE), (frozenset({1, 2}), LINE)]
     told = {isr for isr, _ in own}
-    history.epochs = {2: Epoch(2, leader=2, start=16, isr=own, isr_from_leader=True, leader_took_up=True, told=told)}
+    history.epochs = {
+        2: Epoch(2, leader=2, start=16, isr=own, isr_from_leader=True, leader_took_up=True, isrs_stated_by_others=told)
+    }
     history.states = {number: (2, frozenset(isr) if isr is not None else None) for number, isr in states.items()}
     history.states[9] = (3, frozenset({2}))  # of another epoch
     assert left_unseen(history, history.epochs[2], 1) == left

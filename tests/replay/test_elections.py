@@ -10,9 +10,9 @@ from forensics.replay.elections import (
     elected_isr,
     from_isr,
     isr_before,
-    isr_changed_untold,
+    isr_changed_without_lines,
     isr_changes_complete,
-    latest_told,
+    latest_isr_stated,
     maybe_eligible,
     outlived,
     outside_isr,
@@ -91,7 +91,7 @@ def test_a_leader_may_have_lived_on_where_others_tell_a_later_isr_of_its_epoch()
     role_spans = {1: [RoleSpan(1, 0, 1, Role.LEADER)], 2: [RoleSpan(2, 1, 1, Role.LEADER)]}
     assert outlived(history, role_spans) == []
     history.states[2] = (0, frozenset({1, 3}))
-    assert latest_told(history, history.epochs[0], frozenset()) == {1, 3}
+    assert latest_isr_stated(history, history.epochs[0], frozenset()) == {1, 3}
     assert outlived(history, role_spans) == role_spans[1]
     history.epochs[0].isr_from_leader = False
     assert outlived(history, role_spans) == [], "its own word is not in the evidence at all"
@@ -164,7 +164,7 @@ def test_a_later_number_tells_of_changes_before_an_election_that_has_none(
     history.epochs[3] = Epoch(3, leader=-1)
     assert isr_changes_complete(history, history.epochs[2]) is seen
     assert outside_isr(history, history.epochs[2]) is seen
-    assert isr_changed_untold(history, history.epochs[2]) is missed
+    assert isr_changed_without_lines(history, history.epochs[2]) is missed
 
 
 def test_an_epoch_of_which_nobody_says_who_led_may_have_changed_the_isr() -> None:

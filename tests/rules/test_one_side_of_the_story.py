@@ -114,7 +114,7 @@ def test_who_was_in_an_emptied_isr_only_the_epochs_before_tell(
     leader: int | None, verdict: str, sample_traces: Path
 ) -> None:
     """The numbers say that nobody was in the ISR when broker 2 was elected: the lines may begin just before."""
-    history = History("orders", 0, elections_told=True)
+    history = History("orders", 0, elections_known=True)
     if leader is not None:
         own = [(frozenset({leader}), Ref(row=1))]
         history.epochs[0] = Epoch(
@@ -134,7 +134,7 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
     lost: int, later: int, known: bool, sample_traces: Path
 ) -> None:
     """The controller's lines are there; of broker 1 some are missing, of its last role or (2) of the one before it."""
-    history = History("orders", 0, elections_told=True)
+    history = History("orders", 0, elections_known=True)
     both = [(frozenset({1, 2}), Ref(row=1))]
     history.epochs[0] = Epoch(
         0, leader=2, isr=both, isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True

@@ -337,7 +337,7 @@ def _fed(epoch: Epoch, epochs: Mapping[int, Epoch], role_spans: Mapping[int, Seq
 
 def _changed(epoch: Epoch) -> bool:
     """Whether the ISR changed within an epoch, which its leader alone does where controllers write to ZooKeeper."""
-    return epoch.by_request and len({*epoch.told, *(isr for isr, _ in epoch.isr)}) > 1
+    return epoch.by_request and len({*epoch.isrs_stated_by_others, *(isr for isr, _ in epoch.isr)}) > 1
 
 
 def _next_start(number: int, epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> int:
@@ -354,7 +354,7 @@ def _unsaid(epoch: Epoch) -> frozenset[int] | None:
     """
     if not epoch.isr_from_leader or not epoch.by_request or epoch.other_leaders:
         return None
-    return min(epoch.told - {isr for isr, _ in epoch.isr}, key=sorted, default=None)
+    return min(epoch.isrs_stated_by_others - {isr for isr, _ in epoch.isr}, key=sorted, default=None)
 
 
 def _passed_by(
@@ -374,11 +374,11 @@ def _begin_late(roles: Roles) -> Iterator[_Sign]:
         before = {step.kind for role_span in spans if role_span.epoch < 0 for step in role_span.steps}
         if before.isdisjoint((StepKind.LOADED, StepKind.CREATED)):
             continue
-        told = (n for n, epoch in sorted(roles.epochs.items()) if n < first and _told_by_request(epoch, broker))
+        told = (n for n, epoch in sorted(roles.epochs.items()) if n < first and _stated_by_request(epoch, broker))
         yield from (_Sign(broker, first, ROLES_BEGIN_LATE, {"member": n}) for n in itertools.islice(told, 1))
 
 
-def _told_by_request(epoch: Epoch, broker: int) -> bool:
+def _stated_by_request(epoch: Epoch, broker: int) -> bool:
     """Whether controllers sent an epoch to brokers, and this one was its leader or in its first ISR."""
     return epoch.by_request and (epoch.leader == broker or broker in (epoch.first_isr or ()))
 
