@@ -33,13 +33,7 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
     every = comparison.comparisons(case)
     found = [one for one in every if name is None or one.name == name]
     if not found:
-        names = sorted({one.name for one in every})
-        if not names:
-            raise UnreadableInput(
-                f"no replica in {', '.join(paths)}: compare needs segments or checkpoints; give the data directories"
-            )
-        near = difflib.get_close_matches(name or "", names, n=5, cutoff=0.3) or names[:5]
-        raise UnreadableInput(f"no partition {name} on disk in the evidence; there is {', '.join(near)}")
+        raise UnreadableInput(_why(paths, name, sorted({one.name for one in every})))
     if format_name == "json":
         say(as_json(comparison.document(case, found), indent=1) + "\n")
     else:
@@ -48,3 +42,11 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
         sys.exit(1)
     if any(side.damaged for one in found for side in one.sides):
         sys.exit(NOT_JUDGED)
+
+
+def _why(paths: tuple[str, ...], name: str | None, names: list[str]) -> str:
+    """Why there is nothing to compare, and what there is."""
+    if not names:
+        return f"no replica in {', '.join(paths)}: compare needs segments or checkpoints; give the data directories"
+    near = difflib.get_close_matches(name or "", names, n=5, cutoff=0.3) or names[:5]
+    return f"no partition {name} on disk in the evidence; there is {', '.join(near)}"

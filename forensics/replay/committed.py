@@ -17,7 +17,7 @@ from forensics.replay.coverage import Span
 from forensics.replay.deletions import kept
 from forensics.replay.elections import elected_isr, elected_with_others, from_eligible, latest_isr_stated, outside_isr
 from forensics.replay.epoch_rollback import stepped_down
-from forensics.replay.history import CHECKPOINT, Confidence, Cut, Epoch, History, HwStatement, Replica, Role
+from forensics.replay.history import CHECKPOINT, Confidence, Epoch, History, HwStatement, Replica, Role, Truncation
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
 from forensics.replay.protocol import Answer
 from forensics.replay.stale_dirs import LEFT_BEHIND
@@ -242,7 +242,7 @@ def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) 
     if not gone or leader is None:
         return []
     held = holders(history, lineage, gone).items()
-    return merge(piece for broker, kept in held for piece in history.alike(broker, leader, kept))
+    return merge(piece for broker, kept in held for piece in history.identical_ranges(broker, leader, kept))
 
 
 def _checkpointed_as_served(history: History, statement: HwStatement) -> list[Range]:
@@ -252,7 +252,7 @@ def _checkpointed_as_served(history: History, statement: HwStatement) -> list[Ra
     if statement.how != CHECKPOINT or leader is None or disk is None or disk.end is None:
         return []
     below = [(0, min(statement.high_watermark, disk.end))]
-    return below if leader == statement.replica else history.alike(leader, statement.replica, below)
+    return below if leader == statement.replica else history.identical_ranges(leader, statement.replica, below)
 
 
 def _served_otherwise(history: History, statement: HwStatement, served: Lineage, unknown: list[Range]) -> list[Range]:
@@ -265,8 +265,8 @@ def _served_otherwise(history: History, statement: HwStatement, served: Lineage,
     lineage = statement.lineage
     dated = [piece for piece in lineage.pieces(unknown) if lineage.epoch_at(piece[0]) >= 0]
     held = holders(history, lineage, dated).items()
-    found = [piece for broker, kept in held for piece in intersect(kept, history.parted(broker, leader))]
-    parted = min((first for first, _ in history.parted(statement.replica, leader)), default=None)
+    found = [piece for broker, kept in held for piece in intersect(kept, history.diverging_ranges(broker, leader))]
+    parted = min((first for first, _ in history.diverging_ranges(statement.replica, leader)), default=None)
     if parted is not None and statement.epoch >= 0:
         pieces = served.pieces(intersect(unknown, [(parted, statement.high_watermark)]))
         found += [piece for piece in pieces if served.epoch_at(piece[0]) > statement.epoch]
@@ -605,7 +605,7 @@ def committed_at_most(history: History, epoch: Epoch) -> int | None:
     return max(known, begun)
 
 
-def refetched(history: History, truncation: Cut, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
+def refetched(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
     """Which of a cut's records the leader it followed still had, so that they were fetched again; and those unknown."""
     epoch = history.epochs.get(truncation.epoch)
     if epoch is None or not epoch.lineage.entries or epoch.leader == truncation.replica:

@@ -182,7 +182,7 @@ def _unlike_its_leader(history: History, statement: HwStatement) -> int | None:
         return None
     if end is None or end >= statement.high_watermark:
         return None  # who kept a tail of its own learns its leader's high watermark all the same
-    return min((start for start, _ in history.parted(statement.replica, leader)), default=None)
+    return min((start for start, _ in history.diverging_ranges(statement.replica, leader)), default=None)
 
 
 def _removed(history: History, statement: HwStatement, at: int) -> bool:
@@ -286,7 +286,7 @@ def _fetched_none(history: History, broker: int, hw: int, epoch: Epoch) -> bool:
     leader = epoch.leader if epoch.leader is not None else -1
     ends = [history.disks.get(one, NO_DISK).end or 0 for one in (broker, leader)]
     last = min(hw, ends[1]) - 1
-    return ends[0] >= hw and any(first <= last < end for first, end in history.parted(broker, leader))
+    return ends[0] >= hw and any(first <= last < end for first, end in history.diverging_ranges(broker, leader))
 
 
 def agreed(log: Lineage, other: Lineage, end: int) -> Lineage:

@@ -198,7 +198,7 @@ def stepped_down(history: History) -> list[SteppedDown]:
         if not reached:
             continue
         sample = max(reached, key=lambda sample: sample.value)
-        ranges = intersect(history.parted(broker, successor), [(0, sample.value)])
+        ranges = intersect(history.diverging_ranges(broker, successor), [(0, sample.value)])
         if not ranges:
             continue
         how = sample.how or "when it gave way"

@@ -396,7 +396,7 @@ class EpochStart:
             lowest = self._lowest(broker, epoch.epoch)
             bound = max(role_span.start_low, first)
             bound = bound if lowest is None else min(bound, lowest)
-            bound = min([bound, *(first for first, _ in self.history.parted(broker, leader))])
+            bound = min([bound, *(first for first, _ in self.history.diverging_ranges(broker, leader))])
             begun = max(self.disks.get(one, NO_DISK).log_start for one in pair)
             if bound > begun:  # else there is nothing below it to agree
                 least = max(least, bound)

@@ -161,7 +161,7 @@ class OwnHw:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Truncation:
     """Records removed from the end of one replica.
 
     Attributes:
@@ -421,8 +421,8 @@ class History:
     protocol: str = "epoch"  # "hw": followers truncate to their high watermark; "epoch": to the leader's epochs
     replicas: dict[int, Replica] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
-    truncations: list[Cut] = field(default_factory=list)
-    truncations_of_unknown_extent: list[Cut] = field(
+    truncations: list[Truncation] = field(default_factory=list)
+    truncations_of_unknown_extent: list[Truncation] = field(
         default_factory=list
     )  # truncations of which nothing tells whether they removed anything
     shortened_logs: list[ShortenedLog] = field(default_factory=list)
@@ -431,7 +431,7 @@ class History:
     compared: frozenset[tuple[int, int]] = frozenset()
     role_spans: dict[int, list[RoleSpan]] = field(default_factory=dict)
     regressions: list[Regression] = field(default_factory=list)
-    overtaken: list[HwAboveIsrMember] = field(default_factory=list)
+    members_behind: list[HwAboveIsrMember] = field(default_factory=list)
     disks: Mapping[int, Disk] = field(default_factory=dict)
     elections_known: bool = False  # whoever elects the leaders speaks of the partition
     protocol_known: bool = True  # versions or batches say how followers truncate; else it is taken as from 0.11 on
@@ -473,7 +473,7 @@ class History:
         """Epochs with two leaders: what they wrote is not told apart by its epoch."""
         return frozenset(number for number, epoch in self.epochs.items() if epoch.other_leaders)
 
-    def alike(self, one: int, other: int, ranges: Iterable[Range]) -> list[Range]:
+    def identical_ranges(self, one: int, other: int, ranges: Iterable[Range]) -> list[Range]:
         """At which of some offsets the segments of two replicas hold the same batches; none where one has none."""
         pair = (min(one, other), max(one, other))
         own = [disk for broker in pair if (disk := self.disks.get(broker)) is not None]
@@ -481,9 +481,9 @@ class History:
         if pair not in self.compared or len(ends) < 2:
             return []
         compared = [(max(disk.log_start for disk in own), min(ends))]  # what is deleted is not
-        return subtract(intersect(ranges, compared), self.parted(one, other))
+        return subtract(intersect(ranges, compared), self.diverging_ranges(one, other))
 
-    def parted(self, one: int, other: int) -> list[Range]:
+    def diverging_ranges(self, one: int, other: int) -> list[Range]:
         """The offsets at which the segments of two replicas hold different records."""
         pair = (min(one, other), max(one, other))
         return [piece for fork in self.forks if (fork.left, fork.right) == pair for piece in fork.ranges]

@@ -22,12 +22,12 @@ from forensics.replay.events import Event
 from forensics.replay.history import (
     CHECKPOINT,
     BrokerFacts,
-    Cut,
     Epoch,
     Fork,
     History,
     Replica,
     Role,
+    Truncation,
     TruncationReason,
 )
 from forensics.replay.hw_attribution import HwAttribution
@@ -141,7 +141,7 @@ class _Pass:
         for broker, reader in readers.items():
             if broker not in lacking:  # else what fell may have been of another process or role
                 history.regressions += reader.regressions
-                history.overtaken += reader.overtaken
+                history.members_behind += reader.members_behind
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
         history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
         for epoch in history.epochs.values():
@@ -152,7 +152,7 @@ class _Pass:
         for step in (step for role_span in outlived(history, history.role_spans) for step in role_span.steps[:1]):
             step.end = None
         history.copies = copies(events, history.disks, history.coverage)
-        found = _Fold(history, history.role_spans, history.disks, facts).run()
+        found = _Reconstruction(history, history.role_spans, history.disks, facts).run()
         history.epoch_rollbacks += written_before(history)
         return found
 
@@ -245,7 +245,7 @@ class _Pass:
         forget_printed(spans)
 
 
-class _Fold(HwAttribution):
+class _Reconstruction(HwAttribution):
     """The fold itself; holds each replica's log as it stands while epochs pass."""
 
     def __init__(
@@ -267,7 +267,7 @@ class _Fold(HwAttribution):
             for role_span in self.role_spans[broker]:
                 by_epoch.setdefault(role_span.epoch, []).append((broker, role_span))
         for broker, role_span in by_epoch.get(-1, ()):
-            self._tenure(broker, role_span, None)
+            self._role_span(broker, role_span, None)
         for number in sorted(self.history.epochs):
             epoch = self.history.epochs[number]
             here = by_epoch.get(number, [])
@@ -275,16 +275,16 @@ class _Fold(HwAttribution):
             if epoch.leader is not None and epoch.leader >= 0:
                 self.begin(epoch, epoch.leader, leading[0] if leading else None)
             for broker, role_span in sorted(here, key=lambda item: item[0] != epoch.leader):
-                self._tenure(broker, role_span, epoch)
+                self._role_span(broker, role_span, epoch)
         self._ends()
         checked = [borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements]
         self.history.statements = [statement for statement, _ in checked]
         self.contradictions += [missing for _, missing in checked if missing is not None]
         self.history.statements += left_statements(self.history)
-        settling = TruncationBounds(self.history, self._is_whole)
-        settling.settle(self.pending)
+        bounds = TruncationBounds(self.history, self._is_whole)
+        bounds.settle(self.pending)
         self.history.regressions += restored_checkpoints(self.history)
-        return [*self.contradictions, *settling.contradictions]
+        return [*self.contradictions, *bounds.contradictions]
 
     def _seed(self, broker: int) -> Lineage:
         """The log when the evidence begins: what the files still show of it, as far as nothing cut it since."""
@@ -312,7 +312,7 @@ class _Fold(HwAttribution):
 
     # -- each replica -----------------------------------------------------------------------------------------------
 
-    def _tenure(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
+    def _role_span(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
         left = self.logs[broker]
         if role_span.start_end is not None:
             self.logs[broker] = self.logs[broker].truncated(role_span.start_end)
@@ -481,7 +481,7 @@ class _Fold(HwAttribution):
                 fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
                 if epoch is not None and fenced and self.history.coverage.missing_in(Span.WITHIN):
                     log = as_it_was(log, epoch.lineage, step.target, end)
-                truncation = Cut(
+                truncation = Truncation(
                     replica=broker,
                     epoch=role_span.epoch,
                     leader=leader,

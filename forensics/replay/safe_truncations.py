@@ -5,11 +5,11 @@ from __future__ import annotations
 from forensics.replay.committed import committed_at_most
 from forensics.replay.coverage import Span
 from forensics.replay.crosscheck import left_unseen
-from forensics.replay.history import Cut, Epoch, History, Role
+from forensics.replay.history import Epoch, History, Role, Truncation
 from forensics.replay.steps import RoleSpan
 
 
-def is_safe(history: History, truncation: Cut) -> bool:
+def is_safe(history: History, truncation: Truncation) -> bool:
     """Whether all that was committed when a replica truncated its log lay below the target.
 
     What was committed before its epoch is known to lie below where the leader before says with which high watermark it
@@ -34,7 +34,7 @@ def is_safe(history: History, truncation: Cut) -> bool:
     return most is not None and most <= truncation.target
 
 
-def _counted(history: History, truncation: Cut, epoch: Epoch) -> bool:
+def _counted(history: History, truncation: Truncation, epoch: Epoch) -> bool:
     """Whether the leader of an epoch counted a replica in its ISR all along, as it says itself."""
     if not history.coverage.whole(epoch.leader) or not (epoch.isr_from_leader and epoch.isr_elected):
         return False
@@ -43,7 +43,7 @@ def _counted(history: History, truncation: Cut, epoch: Epoch) -> bool:
     )
 
 
-def _first(history: History, truncation: Cut, epoch: Epoch) -> bool:
+def _first(history: History, truncation: Truncation, epoch: Epoch) -> bool:
     """Whether a replica truncated before it can have fetched anything from the leader of an epoch."""
     spans = history.role_spans.get(truncation.replica, [])
     here = [position for position, role_span in enumerate(spans) if role_span.epoch == truncation.epoch]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from forensics.replay.directory import Ref
-from forensics.replay.history import Confidence, Cut, OwnHw, Role, ShortenedBy, ShortenedLog, TruncationReason
+from forensics.replay.history import Confidence, OwnHw, Role, ShortenedBy, ShortenedLog, Truncation, TruncationReason
 from forensics.replay.lineage import Lineage
 
 
@@ -167,7 +167,7 @@ class UnresolvedRemoval:
         row: the replica's first line of what came after.
     """
 
-    truncation: Cut | None
+    truncation: Truncation | None
     shortened: ShortenedLog | None
     row: int | None
 

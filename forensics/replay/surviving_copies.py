@@ -25,7 +25,7 @@ def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int
         if disk.falls and disk.cleaner_point is None:
             kept = list(found.get(broker, ()))
             for other in [one for one in found if one != broker]:
-                kept += history.alike(broker, other, subtract(list(found[other]), kept))
+                kept += history.identical_ranges(broker, other, subtract(list(found[other]), kept))
             if kept:
                 found[broker] = tuple(subtract(merge(kept), disk.holes))
     return dict(sorted(found.items()))
@@ -58,7 +58,7 @@ def with_own(
         if after.leader is None or any(step.kind not in (StepKind.TRUNCATED, StepKind.LOADED) for step in since):
             continue
         end = min([disk.end, statement.high_watermark, *(step.target for step in since)])
-        own = intersect(intersect(ranges, [(disk.log_start, end)]), history.parted(broker, after.leader))
+        own = intersect(intersect(ranges, [(disk.log_start, end)]), history.diverging_ranges(broker, after.leader))
         if own:
             found[broker] = tuple(merge([*found.get(broker, ()), *own]))
     return dict(sorted(found.items()))

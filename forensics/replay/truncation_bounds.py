@@ -13,7 +13,7 @@ from dataclasses import replace
 from forensics.replay.committed import reached
 from forensics.replay.coverage import MissingLines
 from forensics.replay.crosscheck import found_shorter_unexplained, left_unseen
-from forensics.replay.history import Confidence, Cut, Epoch, History, HwStatement, Role, ShortenedLog
+from forensics.replay.history import Confidence, Epoch, History, HwStatement, Role, ShortenedLog, Truncation
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind, UnresolvedRemoval
 
@@ -73,7 +73,7 @@ class TruncationBounds:
         if not unexplained:
             self.history.shortened_logs.append(shortened)
 
-    def _beyond(self, truncation: Cut) -> bool:
+    def _beyond(self, truncation: Truncation) -> bool:
         """Whether a truncation cannot have removed anything: the leader the replica had followed never held more."""
         before = [t for t in self.history.role_spans[truncation.replica] if t.epoch < truncation.epoch]
         if not before or before[-1].role is not Role.FOLLOWER:

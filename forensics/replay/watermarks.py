@@ -55,7 +55,7 @@ class Watermarks:
         self.moved_by: tuple[object, ...] = ()  # how far the replica had come when its log was last cut
         self.starts_empty = False
         self.regressions: list[Regression] = []
-        self.overtaken: list[HwAboveIsrMember] = []
+        self.members_behind: list[HwAboveIsrMember] = []
         self.shrinking: Event | None = None
         self.proposed: Event | None = None  # of the ISR: it may still be refused
         self.recovering = False  # the log is being recovered: its broker did not stop cleanly
@@ -124,7 +124,7 @@ class Watermarks:
             return
         if leader.hw > event.leo and self.now.role is Role.LEADER:
             ref = Ref(row=event.row, note=f"high watermark {leader.hw}, replica {event.replica} at {event.leo}")
-            self.overtaken.append(
+            self.members_behind.append(
                 HwAboveIsrMember(self.replica, self.now.epoch, event.replica, leader.hw, event.leo, event.time, (ref,))
             )
 

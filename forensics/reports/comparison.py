@@ -306,16 +306,19 @@ def _partition(case: Case, one: Comparison) -> list[str]:
     return lines
 
 
-def _told(case: Case, one: Comparison, pair: tuple[int, int], fork: Fork | None) -> list[str]:
+def _same(one: Comparison, pair: tuple[int, int]) -> str:
     first, end = one.common(pair)
+    damaged = [broker for broker in pair if one.side(broker).damaged]
+    if damaged:
+        return f"damage on {brokers_text(damaged)}; what both can read does not differ in [{first:,}, {end:,})"
+    rewritten = any(one.side(broker).compacted for broker in pair)
+    where = " where both hold the same batch" if rewritten else ""
+    return f"no difference in [{first:,}, {end:,}){where}"
+
+
+def _told(case: Case, one: Comparison, pair: tuple[int, int], fork: Fork | None) -> list[str]:
     if fork is None:
-        damaged = [broker for broker in pair if one.side(broker).damaged]
-        if damaged:
-            what = f"damage on {brokers_text(damaged)}; what both can read does not differ in [{first:,}, {end:,})"
-            return [f"  {brokers_text(pair)}: {what}"]
-        rewritten = any(one.side(broker).compacted for broker in pair)
-        where = " where both hold the same batch" if rewritten else ""
-        return [f"  {brokers_text(pair)}: no difference in [{first:,}, {end:,}){where}"]
+        return [f"  {brokers_text(pair)}: {_same(one, pair)}"]
     shown = span_text(fork.ranges[:RANGES])
     more = f" and {len(fork.ranges) - RANGES:,} more ranges" if len(fork.ranges) > RANGES else ""
     below = size(one.committed(fork))

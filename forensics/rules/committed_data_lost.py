@@ -74,8 +74,7 @@ from forensics.rules.finding import (
 from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
 from forensics.rules.story import (
     BOTH_LOGS,
-    SHRUNK_BY,
-    cut_fact,
+    SHORTENED_BY,
     earlier_segments,
     failed_directories,
     leader_fact,
@@ -86,8 +85,9 @@ from forensics.rules.story import (
     members,
     more_lines,
     replacements,
-    shrunk_fact,
+    shortened_fact,
     statement_fact,
+    truncation_fact,
     went_back,
 )
 from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, from_offset, of, offsets_of
@@ -264,18 +264,18 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     facts = [statement_fact(statement)]
     since = statement.epoch
     facts += [
-        shrunk_fact(s)
+        shortened_fact(s)
         for s in history.shortened_logs
         if s.replica == epoch.leader and since <= s.epoch <= epoch.epoch and s.target <= first < s.end
     ]
     facts += [
-        cut_fact(c)
+        truncation_fact(c)
         for c in history.truncations
         if c.replica == epoch.leader and since < c.epoch <= epoch.epoch and c.target <= first < c.end
     ]
     facts.append(leader_fact(epoch, loss.ranges))
     facts += [
-        cut_fact(c)
+        truncation_fact(c)
         for c in history.truncations
         if c.replica != epoch.leader and c.epoch >= epoch.epoch and c.target <= first < c.end
     ]
@@ -363,10 +363,10 @@ def _gone_with_leader(history: History, case: Case, loss: Loss, shortened: Short
         case,
         loss,
         f"leader {leader}{alone} came back with log end offset {shortened.target}",
-        [shrunk_fact(shortened)],
+        [shortened_fact(shortened)],
         subject="leader",
         not_because=("no other member of the ISR has them, so that no clean election brings them back",),
-        cause=SHRUNK_BY[shortened.cause],
+        cause=SHORTENED_BY[shortened.cause],
     )
     brokers = brokers_text(tuple(loss.holders))
     stop = f"stop broker {leader}, if it runs: once it leads, who follows it removes what it lacks"

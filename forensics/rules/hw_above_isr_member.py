@@ -36,8 +36,10 @@ ID = "hw-above-isr-member"
 def judge(history: History, case: Case) -> Judgement:
     """Report each leader and member once."""
     groups: dict[tuple[int, int, int], list[HwAboveIsrMember]] = {}
-    for overtaken in history.overtaken:
-        groups.setdefault((overtaken.leader, overtaken.epoch, overtaken.replica), []).append(overtaken)
+    for members_behind in history.members_behind:
+        groups.setdefault((members_behind.leader, members_behind.epoch, members_behind.replica), []).append(
+            members_behind
+        )
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
     return judgement(ID, findings, missing_logs(history, case))
 

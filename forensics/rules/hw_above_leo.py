@@ -165,7 +165,7 @@ def _led_to(history: History, broker: int) -> Lineage:
 
 def _parted(history: History, broker: int, other: int, end: int) -> bool:
     """Whether two logs hold different records already below an offset, so that what follows is not the same."""
-    return any(first < end for first, _ in history.parted(broker, other))
+    return any(first < end for first, _ in history.diverging_ranges(broker, other))
 
 
 def _stated(history: History, above: HwAboveLeo) -> Finding:

@@ -44,7 +44,15 @@ from forensics.replay.log_dirs import Moved, moved_before
 from forensics.replay.steps import REMOVES, LogBefore, StepKind
 from forensics.replay.surviving_copies import holders
 from forensics.rules.finding import Finding, Judgement, Rule, Severity, actions, brokers_text, judgement, place
-from forensics.rules.story import BOTH_LOGS, SHRUNK_BY, had_part, missing_logs, replacements, served_as, shrunk_fact
+from forensics.rules.story import (
+    BOTH_LOGS,
+    SHORTENED_BY,
+    had_part,
+    missing_logs,
+    replacements,
+    served_as,
+    shortened_fact,
+)
 from forensics.rules.suspected import look_in
 from forensics.rules.wants import Artefact, Question, Want, from_offset, of
 
@@ -212,7 +220,7 @@ def _whole(history: History, shortened: ShortenedLog) -> tuple[int, ...]:
             - {s.replica for s in history.shortened_logs}
             - {truncation.replica for truncation in truncations}
         )
-        held |= {b for b in history.replicas for o in whole - {b} if history.alike(b, o, lost) == lost}
+        held |= {b for b in history.replicas for o in whole - {b} if history.identical_ranges(b, o, lost) == lost}
     return tuple(sorted(held))
 
 
@@ -286,11 +294,11 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
             f"reached {shortened.end}{'' if shortened.end_exact else ' at least'}, "
             f"and {_why(shortened, moved)}{refetched}"
         ),
-        facts=(shrunk_fact(shortened),),
+        facts=(shortened_fact(shortened),),
         before={"log_end_offset": shortened.end},
         after={"log_end_offset": shortened.target},
         inferences=inferences,
-        cause=SHRUNK_BY[shortened.cause],
+        cause=SHORTENED_BY[shortened.cause],
         keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {history.name}"
         if others
         else None,

@@ -96,7 +96,7 @@ def _between_two(history: History, ranges: tuple[Range, ...], forks: list[Fork])
     """The differences at some offsets as those between two sides; each by itself where there are three logs."""
     sides = _sides(forks)
     for one, two in itertools.combinations(sorted(sides), 2):
-        if sides[one] == sides[two] and intersect(history.parted(one, two), ranges):
+        if sides[one] == sides[two] and intersect(history.diverging_ranges(one, two), ranges):
             return [[fork] for fork in forks]
     return [forks]
 
@@ -146,7 +146,7 @@ def _bound(history: History, broker: int) -> int | None:
         theirs, until = _stated(history, other), history.replicas[other].end
         if theirs is None or end is None or until is None:
             continue
-        apart = (first for first, _ in history.parted(one, two))
+        apart = (first for first, _ in history.diverging_ranges(one, two))
         bounds.append(min(theirs, end, until, *apart))  # beyond its end nothing was compared
     replica = history.replicas[broker]
     if bounds and end is not None and history.protocol != "hw":

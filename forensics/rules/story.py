@@ -11,13 +11,13 @@ from forensics.replay.coverage import Printed, Span
 from forensics.replay.elections import outside_isr, was_last_member
 from forensics.replay.history import (
     ACKNOWLEDGED,
-    Cut,
     Epoch,
     History,
     HwStatement,
     Role,
     ShortenedBy,
     ShortenedLog,
+    Truncation,
     TruncationReason,
 )
 from forensics.replay.isr import isr_text
@@ -44,7 +44,7 @@ def statement_fact(statement: HwStatement) -> Fact:
     )
 
 
-def cut_fact(truncation: Cut) -> Fact:
+def truncation_fact(truncation: Truncation) -> Fact:
     """A truncation."""
     least = "" if truncation.end_exact else " at least"
     reason = {
@@ -65,12 +65,12 @@ def cut_fact(truncation: Cut) -> Fact:
     )
 
 
-def times_stated(history: History, truncation: Cut) -> int:
+def times_stated(history: History, truncation: Truncation) -> int:
     """How often a truncation was told: a replica may be caught in a loop of them."""
     return 1 + truncation.repeats + sum(1 + other.repeats for other in _again(history, truncation))
 
 
-def _again(history: History, truncation: Cut) -> list[Cut]:
+def _again(history: History, truncation: Truncation) -> list[Truncation]:
     """The same truncation at later lines."""
     row = truncation.refs[0].row or 0
     return [
@@ -80,7 +80,7 @@ def _again(history: History, truncation: Cut) -> list[Cut]:
     ]
 
 
-def repeats_facts(history: History, truncation: Cut) -> list[Fact]:
+def repeats_facts(history: History, truncation: Truncation) -> list[Fact]:
     """How often a truncation was told again, and when the last time."""
     times = times_stated(history, truncation)
     if times == 1:
@@ -91,17 +91,17 @@ def repeats_facts(history: History, truncation: Cut) -> list[Fact]:
     return [Fact(text, broker=truncation.replica, time=time, refs=(ref,))]
 
 
-def _alike(history: History) -> dict[tuple[int, int, int], list[Cut]]:
+def _alike(history: History) -> dict[tuple[int, int, int], list[Truncation]]:
     """Truncations of one replica in one epoch to one offset; asked once for each of them, so answered once."""
     if _alike.__name__ not in history.answers:
-        found: dict[tuple[int, int, int], list[Cut]] = {}
+        found: dict[tuple[int, int, int], list[Truncation]] = {}
         for truncation in (*history.truncations, *history.truncations_of_unknown_extent):
             found.setdefault((truncation.replica, truncation.epoch, truncation.target), []).append(truncation)
         history.answers[_alike.__name__] = found
-    return cast("dict[tuple[int, int, int], list[Cut]]", history.answers[_alike.__name__])
+    return cast("dict[tuple[int, int, int], list[Truncation]]", history.answers[_alike.__name__])
 
 
-def shrunk_fact(shortened: ShortenedLog) -> Fact:
+def shortened_fact(shortened: ShortenedLog) -> Fact:
     """A log that came back shorter."""
     end = f"{shortened.end}" if shortened.end_exact else f"at least {shortened.end}"
     what = {
@@ -116,7 +116,7 @@ def shrunk_fact(shortened: ShortenedLog) -> Fact:
     return Fact(what, broker=shortened.replica, time=shortened.time, refs=shortened.refs)
 
 
-SHRUNK_BY = {
+SHORTENED_BY = {
     # A clean stop flushes the log (LogManager.shutdown), so this is another one.
     ShortenedBy.CLEAN_RESTART: "stale-directory",
     ShortenedBy.UNCLEAN_RESTART: "unflushed-tail",
@@ -146,7 +146,7 @@ def flushed_cause(history: History, broker: int, end: int) -> str:
     steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
     back = [step for step in steps if step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED)]
     if back and back[-1] in replacements(history, broker):
-        return SHRUNK_BY[ShortenedBy.NEW_LOG] if end <= back[-1].target else "unknown"
+        return SHORTENED_BY[ShortenedBy.NEW_LOG] if end <= back[-1].target else "unknown"
     point = history.disks[broker].recovery_point
     return "stale-directory" if point is not None and point[0] > end else "unflushed-tail"
 
@@ -209,7 +209,7 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
             and since <= shortened.epoch < epoch.epoch
             and shortened.target <= offset < shortened.end
         ):
-            return SHRUNK_BY[shortened.cause]
+            return SHORTENED_BY[shortened.cause]
     for truncation in history.truncations:
         if (
             truncation.replica == leader
@@ -294,7 +294,7 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     Either the leader before states how far behind it was, or nothing that happened to its own log can have removed it.
     """
     leader = epoch.leader
-    if any(o.replica == leader and o.end <= offset < o.high_watermark for o in history.overtaken):
+    if any(o.replica == leader and o.end <= offset < o.high_watermark for o in history.members_behind):
         return True
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
     if leader is None or not before or not (before[-1].isr_from_leader or before[-1].isr_from_others):
@@ -324,7 +324,7 @@ def went_back(history: History) -> Want:
     return Want(Question.LEADERS_IN_ORDER, ways, because=history.epoch_rollbacks[0].text)
 
 
-def doubt_of(history: History, truncation: Cut) -> Want | None:
+def possible_loss_of(history: History, truncation: Truncation) -> Want | None:
     """What would tell whether a cut's records were committed; None where the protocol says that they were not."""
     epoch = history.epochs.get(truncation.epoch)
     followed = Want(

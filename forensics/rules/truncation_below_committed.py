@@ -45,7 +45,7 @@ from forensics.case import Case
 from forensics.replay.committed import CommittedProof, committed, losses, possible_losses, refetched
 from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.deletions import kept
-from forensics.replay.history import Confidence, Cut, History, HwStatement, TruncationReason
+from forensics.replay.history import Confidence, History, HwStatement, Truncation, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, size, subtract
 from forensics.replay.stale_dirs import left_behind
 from forensics.replay.surviving_copies import holders
@@ -64,13 +64,13 @@ from forensics.rules.finding import (
 )
 from forensics.rules.story import (
     BOTH_LOGS,
-    cut_fact,
-    doubt_of,
     loss_cause,
     missing_logs,
+    possible_loss_of,
     repeats_facts,
     statement_fact,
     times_stated,
+    truncation_fact,
     truncations_of_unknown_extent,
 )
 from forensics.rules.wants import Artefact, Question, Want, from_offset, of, offsets_of
@@ -102,13 +102,13 @@ def judge(history: History, case: Case) -> Judgement:
             findings.append(_finding(history, truncation, ranges, statement, _gone(history, truncation)))
         elif proof.ranges:
             continue  # its leader had removed them before
-        elif (possible_loss := doubt_of(history, truncation)) is not None:
+        elif (possible_loss := possible_loss_of(history, truncation)) is not None:
             unclear.append(possible_loss)
     untold = [*unclear, *truncations_of_unknown_extent(history), *_vanished(history), *_uncut(history)]
     return judgement(ID, findings, [*untold, *missing_logs(history, case)])
 
 
-def _stated(history: History, truncation: Cut) -> CommittedProof:
+def _stated(history: History, truncation: Truncation) -> CommittedProof:
     """What a truncation removed below a high watermark that the same replica had stated in the same role."""
     own = truncation.own_hw
     if own is None or truncation.epoch in history.contested:
@@ -151,7 +151,7 @@ def _uncut(history: History) -> list[Want]:
     return found
 
 
-def _there_again(history: History, truncation: Cut, ranges: tuple[Range, ...]) -> bool:
+def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> bool:
     """Whether the files of the replica that cut them, which are of later, hold the same records again, and those of the
     leader of the end do: the same epoch wrote them.
     """
@@ -166,7 +166,7 @@ def _there_again(history: History, truncation: Cut, ranges: tuple[Range, ...]) -
     )
 
 
-def _gone(history: History, truncation: Cut) -> list[Range]:
+def _gone(history: History, truncation: Truncation) -> list[Range]:
     """What is lost of the log that was cut: others may have been lost at the same offsets."""
     return [
         piece
@@ -179,7 +179,7 @@ def _gone(history: History, truncation: Cut) -> list[Range]:
 
 
 def _finding(
-    history: History, truncation: Cut, ranges: tuple[Range, ...], statement: HwStatement, gone: list[Range]
+    history: History, truncation: Truncation, ranges: tuple[Range, ...], statement: HwStatement, gone: list[Range]
 ) -> Finding:
     lost = intersect(ranges, gone)
     times = times_stated(history, truncation)
@@ -242,7 +242,7 @@ def _finding(
             f"broker {truncation.replica} cut committed offsets {span_text(ranges)} ({count_text(ranges)}) from its "
             f"log in {epoch_text(truncation.epoch)}{again}; {outcome}"
         ),
-        facts=(statement_fact(statement), cut_fact(truncation), *repeats_facts(history, truncation)),
+        facts=(statement_fact(statement), truncation_fact(truncation), *repeats_facts(history, truncation)),
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
         inferences=inferences,
@@ -253,7 +253,7 @@ def _finding(
     )
 
 
-def _bounded(truncation: Cut) -> bool:
+def _bounded(truncation: Truncation) -> bool:
     """Whether only the protocol says how far the log reached: a high watermark of its own would say so too."""
     return not truncation.end_exact and truncation.own_hw is None
 

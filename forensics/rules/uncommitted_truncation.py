@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.committed import committed
-from forensics.replay.history import Confidence, Cut, History
+from forensics.replay.history import Confidence, History, Truncation
 from forensics.replay.lineage import Range, size, subtract
 from forensics.rules.finding import (
     Finding,
@@ -39,11 +39,11 @@ from forensics.rules.finding import (
     span_text,
 )
 from forensics.rules.story import (
-    cut_fact,
-    doubt_of,
     missing_logs,
+    possible_loss_of,
     repeats_facts,
     times_stated,
+    truncation_fact,
     truncations_of_unknown_extent,
 )
 from forensics.rules.wants import Want
@@ -67,7 +67,7 @@ def judge(history: History, case: Case) -> Judgement:
             row=row,
         )
         rest = subtract([(truncation.target, truncation.end)], proof.ranges)
-        possible_loss = doubt_of(history, truncation) if rest else None
+        possible_loss = possible_loss_of(history, truncation) if rest else None
         if possible_loss is not None:
             open_.append(possible_loss)
         elif rest:
@@ -75,7 +75,7 @@ def judge(history: History, case: Case) -> Judgement:
     return judgement(ID, findings, [*open_, *truncations_of_unknown_extent(history), *missing_logs(history, case)])
 
 
-def _finding(history: History, truncation: Cut, ranges: tuple[Range, ...]) -> Finding:
+def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> Finding:
     least = size(ranges)
     what = f"offsets {span_text(ranges)} ({count_text(ranges)})"
     uncertain: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ def _finding(history: History, truncation: Cut, ranges: tuple[Range, ...]) -> Fi
             f"broker {truncation.replica} cut {what} from its log in {epoch_text(truncation.epoch)}; nothing shows "
             "that they were committed"
         ),
-        facts=(cut_fact(truncation), *repeats_facts(history, truncation)),
+        facts=(truncation_fact(truncation), *repeats_facts(history, truncation)),
         before={"log_end_offset": truncation.end} if truncation.end_exact else {},
         after={"log_end_offset": truncation.target},
         uncertain=uncertain,

@@ -18,7 +18,6 @@ from forensics.replay.crosscheck import (
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import (
     Confidence,
-    Cut,
     Epoch,
     Fork,
     History,
@@ -26,6 +25,7 @@ from forensics.replay.history import (
     Replica,
     Role,
     ShortenedLog,
+    Truncation,
     TruncationReason,
 )
 from forensics.replay.lineage import UNKNOWN, Lineage
@@ -143,7 +143,9 @@ def test_a_member_that_lagged_was_there_when_the_records_were_written(
     history.role_spans = {1: spans}
     if truncation is not None:
         history.truncations_of_unknown_extent = [
-            Cut(1, second, 2, truncation, truncation, False, Lineage(), TruncationReason.HIGH_WATERMARK, None, (LINE,))
+            Truncation(
+                1, second, 2, truncation, truncation, False, Lineage(), TruncationReason.HIGH_WATERMARK, None, (LINE,)
+            )
         ]
     assert loss_cause(history, last, 12, 3) == cause
 

@@ -189,7 +189,7 @@ def _current_epoch(history: History, one: _Files) -> MissingLines | None:
     current = history.current
     if current is None or current.leader is None or current.start is None or not 0 <= one.last < current.epoch:
         return None
-    if not history.alike(one.broker, current.leader, [(current.start, one.disk.end or 0)]):
+    if not history.identical_ranges(one.broker, current.leader, [(current.start, one.disk.end or 0)]):
         return None
     return HOLDS_CURRENT_EPOCH.of(one.broker, {"current": current.epoch}, epoch=one.last)
 

@@ -67,7 +67,7 @@ def _may_have_written(history: History, leader: int, broker: int, offset: int) -
     pair = (min(leader, broker), max(leader, broker))
     if leader == broker or own is None or own.end is None or own.end <= offset or pair not in history.compared:
         return True
-    if not any(first <= offset < end for first, end in history.parted(leader, broker)):
+    if not any(first <= offset < end for first, end in history.diverging_ranges(leader, broker)):
         return True
     if not history.coverage.whole(leader):
         return True  # what became of its log is not known
