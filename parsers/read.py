@@ -25,7 +25,6 @@ from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading, Taker, note
 from parsers.formats.log_directory import split_segment_file
 from parsers.formats.offset_checkpoint import FILES as CHECKPOINT_FILES
-from parsers.repeats import once
 from parsers.schema import NOTICES, empty
 from parsers.sources import Source
 from parsers.streams import problem_of
@@ -134,8 +133,8 @@ def read_unit(sources: Sequence[Source]) -> list[FileReading]:
 
 
 def handed_over(reading: FileReading) -> FileReading:
-    """The reading as others may see it: what it says twice counts once, and its tables satisfy their schemas."""
-    return admitted(once(reading) if reading.format == text_log.NAME else reading)
+    """The reading as others may see it: its tables satisfy their schemas."""
+    return admitted(reading)
 
 
 def failed(defect: Defect) -> FileReading:

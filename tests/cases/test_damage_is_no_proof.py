@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import struct
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -113,22 +112,3 @@ def test_one_digit_of_one_line_makes_no_second_leader(sample_traces: Path, tmp_p
                 assert any("not understood" in reason for reason in reasons(result))
                 return
     pytest.fail("no line names a leader beside its replicas")
-
-
-def doubled(lines: list[str]) -> list[str]:
-    half = len(lines) // 2
-    return [*lines[:half], *lines]
-
-
-def doubled_end(lines: list[str]) -> list[str]:
-    return [*lines, *lines[-60:]]
-
-
-@pytest.mark.parametrize("change", [doubled, doubled_end])
-@pytest.mark.parametrize("log", ["server.log", "state-change.log"])
-def test_lines_that_stand_there_twice(log: str, change: Callable[[list[str]], list[str]], case: Path) -> None:
-    for path in sorted(case.glob(f"broker-*/logs/{log}")):
-        path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
-    result = scan([str(case)])
-    assert proven(result) == set()
-    assert any("stand here again" in reason for reason in reasons(result))
