@@ -102,7 +102,7 @@ def test_a_defect_of_the_tool_never_looks_like_findings(
     ran = run("scan", sample_traces / "flap-3.9.1")
     assert ran.code == 2
     assert "RuntimeError: boom" in ran.err
-    assert "defect of the tool" in ran.err
+    assert "defect of this program" in ran.err
 
 
 # -- options ---------------------------------------------------------------------------------------

@@ -265,7 +265,7 @@ REPAIRED: dict[str, tuple[str, Logging, int, int, int, str, str]] = {
         0,
         5_100_247_077,
         CUT,
-        "others were told of the ISR",
+        "others state the ISR",
     ),
     "a cut in a span that is gone": ("hw", "default", 5_100_271, 0, 5_100_271_078, CUT, ""),
     "a stopped broker's return": ("hw", "default", 6_006, 0, 60_061, CUT, "ever held records"),

@@ -94,7 +94,7 @@ def test_the_schema_lists_what_the_registries_list() -> None:
     assert enum("severity") == [severity.value for severity in Severity]
     assert set(enum("verdict")) == {verdict.value for verdict in Verdict}
     taken = [taker.format for taker in read.TAKERS]
-    assert sorted(enum("format")) == sorted({*taken, read.UNKNOWN, read.UNREADABLE, read.IRRELEVANT, COPY})
+    assert sorted(enum("format")) == sorted({*taken, read.UNKNOWN, read.UNREADABLE, read.FAILED, read.IRRELEVANT, COPY})
     kinds = schema()["$defs"]["coverage"]["properties"]["kind"]["anyOf"][1]["enum"]
     assert kinds == [label for label, _ in KINDS] + ["log"]
 

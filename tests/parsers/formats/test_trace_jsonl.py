@@ -144,10 +144,9 @@ def test_each_line_is_checked_against_its_kind(line: str, reason: str, counts: b
         own(kind="epoch_reply", leader_epoch=-1, offset=-1),
         own(kind="become_follower", leader=-1, leader_epoch=3),
         own(kind="become_leader", leader_epoch=3, isr=""),
-        own(kind="truncate", message="L-21", offset=-3),
         own(kind="hw", message="P-20", time="2024-03-01T09:00:00Z"),
     ],
-    ids=["unlike any field", "another witness", "none", "no leader", "an empty ISR", "of a log", "of a log, late"],
+    ids=["unlike any field", "another witness", "none", "no leader", "an empty ISR", "of a log, late"],
 )
 def test_near_misses_of_bad_lines(line: str) -> None:
     reading = read(source("\n".join([GOOD, line, GOOD]).encode(), "trace.jsonl"))
