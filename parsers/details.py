@@ -47,6 +47,21 @@ INITIAL_FETCH_OFFSET = "The initial fetch offset"
 ALL_DIRS_FAILED = "all log dirs have failed"
 """Of a failed log directory: it was the last one in use, and the broker stops."""
 
+FETCHED_OFFSET = "fetched offset"
+"""Of a refused append: the offset is that of the fetch, which is not the log end offset of the follower."""
+
+BATCH_OFFSET = "First offset"
+"""With this the detail of a refused append begins whose offset is that of the batch that was sent."""
+
+RENAME_FAILED = "Error while renaming dir"
+"""Of a storage error: a directory could not be renamed for its deletion."""
+
+NOT_CLOSED = "LogManager shutdown"
+"""With this the detail of a storage error begins that stopped logs from being closed."""
+
+STALE_ZK_VERSION = "cached zkVersion"
+"""With this the detail of a refused ISR change begins: the partition's node had changed in ZooKeeper."""
+
 FROM_REMOTE = "from remote tier"
 """Of a log that begins anew where its leader's segments begin: what is below is in remote storage (KIP-405)."""
 

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import polars as pl
 
 from forensics.case import Case
-from forensics.replay.events import COLUMNS, Event
+from forensics.replay.events import COLUMNS, Event, as_values
 from forensics.replay.log_dir_moves import Homes
 from parsers.schema import Kind
 
 Failures = dict[int, list[tuple[Event, str]]]
 """By broker, in its order: the line, and the directory that failed."""
-
-_VALUES: Final = [pl.col("time").cast(pl.Int64) if name == "time" else pl.col(name) for name in COLUMNS]
 
 
 def told() -> pl.Expr:
@@ -32,7 +29,7 @@ def failures(case: Case) -> Failures:
     """What each broker says of directories that failed."""
     rows = case.observations.filter(told() & pl.col("broker").is_not_null() & pl.col("run").is_not_null()).sort("row")
     found: Failures = {}
-    for log_dir, *values in rows.select("log_dir", *_VALUES).iter_rows():
+    for log_dir, *values in rows.select("log_dir", *as_values(COLUMNS)).iter_rows():
         event = Event._make(values)
         found.setdefault(event.broker, []).append((event, _plain(log_dir)))
     return found

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
+
+import polars as pl
 
 from parsers.schema import Kind
 
@@ -34,6 +37,12 @@ class Event(NamedTuple):
 
 COLUMNS = Event._fields
 """Columns of the observations that make an event, in order."""
+
+
+def as_values(columns: Iterable[str]) -> list[pl.Expr]:
+    """Columns of the observations as Python values are made of them: times in microseconds since 1970 UTC."""
+    return [pl.col(name).cast(pl.Int64) if name == "time" else pl.col(name) for name in columns]
+
 
 PROGRESS = (
     Kind.APPEND,

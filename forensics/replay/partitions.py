@@ -26,7 +26,7 @@ from forensics.replay.dir_failures import told as of_directory
 from forensics.replay.directory import Disk, Ref, newest_magic
 from forensics.replay.disks import disks
 from forensics.replay.epoch_rollback import stated_twice
-from forensics.replay.events import COLUMNS, PROGRESS, Event
+from forensics.replay.events import COLUMNS, PROGRESS, Event, as_values
 from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, History
 from forensics.replay.isr_removal_epochs import removals
@@ -470,7 +470,7 @@ def _processes(case: Case) -> dict[int, list[Event]]:
     """What each broker's processes say of themselves."""
     rows = case.observations.filter(of_process() & ~of_directory() & pl.col("topic").is_null())
     found: dict[int, list[Event]] = {}
-    for values in rows.sort("row").select(_VALUES).iter_rows():
+    for values in rows.sort("row").select(as_values(COLUMNS)).iter_rows():
         event = Event._make(values)
         found.setdefault(event.broker, []).append(event)
     return found
@@ -498,16 +498,13 @@ def _first_stated(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.drop("_each")
 
 
-_VALUES = [pl.col("time").cast(pl.Int64) if name == "time" else pl.col(name) for name in COLUMNS]
-
-
 def _events(rows: pl.DataFrame) -> dict[tuple[str, int, int, int], list[Event]]:
     place = ["topic", "partition", "incarnation", "broker"]
     wanted = rows.sort(*place, "row").select(
         "topic",
         "partition",
         "incarnation",
-        *_VALUES,
+        *as_values(COLUMNS),
     )
     found: dict[tuple[str, int, int, int], list[Event]] = {}
     position = COLUMNS.index("broker")

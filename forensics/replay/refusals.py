@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from forensics.replay.events import as_values
 from parsers.schema import Kind
 from parsers.take_metadata import TOPIC as METADATA_TOPIC
 
@@ -63,7 +64,6 @@ Complaints = dict[tuple[str, int, int], list[Complaint]]
 """By topic, partition and incarnation."""
 
 _PLACE = ("topic", "partition", "incarnation")
-_VALUES = [pl.col("time").cast(pl.Int64) if name == "time" else pl.col(name) for name in Complaint._fields]
 
 
 def complaints(rows: pl.DataFrame, nobodys: pl.DataFrame) -> Complaints:
@@ -82,7 +82,10 @@ def complaints(rows: pl.DataFrame, nobodys: pl.DataFrame) -> Complaints:
     found: Complaints = {}
     for part in (brokers, consumers):
         for topic, partition, incarnation, *values in (
-            part.filter(pl.col("partition").is_not_null()).sort(*_PLACE, "row").select(*_PLACE, *_VALUES).iter_rows()
+            part.filter(pl.col("partition").is_not_null())
+            .sort(*_PLACE, "row")
+            .select(*_PLACE, *as_values(Complaint._fields))
+            .iter_rows()
         ):
             found.setdefault((topic, partition, incarnation), []).append(Complaint(*values))
     return found

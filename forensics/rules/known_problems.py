@@ -20,7 +20,7 @@ from forensics.rules.problem_entry import (
     one_of_several,
     zero,
 )
-from parsers.details import ALL_DIRS_FAILED
+from parsers.details import ALL_DIRS_FAILED, FETCHED_OFFSET, NOT_CLOSED, RENAME_FAILED, STALE_ZK_VERSION
 from parsers.schema import Kind
 
 _COPY = "copy the directory {where} of {who} to another disk before you start, wipe or reassign anything"
@@ -90,7 +90,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Follower stopped: fetched offset is not its log end",
         severity=Severity.WARNING,
         kinds=(Kind.APPEND_REFUSED,),
-        when=detail_has("fetched offset"),
+        when=detail_has(FETCHED_OFFSET),
         states="{who} fetched {where} from offset {offset}, but its log ends at {leo}",
         records=Records.NOTHING_LOST,
         means=(
@@ -110,7 +110,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Append refused: offset below the log end",
         severity=Severity.ERROR,
         kinds=(Kind.APPEND_REFUSED,),
-        when=detail_lacks("fetched offset"),
+        when=detail_lacks(FETCHED_OFFSET),
         states="a follower refused a batch of {where} from offset {offset}: its own log already ends at {leo}",
         records=Records.AT_STAKE,
         means=(
@@ -184,7 +184,9 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "collect the segments of {where} on the leader, for offsets {stake}",
             _COPY,
         ),
-        issues=("KAFKA-14704 (2.7 to 3.4.0: a follower takes over a high watermark before it truncates)",),
+        issues=(
+            "KAFKA-14704 (a follower takes over a high watermark before it truncates; fixed in 3.3.3, 3.4.1, 3.5.0)",
+        ),
         stake=("hw", "hw_before"),
     ),
     KnownProblem(
@@ -352,7 +354,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Directory cannot be renamed",
         severity=Severity.ERROR,
         kinds=(Kind.STORAGE_ERROR,),
-        when=detail_has("Error while renaming dir"),
+        when=detail_has(RENAME_FAILED),
         states="{who} could not rename the directory of {where} to delete it, and takes {log_dir} offline",
         records=Records.NOTHING_LOST,
         means=(
@@ -372,7 +374,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Log directory cannot be read or written",
         severity=Severity.ERROR,
         kinds=(Kind.STORAGE_ERROR, Kind.CHECKPOINT_ERROR),
-        when=detail_lacks("Error while renaming dir", "LogManager shutdown"),
+        when=detail_lacks(RENAME_FAILED, NOT_CLOSED),
         states="{who} could not read or write in its log directory: {detail}",
         records=Records.UNKNOWN,
         means="The directory goes offline, and with the last one the broker stops. The exception names the cause.",
@@ -467,7 +469,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="ISR change refused: stale zkVersion",
         severity=Severity.WARNING,
         kinds=(Kind.ISR_REJECTED,),
-        when=detail_has("cached zkVersion"),
+        when=detail_has(STALE_ZK_VERSION),
         states=(
             "{who} could not change the ISR of {where} in ZooKeeper: its version {partition_epoch} is not the current "
             "one"
