@@ -96,17 +96,21 @@ def holes(case: Case) -> pl.DataFrame:
     return missing.select("source", "broker", "line", "detail").sort("source", "line")
 
 
-def unattributed(case: Case) -> dict[tuple[str, int], int]:
-    """Partitions of which lines are left out because nothing tells which broker printed them, with how many statements.
-
-    Nothing about such a partition is clean, and nothing that rests on the absence of lines is proven.
-    """
+def without_broker(case: Case) -> pl.DataFrame:
+    """Observations of logs about a partition, of which nothing tells which broker printed them."""
     logs = case.sources.filter(pl.col("format") == LOG).get_column("id")
-    nobodys = case.observations.filter(
+    return case.observations.filter(
         pl.col("broker").is_null()
         & pl.col("topic").is_not_null()
         & pl.col("partition").is_not_null()
         & pl.col("source").is_in(logs.implode())
     )
-    counted = nobodys.group_by("topic", "partition").agg(pl.len()).sort("topic", "partition")
+
+
+def unattributed(case: Case) -> dict[tuple[str, int], int]:
+    """Partitions of which lines are left out because nothing tells which broker printed them, with how many statements.
+
+    Nothing about such a partition is clean, and nothing that rests on the absence of lines is proven.
+    """
+    counted = without_broker(case).group_by("topic", "partition").agg(pl.len()).sort("topic", "partition")
     return {(topic, partition): count for topic, partition, count in counted.iter_rows()}

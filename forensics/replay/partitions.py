@@ -31,7 +31,7 @@ from forensics.replay.forks import forks
 from forensics.replay.history import BrokerFacts, History
 from forensics.replay.isr_removal_epochs import removals
 from forensics.replay.log_dir_moves import carried, homes, without_copies
-from forensics.replay.omissions.left_out import left_out, unattributed
+from forensics.replay.omissions.left_out import left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.refusals import complaints
@@ -169,7 +169,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         named.min_insync_replicas = _min_insync_replicas(named, [case.brokers.get(broker) for broker in members])
         replicas = with_skipped(named, replicas, case)
         forks_of = forked.get((topic, partition), []) if live else []
-        missing = unattributed(nobodys.get((topic, partition)), {*events, *replicas})
+        missing = may_be_theirs(nobodys.get((topic, partition)), {*events, *replicas})
         history = reconstruct(named, events, told, replicas, forks_of, facts, missing)
         history.stated = by_themselves.get((topic, partition, incarnation), NOTHING)
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from forensics.case import Case
+from forensics.case.partial import without_broker
 from forensics.replay.coverage import MissingLines, Omission, Span
 from forensics.replay.directory import Ref
 
@@ -41,16 +42,12 @@ class LeftOut:
 
 def left_out(case: Case) -> dict[tuple[str, int], LeftOut]:
     """The statements that are left out, by topic and partition."""
-    logs = case.sources.filter(pl.col("format") == "broker-log").get_column("id")
-    about = pl.col("topic").is_not_null() & pl.col("partition").is_not_null()
-    nobodys = case.observations.filter(pl.col("broker").is_null() & about & pl.col("source").is_in(logs.implode()))
+    nobodys = without_broker(case)
     if nobodys.is_empty():
         return {}
     place = ["topic", "partition"]
     shared = nobodys.select(*place, "source").unique()
-    named = case.observations.filter(pl.col("broker").is_not_null() & about).join(
-        shared, on=[*place, "source"], how="semi"
-    )
+    named = case.observations.filter(pl.col("broker").is_not_null()).join(shared, on=[*place, "source"], how="semi")
     speaking: dict[tuple[str, int], set[int]] = {}
     for topic, partition, broker in named.select(*place, "broker").unique().iter_rows():
         speaking.setdefault((topic, partition), set()).add(broker)
@@ -61,7 +58,7 @@ def left_out(case: Case) -> dict[tuple[str, int], LeftOut]:
     }
 
 
-def unattributed(found: LeftOut | None, replicas: Set[int]) -> Iterator[MissingLines]:
+def may_be_theirs(found: LeftOut | None, replicas: Set[int]) -> Iterator[MissingLines]:
     """Lines that are missing of replicas because some lines may be theirs."""
     if found is not None:
         for broker in sorted(found.brokers & replicas):
