@@ -12,8 +12,10 @@ from forensics.case import quotes
 from forensics.case.quotes import Place
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict
+from forensics.rules.proof import proved
 from forensics.rules.stated_problems import Problem, stated
 from forensics.rules.wants import Question
+from parsers.excerpts.reading import MARKED
 from parsers.read import FAILED
 
 if TYPE_CHECKING:
@@ -143,7 +145,7 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
         (
             history,
             [
-                replace(judgement, findings=tuple(_prove(finding, evidence) for finding in judgement.findings))
+                replace(judgement, findings=tuple(proved(finding, evidence) for finding in judgement.findings))
                 for judgement in judgements
             ],
         )
@@ -167,10 +169,6 @@ def ordered(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, S
     return Result(tuple(inputs), case, partitions, sorted(whole, key=lambda finding: finding.order))
 
 
-def _prove(finding: Finding, evidence: dict[Ref, Evidence]) -> Finding:
-    return replace(finding, evidence=tuple(evidence[ref] for ref in finding.refs if ref in evidence))
-
-
 def _evidence(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
     where = located(case, refs)
     texts = quotes.quote(case, where.values())
@@ -182,16 +180,21 @@ def _evidence(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
     }
 
 
-def borne_by(case: Case, where: Mapping[Ref, Place]) -> dict[Ref, tuple[int | None, str]]:
-    """Whose word or file each piece of evidence is, and the format of the file."""
+def borne_by(case: Case, where: Mapping[Ref, Place]) -> dict[Ref, tuple[int | None, str, bool]]:
+    """The broker whose line or file each piece of evidence is, the format of the file, and whether it is an excerpt."""
+    excerpt = pl.col("frame").fill_null("").str.ends_with(MARKED)
     files = {
-        number: (broker, name) for number, broker, name in case.sources.select("id", "broker", "format").iter_rows()
+        number: (broker, name, piece)
+        for number, broker, name, piece in case.sources.select("id", "broker", "format", excerpt).iter_rows()
     }
     rows = [ref.row for ref in where if ref.row is not None]
     said = case.observations.filter(pl.col("row").is_in(rows)).select("row", "broker")
     spoke = dict(said.iter_rows())
     return {
-        ref: (spoke.get(ref.row) if ref.row is not None else files[place.source][0], files[place.source][1])
+        ref: (
+            spoke.get(ref.row) if ref.row is not None else files[place.source][0],
+            *files[place.source][1:],
+        )
         for ref, place in where.items()
     }
 

@@ -20,7 +20,7 @@ from types import FrameType
 from benchmarks.fuzz.mutations import MUTATIONS, Mutation
 from forensics.engines.local import scan
 from forensics.errors import NothingUnderstood
-from forensics.replay.history import Confidence
+from forensics.replay.confidence import Confidence
 from forensics.result import Result
 from forensics.rules.finding import Finding, Severity
 from forensics.rules.wants import Question

@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from forensics.replay.confidence import Weakness, weighed
 from forensics.replay.coverage import Span
 from forensics.replay.deletions import kept
 from forensics.replay.elections import elected_isr, elected_with_others, from_eligible, latest_isr_stated, outside_isr
 from forensics.replay.epoch_rollback import stepped_down
-from forensics.replay.history import CHECKPOINT, Confidence, Epoch, History, HwStatement, Replica, Role, Truncation
+from forensics.replay.history import CHECKPOINT, Epoch, History, HwStatement, Replica, Role, Truncation
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
 from forensics.replay.protocol import Answer
 from forensics.replay.stale_dirs import LEFT_BEHIND
@@ -41,12 +40,6 @@ class CommittedProof:
 
     ranges: tuple[Range, ...]
     statements: tuple[HwStatement, ...]
-
-    @property
-    def confidence(self) -> Confidence:
-        """The confidence of what they prove together."""
-        implied = any(s.confidence is Confidence.INFERRED for s in self.statements[:1])
-        return weighed({Weakness.HIGH_WATERMARK_IMPLIED: implied})
 
 
 def committed(
@@ -190,9 +183,8 @@ def _of_one_log(
 
 
 def _strength(statement: HwStatement) -> tuple[int, bool, int, int]:
-    """Which of several statements is told first: the highest, proven before inferred."""
-    inferred = statement.confidence is Confidence.INFERRED
-    return -statement.high_watermark, inferred, statement.replica, statement.epoch
+    """Which of several statements is told first: the highest, one that a line states before one that is implied."""
+    return -statement.high_watermark, statement.implied, statement.replica, statement.epoch
 
 
 def unserved(history: History) -> Loss | None:

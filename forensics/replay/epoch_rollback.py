@@ -14,7 +14,7 @@ import polars as pl
 
 from forensics.replay.coverage import Span
 from forensics.replay.directory import Disk, Ref
-from forensics.replay.history import Confidence, EpochRollback, History, HwStatement, Role, TruncationReason
+from forensics.replay.history import EpochRollback, History, HwStatement, Role, TruncationReason
 from forensics.replay.lineage import Range, intersect
 from forensics.replay.steps import RoleSpan, StepKind
 from parsers.schema import Kind
@@ -203,9 +203,7 @@ def stepped_down(history: History) -> list[SteppedDown]:
             continue
         how = sample.how or "when it gave way"
         lineage = led[-1].log.begin(led[-1].epoch, ranges[0][0])
-        statement = HwStatement(
-            broker, led[-1].epoch, lineage, sample.value, Confidence.PROVEN, how, sample.time, (sample.ref,)
-        )
+        statement = HwStatement(broker, led[-1].epoch, lineage, sample.value, False, how, sample.time, (sample.ref,))
         refs = (last.refs[0],)
         found.append(SteppedDown(successor, last.epoch, last.time, refs, tuple(ranges), statement))
     return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from forensics.replay.committed import reached
 from forensics.replay.coverage import Span
 from forensics.replay.directory import Disk, Ref
-from forensics.replay.history import BrokerFacts, Confidence, Epoch, Fork, History, Role, TruncationReason
+from forensics.replay.history import BrokerFacts, Epoch, Fork, History, Role, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind
@@ -201,9 +201,9 @@ class EpochStart:
             ceiling = self._ceiling(leader)
             said = self._said(epoch, leader, role_span)
             if ceiling is not None and ceiling <= epoch.start_low:
-                epoch.start, epoch.start_confidence = epoch.start_low, Confidence.INFERRED
+                epoch.start, epoch.start_implied = epoch.start_low, True
             elif said is not None and said[0] == epoch.start_low:
-                epoch.start, epoch.start_confidence = epoch.start_low, Confidence.INFERRED
+                epoch.start, epoch.start_implied = epoch.start_low, True
                 epoch.refs.append(said[1])
         if epoch.start is not None:
             below = self._own_prefix(leader, epoch.epoch, epoch.start)

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from forensics.replay.steps import RoleSpan
 
 
-class Confidence(StrEnum):
-    """How a value is known."""
-
-    PROVEN = "proven"  # lines or bytes state it
-    INFERRED = "inferred"  # the protocol implies it; the inference is named
-    SUSPECTED = "suspected"  # a line or file speaks of it, and something else could explain that
-
-
 class Role(StrEnum):
     """What a replica was in a role span."""
 
@@ -212,7 +204,7 @@ class HwStatement:
         epoch: leader epoch in which it was reached; UNKNOWN where only the replica's own log is known.
         lineage: the log it speaks of.
         high_watermark: first offset that is not committed.
-        confidence: proven, or inferred from the protocol.
+        implied: no line or file states it, the protocol implies it.
         how: what states it, in words.
         time: when it was stated, microseconds since 1970 UTC, or None. It may have been reached earlier.
         refs: evidence.
@@ -223,7 +215,7 @@ class HwStatement:
     epoch: int
     lineage: Lineage
     high_watermark: int
-    confidence: Confidence
+    implied: bool
     how: str
     time: int | None
     refs: tuple[Ref, ...]
@@ -243,11 +235,12 @@ class ShortenedLog:
         lineage: the log before.
         time: when it came back, microseconds since 1970 UTC.
         refs: evidence.
-        confidence: proven where its own lines give both ends, inferred where its ISR membership gives the first, or
-            what a follower had fetched from it.
+        implied: its own lines do not give the end that it had: its ISR membership implies it, or what a follower had
+            fetched from it.
         fetched_by: that follower.
         cause: what it went through.
         dir_failed: its log directory had failed before.
+        end_ref: the line of the replica's broker that states ``end``, where one does.
     """
 
     replica: int
@@ -257,11 +250,12 @@ class ShortenedLog:
     lineage: Lineage
     time: int | None
     refs: tuple[Ref, ...]
-    confidence: Confidence
+    implied: bool
     cause: ShortenedBy = ShortenedBy.CLEAN_RESTART
     end_exact: bool = True
     fetched_by: int | None = None
     dir_failed: bool = False
+    end_ref: Ref | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +285,7 @@ class Epoch:
         start: log end offset of the leader when it began, or None.
         start_low: the least it can have been.
         start_high: the most it can have been, where that is known of one that is not.
-        start_confidence: how ``start`` is known.
+        start_implied: no line or file states ``start``, the protocol implies it.
         lineage: the leader's log in this epoch, the epoch's own entry included where its start is known.
         isr: ISR at the beginning, and every later one that is known, in order: (isr, is it committed, ref).
         isrs_stated_by_others: every ISR that others than the leader state.
@@ -318,7 +312,7 @@ class Epoch:
     start: int | None = None
     start_low: int = 0
     start_high: int | None = None
-    start_confidence: Confidence = Confidence.PROVEN
+    start_implied: bool = False
     lineage: Lineage = field(default_factory=Lineage)
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
     isrs_stated_by_others: set[frozenset[int]] = field(default_factory=set)

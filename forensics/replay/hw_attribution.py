@@ -10,7 +10,7 @@ from forensics.replay.coverage import Span
 from forensics.replay.crosscheck import beyond_lines
 from forensics.replay.elections import isr_changed_without_lines
 from forensics.replay.epoch_start import NO_FACTS, EpochStart, unknown_from
-from forensics.replay.history import Confidence, Epoch, HwStatement, Role
+from forensics.replay.history import Epoch, HwStatement, Role
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import RoleSpan, Sample, StepKind, replaced
@@ -34,7 +34,7 @@ class HwAttribution(EpochStart):
         reached = role_span.hw.value if role_span.hw is not None else 0
         alone = self._alone(broker, role_span) if epoch is not None and epoch.leader == broker else None
         if alone is not None and alone.value > reached and self._commits_alone(broker):
-            self._state(broker, epoch, alone, "because the leader was alone in the ISR", confidence=Confidence.INFERRED)
+            self._state(broker, epoch, alone, "because the leader was alone in the ISR", implied=True)
 
     def _commits_alone(self, broker: int) -> bool:
         """Whether a leader alone in the ISR commits what it appends: not where min.insync.replicas asks for more."""
@@ -116,7 +116,7 @@ class HwAttribution(EpochStart):
         *,
         earlier: bool = False,
         own: Lineage | None = None,
-        confidence: Confidence = Confidence.PROVEN,
+        implied: bool = False,
     ) -> None:
         told = self._is_whole(broker)
         if told and epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
@@ -126,7 +126,7 @@ class HwAttribution(EpochStart):
         else:
             number, lineage = UNKNOWN, Lineage().begin(UNKNOWN, 0)  # in which role it was reached is not known
         self.history.statements.append(
-            HwStatement(broker, number, lineage, sample.value, confidence, how, sample.time, (sample.ref,), earlier)
+            HwStatement(broker, number, lineage, sample.value, implied, how, sample.time, (sample.ref,), earlier)
         )
 
     def _follow_on(self, statement: HwStatement) -> HwStatement:

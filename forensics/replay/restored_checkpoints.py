@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from forensics.replay.history import Confidence, History, Regression, RegressionKind, Role
+from forensics.replay.history import History, Regression, RegressionKind, Role
 from forensics.replay.steps import StepKind
 
 
@@ -30,7 +30,7 @@ def restored_checkpoints(history: History) -> list[Regression]:
             known = [
                 (min(s.high_watermark, loads[0].target), s)
                 for s in history.statements
-                if s.epoch == one.epoch and s.confidence is Confidence.PROVEN
+                if s.epoch == one.epoch and not s.implied
             ]
             before, statement = max(known, key=lambda one: one[0], default=(0, None))
             if statement is None or two.start_hw.value >= before:

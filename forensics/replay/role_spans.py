@@ -119,7 +119,7 @@ class Reader(Watermarks):
         if self.growing or anew or (served and not self.sampled and not self.at_rest):
             self.end = None
         if anew:
-            self.had, self.low = self.low, 0
+            self.had, self.had_ref, self.low, self.low_ref = self.low, self.low_ref, 0, None
         self.sampled = self.at_rest = False
         if event.run != before.run or before.epoch == -1 or self.since is None:
             self.since = event.time
@@ -143,7 +143,7 @@ class Reader(Watermarks):
         ref = Ref(row=event.row, note="lines are missing here")
         if not (self.now.steps and self.now.steps[-1].kind is StepKind.LINES_MISSING):
             self.now.steps.append(lines_missing(event.time, ref))
-        self.end, self.low, self.growing, self.sampled = None, 0, True, False
+        self.end, self.low, self.low_ref, self.growing, self.sampled = None, 0, None, True, False
         self.loaded_hw, self.planned, self.at_rest = None, None, False
         if event.message != TRACE:  # a witness of a trace has stated its role and its high watermark all the same
             self.own_first = self.own_hw = None
@@ -165,7 +165,7 @@ class Reader(Watermarks):
             before, refs = anew if target == 0 else (before, refs)
         # What was exact stays so only while nothing can have been appended unseen.
         end = None if self.growing and not self.traced else self.end
-        self.now.steps.append(Step(kind, target, end, self.low, reason, event.time, refs, before))
+        self.now.steps.append(Step(kind, target, end, self.low, reason, event.time, refs, before, end_ref=self.low_ref))
         self._exact(target, ref)
         self.growing = False
         self.own_first = self.own_hw = None
@@ -264,7 +264,7 @@ class Reader(Watermarks):
         if first:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
-            self.low = max(self.low, self.had)  # what the process before had, whatever this one found
+            self._as_before()
             before = LogBefore.REPLACED if self._had_log(anew=anew) else None
             self._step(StepKind.CREATED, 0, event, "a new, empty log", before=before)
         if now.start_end is None or (first_step and self._loaded_before(event)):
@@ -367,8 +367,7 @@ class Reader(Watermarks):
         if now.role is Role.LEADER and epoch == now.epoch and now.start_end is None and not now.steps:
             now.start_end, now.start_ref, now.start_low = offset, ref, max(now.start_low, offset)
         if offset > self.low:
-            self.low = offset
-            now.end_low = max(now.end_low, offset)
+            self._reaches(offset, event)
             self.end, self.growing = None, True
 
     def _full(self, event: Event) -> None:
@@ -450,8 +449,7 @@ class Reader(Watermarks):
 
     def _at_least(self, event: Event) -> None:
         if event.leo is not None and event.leo > self.low:
-            self.low = event.leo
-            self.now.end_low = max(self.now.end_low, event.leo)
+            self._reaches(event.leo, event)
             self.end, self.growing = None, True
             self.now.fetched = True
         self._hw(event)
@@ -461,7 +459,7 @@ class Reader(Watermarks):
         now, end = self.now, event.offset
         if end is None or self.at_rest or self.recovering or event.run != now.run or end <= self.low:
             return
-        self.low, now.end_low = end, max(now.end_low, end)
+        self._reaches(end, event)
         self.end, self.growing = None, True
         if now.role is Role.LEADER and now.is_alone:
             now.alone = Sample(end, Ref(row=event.row, note=f"alone in the ISR with log end offset {end}"), event.time)

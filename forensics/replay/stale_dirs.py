@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forensics.replay.directory import StaleDir
-from forensics.replay.history import Confidence, History, HwStatement
+from forensics.replay.history import History, HwStatement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, intersect, same, size, subtract
 
 LEFT_BEHIND = "in the checkpoint file of a directory left behind"
@@ -24,9 +24,7 @@ def left_statements(history: History) -> list[HwStatement]:
                 continue
             high_watermark, ref = left.checkpoint
             log = left.lineage if high_watermark <= left.end else left.lineage.begin(UNKNOWN, left.end)
-            found.append(
-                HwStatement(broker, UNKNOWN, log, high_watermark, Confidence.PROVEN, LEFT_BEHIND, None, (ref,), True)
-            )
+            found.append(HwStatement(broker, UNKNOWN, log, high_watermark, False, LEFT_BEHIND, None, (ref,), True))
     return found
 
 

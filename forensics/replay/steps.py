@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from forensics.replay.directory import Ref
-from forensics.replay.history import Confidence, OwnHw, Role, ShortenedBy, ShortenedLog, Truncation, TruncationReason
+from forensics.replay.history import OwnHw, Role, ShortenedBy, ShortenedLog, Truncation, TruncationReason
 from forensics.replay.lineage import Lineage
 
 
@@ -62,6 +62,7 @@ class Step:
         last: when, and by which line, the last time; None where it was told once.
         dir_failed: of a load that found less than the log had: its log directory had failed before.
         own_hw: of a truncation, a high watermark above its target that the replica had stated in the same role.
+        end_ref: what states the log end offset before, or the least that it can have been.
     """
 
     kind: StepKind
@@ -76,6 +77,7 @@ class Step:
     last: tuple[int | None, Ref] | None = None
     dir_failed: bool = False
     own_hw: OwnHw | None = None
+    end_ref: Ref | None = None
 
     @property
     def known_end(self) -> int:
@@ -198,9 +200,10 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLo
         lineage=log,
         time=step.time,
         refs=step.refs,
-        confidence=Confidence.PROVEN,
+        implied=False,
         cause=cause,
         end_exact=step.end is not None,
+        end_ref=step.end_ref,
         dir_failed=step.dir_failed or step.before is LogBefore.DIR_FAILED,
     )
 

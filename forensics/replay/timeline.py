@@ -13,9 +13,10 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay import protocol
+from forensics.replay.confidence import Confidence
 from forensics.replay.directory import newest_magic
 from forensics.replay.events import PROGRESS
-from forensics.replay.history import Confidence, History, Role
+from forensics.replay.history import History, Role
 from forensics.replay.partitions import OWN, incarnations
 from forensics.replay.protocol import Answer
 from parsers.details import AMBIGUOUS

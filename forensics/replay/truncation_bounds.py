@@ -13,7 +13,7 @@ from dataclasses import replace
 from forensics.replay.committed import reached
 from forensics.replay.coverage import MissingLines
 from forensics.replay.crosscheck import found_shorter_unexplained, left_unseen
-from forensics.replay.history import Confidence, Epoch, History, HwStatement, Role, ShortenedLog, Truncation
+from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog, Truncation
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind, UnresolvedRemoval
 
@@ -57,7 +57,7 @@ class TruncationBounds:
                         shortened,
                         end=max(held, given),
                         end_exact=False,
-                        confidence=Confidence.INFERRED,
+                        implied=True,
                         fetched_by=follower if given > held else None,
                     )
                 if not self.is_whole(shortened.replica):

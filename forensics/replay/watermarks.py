@@ -44,7 +44,9 @@ class Watermarks:
         self.end: int | None = None  # exact log end offset at this point of the evidence
         self.end_ref: Ref | None = None
         self.low = 0  # the least it can be
+        self.low_ref: Ref | None = None  # what states that
         self.had = 0  # the least it was when its last process ended, until something tells what this one has
+        self.had_ref: Ref | None = None
         self.growing = False  # records may have been appended since `end` was exact
         self.sampled = False  # `end` comes from a logger that prints every append
         self.since: int | None = None  # when this replica last came into being or to life
@@ -68,8 +70,19 @@ class Watermarks:
         self.own_hw: OwnHw | None = None
 
     def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
-        self.end, self.end_ref, self.low, self.had, self.sampled = end, ref, end, 0, sampled
+        self.end, self.end_ref, self.low, self.low_ref, self.had, self.sampled = end, ref, end, ref, 0, sampled
         self.now.end_low = max(self.now.end_low, end)
+
+    def _reaches(self, end: int, event: Event) -> None:
+        """The log reaches at least up to an offset."""
+        self.now.end_low = max(self.now.end_low, end)
+        if end > self.low:
+            self.low, self.low_ref = end, Ref(row=event.row, note=f"log end offset {end} at least")
+
+    def _as_before(self) -> None:
+        """The log had what it had in the process before, whatever this process found."""
+        if self.had > self.low:
+            self.low, self.low_ref = self.had, self.had_ref
 
     def _loaded_hw(self, event: Event) -> None:
         if event.hw is None or (event.detail == AMBIGUOUS and event.hw == 0):
@@ -140,7 +153,7 @@ class Watermarks:
             )
         if now.role is Role.LEADER:
             # A leader's high watermark is within its log.
-            now.end_low, self.low = max(now.end_low, event.hw), max(self.low, event.hw)
+            self._reaches(event.hw, event)
         # Up to its start value a high watermark may be what an earlier role span left in memory.
         kept = now.start_hw.value if now.start_hw is not None else -1
         sample = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
@@ -195,7 +208,7 @@ class Watermarks:
         now = self.now
         if now.role is not Role.LEADER or self.at_rest or event.run != now.run or event.offset is None:
             return
-        now.end_low, self.low = max(now.end_low, event.offset + 1), max(self.low, event.offset + 1)
+        self._reaches(event.offset + 1, event)
         kept = max(s.value for s in (now.hw, now.start_hw) if s is not None) if now.hw or now.start_hw else -1
         if event.hw is not None and event.hw > kept:
             ref = Ref(row=event.row, note=f"acks=all answered for the records from offset {event.offset} on")
@@ -206,7 +219,7 @@ class Watermarks:
         if now.role is not Role.LEADER:
             return
         if event.leo is not None and event.leo >= 0:
-            now.end_low, self.low = max(now.end_low, event.leo), max(self.low, event.leo)
+            self._reaches(event.leo, event)
         self._hw(event)
         self.shrinking = event if event.kind == Kind.ISR_SHRINK else None
         self.proposed = event if event.kind in (Kind.ISR_SHRINK, Kind.ISR_EXPAND) else None

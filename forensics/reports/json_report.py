@@ -150,6 +150,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "rule": finding.rule,
         "severity": finding.severity.value,
         "confidence": finding.confidence.value,
+        "weak": [one.value for one in finding.weak],
         "cluster": finding.cluster,
         "topic": finding.topic,
         "topic_id": finding.topic_id,

@@ -18,7 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from forensics.case.coverage import coverage
-from forensics.replay.history import Confidence
+from forensics.replay.confidence import Confidence
 from forensics.replay.lineage import size
 from forensics.reports.advice import advisers, copies, each_first
 from forensics.reports.remarks import acknowledged, apart, by_problem, changed, headline_of, one_folder

@@ -26,8 +26,9 @@ Find out where the directory comes from before the broker is started on it.
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.confidence import Bearers
 from forensics.replay.directory import Disk, Pointer
-from forensics.replay.history import Confidence, History
+from forensics.replay.history import History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
@@ -70,7 +71,6 @@ def _finding(history: History, broker: int, disk: Disk, name: str, pointer: Poin
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
-        confidence=Confidence.PROVEN,
         **place(history),
         replicas=(broker,),
         subject=name,
@@ -85,4 +85,4 @@ def _finding(history: History, broker: int, disk: Disk, name: str, pointer: Poin
     )
 
 
-RULE = Rule(ID, Severity.WARNING, "CHECKPOINTS CONTRADICT THE LOG", judge, __doc__ or "")
+RULE = Rule(ID, Severity.WARNING, "CHECKPOINTS CONTRADICT THE LOG", judge, __doc__ or "", Bearers.ONE)

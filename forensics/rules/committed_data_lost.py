@@ -49,9 +49,9 @@ from dataclasses import replace
 from forensics.case import Case
 from forensics.replay.committed import Loss, PossibleLoss, losses, possible_losses, unserved
 from forensics.replay.compaction import NOT_CLEANED
-from forensics.replay.confidence import Weakness, weighed
+from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Span
-from forensics.replay.history import Confidence, Epoch, History, Role, ShortenedLog
+from forensics.replay.history import Epoch, History, Role, ShortenedLog
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.record_counts import records_lost, with_records
 from forensics.replay.short_current_leader import in_no_copy, left_with_less
@@ -283,8 +283,8 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         facts.append(_holder_fact(history, broker, ranges))
     keep, next_steps, do_not = advice(history, case, loss)
     weak = {
-        Weakness.HIGH_WATERMARK_IMPLIED: statement.confidence is Confidence.INFERRED,
-        Weakness.EPOCH_START_IMPLIED: epoch.start_confidence is Confidence.INFERRED,
+        Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
+        Weakness.EPOCH_START_IMPLIED: epoch.start_implied,
     }
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts.append(acks_fact(history, case, written, loss.statements))
@@ -293,7 +293,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        confidence=weighed(weak),
+        weak=weak_points(weak),
         **place(history),
         replicas=holders,
         epochs=tuple(sorted({*written, epoch.epoch})),
@@ -399,7 +399,7 @@ def _served_no_more(
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        confidence=weighed({Weakness.HIGH_WATERMARK_IMPLIED: statement.confidence is Confidence.INFERRED}),
+        weak=weak_points({Weakness.HIGH_WATERMARK_IMPLIED: statement.implied}),
         **place(history),
         replicas=holders,
         epochs=tuple(sorted({*written, loss.epoch.epoch})),

@@ -35,10 +35,10 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.confidence import Weakness, weighed
+from forensics.replay.confidence import Weakness
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.epoch_rollback import begun_twice
-from forensics.replay.history import Confidence, EpochRollback, History
+from forensics.replay.history import EpochRollback, History
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, merge
 from forensics.replay.stated import EpochStarts
 from forensics.rules.finding import (
@@ -115,7 +115,7 @@ def _lines_apart(history: History, pair: tuple[int, int], ranges: tuple[Range, .
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=Confidence.INFERRED,
+        weak=(Weakness.EPOCHS_FROM_LINES,),
         **place(history),
         replicas=pair,
         epochs=tuple(sorted(epochs)),
@@ -215,7 +215,7 @@ def _file(history: History, broker: int, epoch: int, text: str, refs: tuple[Ref,
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=weighed({Weakness.ONE_BATCH: lone}),
+        weak=(Weakness.ONE_BATCH,) if lone else (),
         **place(history),
         replicas=(broker,),
         subject="file",
@@ -239,7 +239,6 @@ def _falling(history: History, broker: int, fall: Damage, fell: int | None) -> F
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=Confidence.PROVEN,
         **place(history),
         replicas=(broker,),
         subject="fall",
@@ -269,7 +268,6 @@ def _twice(history: History, twice: EpochRollback) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=Confidence.PROVEN,
         **place(history),
         epochs=(twice.epoch,),
         subject="begun twice",
@@ -293,7 +291,6 @@ def _two_starts(history: History, several: EpochStarts) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=Confidence.PROVEN,
         **place(history),
         replicas=replicas,
         epochs=(epoch,),
@@ -323,7 +320,6 @@ def _between(history: History) -> list[Finding]:
             Finding(
                 rule=ID,
                 severity=Severity.ERROR,
-                confidence=Confidence.PROVEN,
                 **place(history),
                 replicas=pair,
                 epochs=tuple(sorted((one, two))),

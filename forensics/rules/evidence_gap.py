@@ -25,8 +25,9 @@ Collect what the finding lists, and scan again with all of it together.
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.confidence import Bearers
 from forensics.replay.coverage import Span
-from forensics.replay.history import Confidence, History
+from forensics.replay.history import History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
 from forensics.rules.story import members, missing_data, missing_logs
 from forensics.rules.wording import want_texts
@@ -43,7 +44,6 @@ def judge(history: History, case: Case) -> Judgement:
     finding = Finding(
         rule=ID,
         severity=Severity.INFO,
-        confidence=Confidence.PROVEN,
         **place(history),
         replicas=tuple(sorted(members(history, case))),
         summary=f"not in the evidence: {'; '.join(said)}",
@@ -99,4 +99,4 @@ def _further(history: History) -> list[Fact]:
     return facts
 
 
-RULE = Rule(ID, Severity.INFO, "EVIDENCE MISSING", judge, __doc__ or "")
+RULE = Rule(ID, Severity.INFO, "EVIDENCE MISSING", judge, __doc__ or "", Bearers.ONE)

@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import TypedDict
 
 from forensics.case import Case
-from forensics.replay.confidence import Bearer
+from forensics.replay.confidence import Bearer, Bearers, Confidence, Weakness, weighed
 from forensics.replay.directory import Ref
-from forensics.replay.history import Confidence, History
+from forensics.replay.history import History
 from forensics.replay.lineage import Range, size
 from forensics.rules.wants import Want
 
@@ -51,6 +51,7 @@ class Evidence:
         note: what it shows.
         broker: whose word or file it is, or None.
         artefact: format of the file.
+        excerpt: the file is a piece of an excerpt.
     """
 
     path: str
@@ -61,6 +62,7 @@ class Evidence:
     note: str = ""
     broker: int | None = None
     artefact: str = ""
+    excerpt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +137,6 @@ class Finding:
     Attributes:
         rule: id of the rule.
         severity: how bad.
-        confidence: proven by lines or bytes, inferred from the protocol, or suspected (a line speaks of it, and
-            something else could explain that; the verdict of a rule that only suspects is unknown).
         topic, partition, topic_id, cluster: where.
         replicas: brokers it concerns.
         epochs: leader epochs it concerns.
@@ -155,11 +155,12 @@ class Finding:
         do_not: what would destroy evidence or the last copy.
         count: how many times the same happened.
         subject: what tells it from others of the same rule and place that have the same replicas, epochs and offsets.
+        weak: what is weak about it: why it is not proven.
+        evidence: the place behind each reference of the facts.
     """
 
     rule: str
     severity: Severity
-    confidence: Confidence
     topic: str
     partition: int
     summary: str
@@ -182,6 +183,7 @@ class Finding:
     do_not: tuple[str, ...] = ()
     count: int = 1
     subject: str = ""
+    weak: tuple[Weakness, ...] = ()
     evidence: tuple[Evidence, ...] = ()
 
     @property
@@ -201,6 +203,11 @@ class Finding:
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     @property
+    def confidence(self) -> Confidence:
+        """Proven, inferred or suspected; the verdict of a rule that only suspects is unknown."""
+        return weighed(self.weak)
+
+    @property
     def refs(self) -> tuple[Ref, ...]:
         """All proof, in the order of the facts, each piece once."""
         return tuple(dict.fromkeys(ref for fact in self.facts for ref in fact.refs))
@@ -208,7 +215,7 @@ class Finding:
     @property
     def bearers(self) -> tuple[Bearer, ...]:
         """What bears the finding, by its evidence: which files of which brokers, each once."""
-        return tuple(dict.fromkeys(Bearer(one.broker, one.artefact, one.path) for one in self.evidence))
+        return tuple(dict.fromkeys(Bearer(one.broker, one.artefact, one.path, one.excerpt) for one in self.evidence))
 
     @property
     def span(self) -> tuple[int | None, int | None]:
@@ -267,6 +274,7 @@ class Rule:
         title: what a violation is called in a headline.
         judge: gives the answer for one partition.
         doc: the module's docstring, which ``forensics explain`` prints.
+        bearers: what a proof of its findings takes.
     """
 
     id: str
@@ -274,6 +282,7 @@ class Rule:
     title: str
     judge: Callable[[History, Case], Judgement]
     doc: str
+    bearers: Bearers = Bearers.TWO
 
 
 def span_text(ranges: tuple[Range, ...] | list[Range]) -> str:

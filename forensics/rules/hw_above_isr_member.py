@@ -26,7 +26,7 @@ Compare the replicas; report it with the leader's log if it repeats.
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.history import Confidence, History, HwAboveIsrMember
+from forensics.replay.history import History, HwAboveIsrMember
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import missing_logs
 
@@ -49,7 +49,6 @@ def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
-        confidence=Confidence.PROVEN,
         **place(history),
         replicas=(first.leader, first.replica),
         epochs=(first.epoch,),

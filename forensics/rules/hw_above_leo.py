@@ -39,7 +39,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.committed import committed
-from forensics.replay.confidence import Weakness, weighed
+from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Span
 from forensics.replay.directory import Ref
 from forensics.replay.elections import latest_isr_stated
@@ -176,7 +176,7 @@ def _stated(history: History, above: HwAboveLeo) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=weighed({Weakness.LINES_BETWEEN: above.later}),
+        weak=weak_points({Weakness.LINES_BETWEEN: above.later}),
         **place(history),
         replicas=(above.replica,),
         epochs=(above.epoch,) if above.epoch >= 0 else (),
@@ -234,7 +234,7 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=weighed(
+        weak=weak_points(
             {
                 Weakness.NOT_KNOWN_AS_COMMITTED: not proof.ranges,
                 Weakness.MAYBE_RUNNING: not stopped,

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.coverage import Span
-from forensics.replay.history import Confidence, History, Regression, RegressionKind
+from forensics.replay.history import History, Regression, RegressionKind
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import BOTH_LOGS, missing_logs
 from forensics.rules.wants import Question, Want, of
@@ -111,7 +111,6 @@ def _finding(history: History, group: list[Regression]) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING if first.kind is RegressionKind.MOVED else Severity.ERROR,
-        confidence=Confidence.PROVEN,
         **place(history),
         replicas=(first.replica,),
         epochs=(first.epoch,) if first.epoch >= 0 else (),

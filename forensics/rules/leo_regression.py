@@ -36,9 +36,10 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, rejoined_isr, served_log
+from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.deletions import log_start_at
 from forensics.replay.elections import outside_isr
-from forensics.replay.history import Confidence, History, Role, ShortenedBy, ShortenedLog
+from forensics.replay.history import History, Role, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import differences, subtract
 from forensics.replay.log_dirs import Moved, moved_before
 from forensics.replay.steps import REMOVES, LogBefore, StepKind
@@ -51,7 +52,7 @@ from forensics.rules.story import (
     missing_logs,
     replacements,
     served_as,
-    shortened_fact,
+    shortened_facts,
 )
 from forensics.rules.suspected import look_in
 from forensics.rules.wants import Artefact, Question, Want, from_offset, of
@@ -257,7 +258,7 @@ def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
 
 def _finding(history: History, shortened: ShortenedLog) -> Finding:
     inferences: tuple[str, ...] = ()
-    if shortened.confidence is Confidence.INFERRED:
+    if shortened.implied:
         inferences = (
             f"broker {shortened.replica} held everything below {shortened.end}: "
             + (
@@ -283,7 +284,12 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING if again else Severity.ERROR,
-        confidence=shortened.confidence,
+        weak=weak_points(
+            {
+                Weakness.END_IMPLIED: shortened.implied,
+                Weakness.LINES_BETWEEN: not history.coverage.whole(shortened.replica),
+            }
+        ),
         **place(history),
         replicas=(shortened.replica,),
         epochs=(shortened.epoch,) if shortened.epoch >= 0 else (),
@@ -294,7 +300,7 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
             f"reached {shortened.end}{'' if shortened.end_exact else ' at least'}, "
             f"and {_why(shortened, moved)}{refetched}"
         ),
-        facts=(shortened_fact(shortened),),
+        facts=shortened_facts(shortened),
         before={"log_end_offset": shortened.end},
         after={"log_end_offset": shortened.target},
         inferences=inferences,

@@ -36,7 +36,7 @@ from forensics.case import Case
 from forensics.replay.committed import committed, possible_losses
 from forensics.replay.coverage import Span
 from forensics.replay.directory import Ref
-from forensics.replay.history import Confidence, Fork, History
+from forensics.replay.history import Fork, History
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.omissions import unknown_writers
 from forensics.rules.finding import (
@@ -197,7 +197,6 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        confidence=Confidence.PROVEN,
         **place(history),
         replicas=tuple(sorted(sides)),
         epochs=tuple(

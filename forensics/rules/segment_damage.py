@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.compaction import NOT_CLEANED
-from forensics.replay.confidence import Weakness, weighed
+from forensics.replay.confidence import Bearers, Weakness, weak_points
 from forensics.replay.directory import Damage
 from forensics.replay.history import History
 from forensics.rules.finding import (
@@ -108,7 +108,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
     return Finding(
         rule=ID,
         severity=severity,
-        confidence=weighed({Weakness.MAYBE_NOT_COPIED: parted}),
+        weak=weak_points({Weakness.MAYBE_NOT_COPIED: parted}),
         **place(history),
         replicas=(broker,),
         subject={Severity.ERROR: "damage", Severity.WARNING: "gap"}.get(severity, "end"),
@@ -156,4 +156,4 @@ def _undamaged(history: History, broker: int) -> tuple[int, ...]:
     )
 
 
-RULE = Rule(ID, Severity.ERROR, "SEGMENTS DAMAGED", judge, __doc__ or "")
+RULE = Rule(ID, Severity.ERROR, "SEGMENTS DAMAGED", judge, __doc__ or "", Bearers.ONE)

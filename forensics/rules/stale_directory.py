@@ -35,8 +35,9 @@ import shlex
 
 from forensics.case import Case
 from forensics.case.log_directories import LogDirectory
+from forensics.replay.confidence import Bearers
 from forensics.replay.directory import Disk, LiveBy
-from forensics.replay.history import Confidence, History
+from forensics.replay.history import History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, judgement, place
 from forensics.rules.story import log_directory_at_hand, missing_data
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
@@ -116,7 +117,6 @@ def _finding(history: History, case: Case, broker: int, disk: Disk) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
-        confidence=Confidence.PROVEN,
         **place(history),
         replicas=(broker,),
         summary=summary,
@@ -159,4 +159,4 @@ def _end(offset: int | None) -> str:
     return "unknown" if offset is None else str(offset)
 
 
-RULE = Rule(ID, Severity.WARNING, "STALE DIRECTORY", judge, __doc__ or "")
+RULE = Rule(ID, Severity.WARNING, "STALE DIRECTORY", judge, __doc__ or "", Bearers.ONE)

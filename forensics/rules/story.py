@@ -116,6 +116,14 @@ def shortened_fact(shortened: ShortenedLog) -> Fact:
     return Fact(what, broker=shortened.replica, time=shortened.time, refs=shortened.refs)
 
 
+def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
+    """A log that came back shorter, after the line that states how long it had been, where one does."""
+    came_back, before = shortened_fact(shortened), shortened.end_ref
+    if before is None or before in shortened.refs:
+        return (came_back,)
+    return (Fact(before.note, broker=shortened.replica, refs=(before,)), came_back)
+
+
 SHORTENED_BY = {
     # A clean stop flushes the log (LogManager.shutdown), so this is another one.
     ShortenedBy.CLEAN_RESTART: "stale-directory",

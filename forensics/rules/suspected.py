@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from forensics.replay.history import Confidence, History
+from forensics.replay.confidence import Weakness
+from forensics.replay.history import History
 from forensics.replay.lineage import intersect, subtract
 from forensics.replay.log_dirs import Moved
 from forensics.replay.suspicions import Sign, Suspicion, suspicions
@@ -271,7 +272,7 @@ def _finding(
     return Finding(
         rule=suspect.rule,
         severity=list(Severity)[min(severity.rank + 1, len(Severity) - 1)],
-        confidence=Confidence.SUSPECTED,
+        weak=(Weakness.OTHERWISE_EXPLAINED,),
         **place(history),
         replicas=(one.replica,) if one.replica is not None else (),
         epochs=tuple(sorted({epoch for epoch in (one.since, one.epoch) if epoch >= 0})),

@@ -43,9 +43,9 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.committed import CommittedProof, committed, losses, possible_losses, refetched
-from forensics.replay.confidence import Weakness, weighed
+from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.deletions import kept
-from forensics.replay.history import Confidence, History, HwStatement, Truncation, TruncationReason
+from forensics.replay.history import History, HwStatement, Truncation, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, size, subtract
 from forensics.replay.stale_dirs import left_behind
 from forensics.replay.surviving_copies import holders
@@ -64,6 +64,7 @@ from forensics.rules.finding import (
 )
 from forensics.rules.story import (
     BOTH_LOGS,
+    leader_fact,
     loss_cause,
     missing_logs,
     possible_loss_of,
@@ -119,7 +120,7 @@ def _stated(history: History, truncation: Truncation) -> CommittedProof:
         truncation.epoch,
         truncation.lineage,
         own.end,
-        Confidence.PROVEN,
+        False,
         "stated in the same leader epoch",
         own.time,
         (own.ref,),
@@ -182,6 +183,7 @@ def _finding(
     history: History, truncation: Truncation, ranges: tuple[Range, ...], statement: HwStatement, gone: list[Range]
 ) -> Finding:
     lost = intersect(ranges, gone)
+    without = next((loss for loss in losses(history)[0] if lost and intersect(loss.ranges, lost)), None)
     times = times_stated(history, truncation)
     again = f", told {times:,} times" if times > 1 else ""
     leader = f"broker {truncation.leader}"
@@ -196,7 +198,7 @@ def _finding(
     bounded = _bounded(truncation)
     weak = {
         Weakness.END_BOUNDED: bounded,
-        Weakness.HIGH_WATERMARK_IMPLIED: statement.confidence is not Confidence.PROVEN,
+        Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
     }
     written = truncation.lineage.epoch_at(ranges[0][0])
     if lost:
@@ -213,9 +215,8 @@ def _finding(
     cause = "hw-truncation" if truncation.reason is TruncationReason.HIGH_WATERMARK else "unknown"
     if cause == "unknown" and epoch is not None and not had:
         cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
-    if cause == "unknown" and lost:  # the leader it cut for had followed who lacked them first
-        lacked = next(loss for loss in losses(history)[0] if intersect(loss.ranges, lost))
-        cause = loss_cause(history, lacked.epoch, lost[0][0], statement.epoch)
+    if cause == "unknown" and without is not None:  # the leader it cut for had followed who lacked them first
+        cause = loss_cause(history, without.epoch, lost[0][0], statement.epoch)
     inferences: tuple[str, ...] = ()
     if bounded:
         inferences = (
@@ -232,7 +233,7 @@ def _finding(
         else Severity.WARNING
         if settled or truncation.reason is TruncationReason.HIGH_WATERMARK
         else Severity.ERROR,
-        confidence=weighed(weak),
+        weak=weak_points(weak),
         **place(history),
         replicas=(truncation.replica,),
         epochs=tuple(sorted({e for e in (written, truncation.epoch) if e >= 0})),
@@ -242,7 +243,12 @@ def _finding(
             f"broker {truncation.replica} cut committed offsets {span_text(ranges)} ({count_text(ranges)}) from its "
             f"log in {epoch_text(truncation.epoch)}{again}; {outcome}"
         ),
-        facts=(statement_fact(statement), truncation_fact(truncation), *repeats_facts(history, truncation)),
+        facts=(
+            statement_fact(statement),
+            *((leader_fact(without.epoch, tuple(lost)),) if without is not None else ()),
+            truncation_fact(truncation),
+            *repeats_facts(history, truncation),
+        ),
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
         inferences=inferences,

@@ -27,7 +27,7 @@ Keep the logs of both brokers and of every controller; stop writes to the partit
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.history import Confidence, Epoch, History
+from forensics.replay.history import Epoch, History
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -80,7 +80,6 @@ def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        confidence=Confidence.PROVEN,
         **place(history),
         replicas=leaders,
         epochs=(number,),

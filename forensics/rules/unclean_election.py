@@ -38,7 +38,7 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.confidence import Weakness, weighed
+from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.elections import (
     elected_with_others,
@@ -227,7 +227,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        confidence=weighed({Weakness.UNCLEAN_IMPLIED: not (epoch.unclean or epoch.asked)}),
+        weak=weak_points({Weakness.UNCLEAN_IMPLIED: not (epoch.unclean or epoch.asked)}),
         **place(history),
         replicas=(epoch.leader,) if epoch.leader is not None else (),
         epochs=(epoch.epoch,),
@@ -244,7 +244,7 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
-        confidence=weighed({Weakness.UNCLEAN_IMPLIED: not epoch.unclean}),
+        weak=weak_points({Weakness.UNCLEAN_IMPLIED: not epoch.unclean}),
         **place(history),
         replicas=(epoch.leader,) if epoch.leader is not None else (),
         epochs=(epoch.epoch,),

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.committed import committed
-from forensics.replay.history import Confidence, History, Truncation
+from forensics.replay.confidence import Bearers
+from forensics.replay.history import History, Truncation
 from forensics.replay.lineage import Range, size, subtract
 from forensics.rules.finding import (
     Finding,
@@ -85,7 +86,6 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
     return Finding(
         rule=ID,
         severity=Severity.INFO,
-        confidence=Confidence.PROVEN,
         **place(history),
         replicas=(truncation.replica,),
         epochs=(truncation.epoch,) if truncation.epoch >= 0 else (),
@@ -104,4 +104,4 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
     )
 
 
-RULE = Rule(ID, Severity.INFO, "UNCOMMITTED TAIL CUT", judge, __doc__ or "")
+RULE = Rule(ID, Severity.INFO, "UNCOMMITTED TAIL CUT", judge, __doc__ or "", Bearers.ONE)

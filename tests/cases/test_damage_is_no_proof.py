@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.history import Confidence
+from forensics.replay.confidence import Confidence
 from forensics.result import Result
 from forensics.rules.finding import Severity
 

@@ -133,7 +133,7 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
             ((LEO, 14),),
         ),
         Expected(
-            "leo-regression", (2,), ((14, 21),), "error", "proven", "unflushed-tail", None, ((LEO, 21),), ((LEO, 14),)
+            "leo-regression", (2,), ((14, 21),), "error", "inferred", "unflushed-tail", None, ((LEO, 21),), ((LEO, 14),)
         ),
     ),
     "unclean-3.9.1": (
@@ -176,7 +176,7 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
     ),
     "bitflip-1.1.1": (Expected("segment-damage", (3,), (), "error", "proven", "unknown", 1),),
     "epochgarbled-2.8.2": (Expected("epoch-divergence", (2,), (), "error", "proven", "damaged-epoch-file"),),
-    "frozenctl-2.8.2": (Expected("hw-above-isr-member", (1, 2), ((107, 700),), "warning", "proven", "unknown"),),
+    "frozenctl-2.8.2": (Expected("hw-above-isr-member", (1, 2), ((107, 700),), "warning", "inferred", "unknown"),),
     "hwback-4.1.1": (
         Expected("hw-regression", (1,), (), "error", "proven", "manual-edit", None, ((HW, 25),), ((HW, 10),)),
     ),
@@ -195,7 +195,7 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
             (2,),
             ((18, 32),),
             "warning",
-            "proven",
+            "inferred",
             "stale-directory",
             None,
             ((LEO, 32),),

@@ -9,7 +9,7 @@ import pytest
 
 from forensics.replay.directory import Ref
 from forensics.replay.elections import maybe_eligible, outside_isr
-from forensics.replay.history import Confidence, Epoch, History
+from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import Range, merge
 from forensics.rules.finding import Finding, Severity
 from tests.incident import Incident
@@ -185,7 +185,7 @@ def test_of_two_directories_that_know_the_same_epochs_the_live_one_is_not_known(
 
 
 def test_an_earlier_life_with_an_id_keeps_its_fingerprint() -> None:
-    made = {"rule": "x", "severity": Severity.ERROR, "confidence": Confidence.PROVEN, "topic": "orders"}
+    made = {"rule": "x", "severity": Severity.ERROR, "topic": "orders"}
     prints = [
         Finding(**made, partition=0, summary="", topic_id=name, incarnation=life).fingerprint
         for name, life in (("one", 0), ("one", 1), (None, 0), (None, 1))

@@ -3,23 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from forensics.replay.confidence import Bearer, Weakness, weighed
-from forensics.replay.history import Confidence
+from forensics.replay.confidence import TESTIMONY, Bearer, Bearers, Confidence, Weakness, borne, weak_points, weighed
 from forensics.result import Result
+from forensics.rules import RULES
+from forensics.rules.finding import Evidence, Finding, Severity
+from forensics.rules.proof import shown
 
 Scanned = Callable[[Path], Result]
+
+SERVER = Bearer(1, "broker-log", "broker-1/server.log")
 
 
 @pytest.mark.parametrize("weakness", Weakness)
 def test_one_weakness_is_enough(weakness: Weakness) -> None:
     sound = dict.fromkeys(Weakness, False)
-    assert weighed(sound) is Confidence.PROVEN
-    assert weighed({**sound, weakness: True}) is Confidence.INFERRED
-    assert weighed({}) is Confidence.PROVEN
+    assert weighed(weak_points(sound)) is Confidence.PROVEN
+    assert weighed(weak_points({**sound, weakness: True})) is not Confidence.PROVEN
+
+
+def test_what_something_else_explains_is_suspected_whatever_else_is_weak() -> None:
+    assert weighed([Weakness.END_BOUNDED, Weakness.OTHERWISE_EXPLAINED]) is Confidence.SUSPECTED
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Bearer(2, "broker-log", "broker-2/server.log"),
+        Bearer(2, "broker-log", "all.log"),
+        Bearer(1, "broker-log", "broker-1/state-change.log"),
+        Bearer(1, "broker-log", "broker-1/state-change.log.2024-05-01-10"),
+        Bearer(1, "offset-checkpoint", "broker-1/data/replication-offset-checkpoint"),
+        Bearer(1, "segment", "broker-1/data/orders-0/00000000000000000000.log"),
+    ],
+)
+def test_two_files_written_apart_prove(other: Bearer) -> None:
+    assert borne([SERVER, other], Bearers.TWO) == ()
+
+
+@pytest.mark.parametrize(
+    "bearers",
+    [
+        [],
+        [SERVER],
+        [SERVER, SERVER],
+        [SERVER, Bearer(1, "broker-log", "broker-1/server.log.2024-05-01-10")],
+        [SERVER, Bearer(1, "broker-log", "broker-1/server.log.1")],
+        [Bearer(1, "broker-log", "ticket", excerpt=True), Bearer(2, "broker-log", "ticket", excerpt=True)],
+    ],
+)
+def test_one_file_alone_does_not_prove_what_happened(bearers: list[Bearer]) -> None:
+    """Neither do the rotated pieces of one log, nor brokers whose lines somebody put into one excerpt."""
+    assert borne(bearers, Bearers.TWO) == (Weakness.ONE_BEARER,)
+    assert borne(bearers, Bearers.ONE) == ()
+
+
+def test_an_excerpt_beside_a_log_is_a_second_bearer() -> None:
+    assert borne([SERVER, Bearer(2, "broker-log", "ticket", excerpt=True)], Bearers.TWO) == ()
+
+
+@pytest.mark.parametrize("artefact", sorted(TESTIMONY))
+def test_a_trace_is_testimony(artefact: str) -> None:
+    assert borne([Bearer(1, artefact, "trace.jsonl")], Bearers.TWO) == ()
 
 
 def test_a_finding_knows_what_bears_it(sample_traces: Path, scanned: Scanned) -> None:
@@ -29,8 +78,28 @@ def test_a_finding_knows_what_bears_it(sample_traces: Path, scanned: Scanned) ->
     assert fork.bearers == tuple(Bearer(b, "segment", str(folder / f"broker-{b}" / file)) for b in (1, 2, 3))
 
 
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.bearers is Bearers.TWO], ids=lambda rule: rule.id)
+def test_no_rule_proves_from_one_log(rule: object) -> None:
+    """And the finding says what would prove it."""
+    made = Finding(rule=rule.id, severity=Severity.ERROR, topic="orders", partition=0, summary="")  # type: ignore[attr-defined]
+    line = Evidence("server.log", None, 1, None, "", broker=1, artefact="broker-log")
+    one = shown(made, (line, replace(line, line=2)))
+    assert (one.confidence, one.uncertain) == (Confidence.INFERRED, (Weakness.ONE_BEARER.value,))
+    assert shown(made, (line, replace(line, path="state-change.log"))).confidence is Confidence.PROVEN
+
+
+def test_rules_that_one_file_proves() -> None:
+    """Those whose findings are about what a file holds, or cost nothing."""
+    assert [rule.id for rule in RULES if rule.bearers is Bearers.ONE] == [
+        "checkpoint-contradiction",
+        "segment-damage",
+        "stale-directory",
+        "uncommitted-truncation",
+        "evidence-gap",
+    ]
+
+
 def test_every_proven_loss_has_two_bearers(sample_traces: Path, scanned: Scanned) -> None:
-    """Of the samples; nothing demands it yet."""
     losses = [
         finding
         for folder in sorted(path.parent for path in sample_traces.glob("*/truth.json"))
@@ -38,4 +107,4 @@ def test_every_proven_loss_has_two_bearers(sample_traces: Path, scanned: Scanned
         if finding.rule == "committed-data-lost" and finding.confidence is Confidence.PROVEN
     ]
     assert losses
-    assert all(len(finding.bearers) >= 2 for finding in losses)
+    assert all(len({bearer.written_as for bearer in finding.bearers}) >= 2 for finding in losses)

@@ -17,7 +17,6 @@ from forensics.replay.crosscheck import (
 )
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import (
-    Confidence,
     Epoch,
     Fork,
     History,
@@ -62,7 +61,7 @@ def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_t
     history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(1, *steps)]}
     history.disks = {1: Disk(lineage=Lineage(on_disk), end=30)}
-    shortened = ShortenedLog(1, 0, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
+    shortened = ShortenedLog(1, 0, 23, 21, Lineage(((0, 0),)), None, (LINE,), False)
     unexplained, lines = found_shorter_unexplained(history, shortened, 5)
     assert unexplained == missing
     why = "its files hold other records from offset 16 on than its lines imply"
@@ -86,7 +85,7 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
     history.role_spans = {1: [role_span(0)]}
     history.epochs = {0: Epoch(0, leader=2, start=0, leader_took_up=True)}
     history.epochs[1] = Epoch(1, leader=2, start=16, isr=[(frozenset(isr), LINE)], isr_elected=how, leader_took_up=True)
-    said = HwStatement(1, 0, Lineage(((0, 0),)), hw, Confidence.PROVEN, "printed", None, (LINE,))
+    said = HwStatement(1, 0, Lineage(((0, 0),)), hw, False, "printed", None, (LINE,))
     assert beyond_lines(history, said) == known
 
 
@@ -108,7 +107,7 @@ def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
     history.epochs[1] = Epoch(
         1, leader=leader, start=16, isr=[(frozenset(isr), LINE)], isr_elected=True, leader_took_up=True
     )
-    said = HwStatement(1, 0, Lineage(((0, 0),)), 30, Confidence.PROVEN, "printed", None, (LINE,))
+    said = HwStatement(1, 0, Lineage(((0, 0),)), 30, False, "printed", None, (LINE,))
     assert beyond_lines(history, said) == known
 
 
@@ -231,7 +230,7 @@ def test_records_that_the_leader_has_as_another_copy_has_them_are_not_lost(
         0: Epoch(0, leader=1, start=0, leader_took_up=True, lineage=old),
         2: Epoch(2, leader=3, start=43, leader_took_up=True, lineage=new),
     }
-    history.statements = [HwStatement(1, 0, old, 80, Confidence.PROVEN, "with which it returned", None, (LINE,), True)]
+    history.statements = [HwStatement(1, 0, old, 80, False, "with which it returned", None, (LINE,), True)]
     (loss,), unclear = losses(history)
     assert list(loss.ranges) == gone
     assert unclear == ([] if gone == [(43, 80)] else [(43, 50)])
@@ -267,5 +266,5 @@ def test_of_an_epoch_that_nobody_names_no_lines_are_there(named: bool, later: tu
     history.role_spans = {1: [role_span(1), *(role_span(number, run=2) for number in later)]}
     history.epochs = {number: Epoch(number, leader=2) for number in range(1, 5)}
     history.coverage = whole(1, unnamed=() if named else (3,))
-    shortened = ShortenedLog(1, 1, 23, 21, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
+    shortened = ShortenedLog(1, 1, 23, 21, Lineage(((0, 0),)), None, (LINE,), False)
     assert found_shorter_unexplained(history, shortened, 5) == (missing, None)

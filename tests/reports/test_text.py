@@ -14,7 +14,7 @@ from forensics.case import Reading
 from forensics.engines.local import scan
 from forensics.reports.text import BRIEF, FULL, Incident, clock, incidents, plain, render
 from forensics.result import Result
-from forensics.rules.finding import Action, Confidence, Finding, Severity
+from forensics.rules.finding import Action, Finding, Severity
 
 Scanned = Callable[[Path], Result]
 
@@ -24,7 +24,6 @@ def finding(**values: object) -> Finding:
     given: dict[str, object] = {
         "rule": "committed-data-lost",
         "severity": Severity.CRITICAL,
-        "confidence": Confidence.PROVEN,
         "topic": "orders",
         "partition": 0,
         "summary": "records are gone",

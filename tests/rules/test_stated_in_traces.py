@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.replay.history import Confidence
+from forensics.replay.confidence import Confidence
 from forensics.rules.finding import Verdict
 from tests.rules.traced import LEADS, Line, judged, said
 

@@ -29,7 +29,8 @@ from forensics.replay.history import History
 from forensics.replay.partitions import of_process
 from forensics.replay.timeline import changes
 from forensics.result import borne_by, located
-from forensics.rules.finding import Evidence, Finding, Judgement
+from forensics.rules.finding import Evidence, Judgement
+from forensics.rules.proof import proved
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
 
 SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
@@ -357,11 +358,7 @@ def _proven(judgement: Judgement, evidence: Mapping[Ref, Evidence]) -> Judgement
     """The judgement, its findings with the places that prove them; what stands in text files is yet to be read."""
     if not judgement.findings:
         return judgement
-    return replace(judgement, findings=tuple(_with(finding, evidence) for finding in judgement.findings))
-
-
-def _with(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
-    return replace(finding, evidence=tuple(evidence[ref] for ref in finding.refs if ref in evidence))
+    return replace(judgement, findings=tuple(proved(finding, evidence) for finding in judgement.findings))
 
 
 def evidence_of(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:

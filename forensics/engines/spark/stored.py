@@ -29,6 +29,7 @@ from forensics.replay.history import History
 from forensics.result import Result, ordered, problems_of
 from forensics.rules.finding import Finding, Judgement
 from forensics.rules.known_problems import KNOWN_PROBLEMS
+from forensics.rules.proof import shown
 from forensics.rules.stated_problems import Problem, stated
 from parsers.schema import BATCHES, Kind
 from parsers.sources import Source
@@ -106,7 +107,7 @@ class Stored:
 
         def proven(finding: Finding) -> Finding:
             found = evidence.get((finding.cluster, finding.fingerprint, finding.summary), ())
-            return replace(finding, evidence=found)
+            return shown(finding, found)
 
         again = [
             (history, [replace(one, findings=tuple(proven(f) for f in one.findings)) for one in judgements])

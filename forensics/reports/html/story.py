@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forensics.case.quotes import LONGEST
-from forensics.replay.history import Confidence
+from forensics.replay.confidence import Confidence, Weakness
 from forensics.replay.lineage import size
 from forensics.reports.html.wording import Namer, namer, number, offsets, plain, plural, sentence, shortener
 from forensics.result import Partition, Result
@@ -128,6 +128,13 @@ def stories(result: Result, number_of: dict[int, int]) -> Stories:
     )
 
 
+def _why_inferred(finding: Finding) -> list[str]:
+    """Why a finding is not proven, besides what its ``uncertain`` says."""
+    if finding.confidence is not Confidence.INFERRED:
+        return []
+    return [one.value for one in finding.weak if one is not Weakness.ONE_BEARER]
+
+
 def _story(
     finding: Finding, partition: Partition, panel: int, position: int, short: Callable[[str], str], called: Namer
 ) -> Story:
@@ -153,9 +160,7 @@ def _story(
         )
         before = lane if lane >= 0 else before
     judgement = partition.judgements[finding.rule]
-    doubts = [*finding.uncertain, *want_texts(judgement.missing, partition.history.name)]
-    if finding.confidence is Confidence.INFERRED:
-        doubts.insert(0, "this finding rests on what the protocol implies, not only on what lines and bytes state")
+    doubts = [*_why_inferred(finding), *finding.uncertain, *want_texts(judgement.missing, partition.history.name)]
     others = [
         rule
         for rule, other in partition.judgements.items()

@@ -1,0 +1,33 @@
+"""A finding with the places that show it: only then is it known what bears it, and so whether it is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from forensics.replay.confidence import Bearers, Weakness, borne
+from forensics.replay.directory import Ref
+from forensics.rules import RULES
+from forensics.rules.finding import Evidence, Finding
+
+_NEEDED: Mapping[str, Bearers] = {rule.id: rule.bearers for rule in RULES}
+
+
+def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
+    """A finding as its rule made it, with the place behind each reference; see ``shown``."""
+    return shown(finding, tuple(evidence[ref] for ref in finding.refs if ref in evidence))
+
+
+def shown(finding: Finding, evidence: tuple[Evidence, ...]) -> Finding:
+    """A finding as its rule made it, with its evidence and with what is weak because of it.
+
+    Args:
+        finding: as its rule made it.
+        evidence: the places that show it.
+    """
+    found = replace(finding, evidence=evidence)
+    weak = borne(found.bearers, _NEEDED[finding.rule])
+    if not weak:
+        return found
+    open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(one.value for one in weak)
+    return replace(found, weak=(*found.weak, *weak), uncertain=(*found.uncertain, *open_))

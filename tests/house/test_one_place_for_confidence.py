@@ -1,0 +1,48 @@
+"""How sure a conclusion is, is weighed in one module: all others only name what is weak."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import forensics
+
+WEIGHS = "forensics.replay.confidence"
+
+NAMES_A_CONFIDENCE = {
+    "forensics.replay.timeline": "a column of a documented table says how each single value is known",
+}
+"""Modules outside reports that may name a member of Confidence, and what for. Reports may: they show it."""
+
+
+def _modules() -> Iterator[str]:
+    for one in pkgutil.walk_packages(forensics.__path__, "forensics."):
+        if one.name != WEIGHS and not one.name.startswith("forensics.reports."):
+            yield one.name
+
+
+def members(source: str) -> list[int]:
+    """Lines that name a member of Confidence."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Confidence"
+    ]
+
+
+@pytest.mark.parametrize("module", sorted(_modules()))
+def test_nobody_else_decides_what_is_proven(module: str) -> None:
+    found = importlib.util.find_spec(module)
+    assert found is not None
+    assert found.origin is not None
+    named = members(Path(found.origin).read_text(encoding="utf-8"))
+    assert bool(named) == (module in NAMES_A_CONFIDENCE), f"{module} names a confidence in lines {named}"
+
+
+def test_the_check_sees_a_member() -> None:
+    assert members("made = Finding(confidence=Confidence.PROVEN)") == [1]
