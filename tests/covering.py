@@ -30,4 +30,4 @@ def holed(coverage: Coverage, *brokers: int) -> Coverage:
 
 def missing_within(history: History) -> set[int]:
     """Replicas of which lines are missing between their first and their last one."""
-    return {*history.coverage.missing_in(Span.WITHIN)}
+    return {*history.coverage.shown_missing(Span.WITHIN)}

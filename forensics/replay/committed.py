@@ -65,7 +65,7 @@ def committed(
     """
     ranges: list[Range] = []
     used: list[HwStatement] = []
-    contested, gaps = history.contested, history.coverage.missing_in(Span.WITHIN)
+    contested, gaps = history.contested, history.coverage.shown_missing(Span.WITHIN)
     for statement in history.statements:
         own = statement.epoch == UNKNOWN and statement.replica == replica and statement.replica not in gaps
         own = own and statement.how != LEFT_BEHIND

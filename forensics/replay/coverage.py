@@ -26,6 +26,14 @@ A trace may claim that it states each change of some replicas. Inside that claim
 Kafka would have printed besides, so no omission counts for such a replica.
 
 What rests on files (segments, checkpoints) needs no coverage: a file states what it holds.
+
+So there are two questions, and each has methods of its own:
+
+* *May I conclude something from an absent line?* ``whole``, ``throughout`` and ``has`` say so. For a silent broker
+  they say no.
+* *What shows that lines are missing?* ``shown_missing`` and ``shown_by`` say so, to word what is asked for, and
+  ``is_shown_missing`` says whether anything does. Their silence proves nothing: nothing shows that lines of a silent
+  broker are missing either. A house test lists the modules that may ask this.
 """
 
 from __future__ import annotations
@@ -159,7 +167,7 @@ class Coverage:
             return Extent.SILENT
         if span is Span.WITHIN and printed != BOTH:
             return Extent.PARTLY
-        return Extent.PARTLY if replica is not None and self.gap(replica, span) else Extent.WHOLE
+        return Extent.PARTLY if self.is_shown_missing(replica, span) else Extent.WHOLE
 
     def whole(self, replica: int | None, *spans: Span) -> bool:
         """Whether an absent line of a replica is proof in all of these spans; if none is given, within its lines."""
@@ -175,14 +183,24 @@ class Coverage:
         That licenses silence about this one thing: "no truncation" of the log, "no other role" of the roles.
         """
         printed = self.printed.get(replica, frozenset()) if replica is not None else frozenset()
-        return what in printed and replica is not None and not self.gap(replica, Span.WITHIN)
+        return what in printed and not self.is_shown_missing(replica, Span.WITHIN)
 
-    def gap(self, replica: int, span: Span) -> MissingLines | None:
-        """What shows that lines of a replica are missing in a span, the first found; None where nothing does."""
-        return next((one for one in self.missing.get(replica, ()) if one.span is span), None)
+    def is_silent(self, replica: int | None) -> bool:
+        """Whether no line of this broker about its replica is in the evidence."""
+        return self.extent(replica) is Extent.SILENT
 
-    def missing_in(self, *spans: Span) -> dict[int, MissingLines]:
-        """Replicas of whose lines some are missing in any of these spans, and what shows it, the first found."""
+    def is_shown_missing(self, replica: int | None, *spans: Span) -> bool:
+        """Whether something shows that lines of a replica are missing in any of these spans.
+
+        False is no licence: nothing shows that of a silent broker either.
+        """
+        return any(one.span in spans for one in self.missing.get(replica, ())) if replica is not None else False
+
+    def shown_missing(self, *spans: Span) -> dict[int, MissingLines]:
+        """Replicas of which something shows that lines are missing in any of these spans, and what does, first found.
+
+        A replica that is not among them may be silent, so nothing follows from that.
+        """
         found = {replica: self._first(replica, spans) for replica in sorted(self.missing)}
         return {replica: one for replica, one in found.items() if one is not None}
 

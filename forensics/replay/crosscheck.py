@@ -75,7 +75,7 @@ def found_shorter_unexplained(
     unnamed = history.coverage.unnamed
     if any(shortened.epoch < number < min(later, default=number + 1) for number in unnamed):
         return True, None  # of an epoch that no line names no replica's lines are there
-    if history.coverage.gap(shortened.replica, Span.WITHIN):
+    if history.coverage.is_shown_missing(shortened.replica, Span.WITHIN):
         return True, None
     at = _parts_from_files(history, shortened.replica, shortened.lineage, shortened.target)
     if at is None or _cut_since(history, shortened.replica, at, row):
@@ -163,7 +163,7 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     later = [e for n, e in sorted(history.epochs.items()) if n > told and e.leader_took_up]
     # Whoever was in its ISR was told of it: lines are missing.
     untold = any(broker in isr for e in later for isr, _ in e.isr)
-    if not untold and history.coverage.gap(broker, Span.AFTER) is None:
+    if not untold and not history.coverage.is_shown_missing(broker, Span.AFTER):
         return None
     starts = (e.start if e.start is not None else e.start_low for e in later)
     return next((start for start in starts if start < statement.high_watermark), None)

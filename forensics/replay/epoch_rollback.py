@@ -76,7 +76,7 @@ def begun_twice(history: History) -> list[EpochRollback]:
     what lies below as it had it (KIP-101). Where lines are missing they may have told of a deletion, which leaves two
     beginnings as well.
     """
-    if history.coverage.missing_in(Span.WITHIN):
+    if history.coverage.shown_missing(Span.WITHIN):
         return []
     first: dict[int, tuple[int, int, Ref]] = {}
     # A leader that deleted what lies below knows the epochs from there on, and who follows it keeps its own below.

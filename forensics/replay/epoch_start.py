@@ -90,8 +90,8 @@ def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
     """Whether a replica may have come into the ISR of an epoch with no line on it: lines of it and of the leader are
     missing.
     """
-    led = history.coverage.gap(epoch.leader, Span.WITHIN) if epoch.leader is not None else None
-    return not epoch.isr_from_leader and led is not None and _lines_missing(before, epoch)
+    led = history.coverage.is_shown_missing(epoch.leader, Span.WITHIN)
+    return not epoch.isr_from_leader and led and _lines_missing(before, epoch)
 
 
 def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
@@ -353,7 +353,7 @@ class EpochStart:
         """The least log end offset that the epoch's leader is known to have had in it, and who says so: the leader, or
         a follower that was above it and heard where it ended. The epoch began no later, as a leader's log only grows.
         """
-        gaps = self.history.coverage.missing_in(Span.WITHIN)
+        gaps = self.history.coverage.shown_missing(Span.WITHIN)
         again = [n for n, e in self.history.epochs.items() if e.leader == leader]
         if leader in gaps or epoch.other_leaders:
             return None

@@ -102,7 +102,7 @@ class HwAttribution(EpochStart):
         """A follower's log below an offset where its leader's epochs took nothing of it: its leader's (KIP-101)."""
         epoch = self.history.epochs.get(role_span.epoch)
         asked = role_span.role is Role.FOLLOWER and role_span.fetched and not role_span.steps
-        asked = asked and self.history.coverage.gap(broker, Span.WITHIN) is None
+        asked = asked and not self.history.coverage.is_shown_missing(broker, Span.WITHIN)
         if epoch is None or not asked or (role_span.start_end or 0) < end or self.history.protocol == "hw":
             return None
         return epoch.lineage if epoch.leader != broker and epoch.lineage.entries else None

@@ -47,7 +47,7 @@ def _first(history: History, truncation: Truncation, epoch: Epoch) -> bool:
     """Whether a replica truncated before it can have fetched anything from the leader of an epoch."""
     spans = history.role_spans.get(truncation.replica, [])
     here = [position for position, role_span in enumerate(spans) if role_span.epoch == truncation.epoch]
-    if not here or history.coverage.gap(truncation.replica, Span.WITHIN) is not None:
+    if not here or history.coverage.is_shown_missing(truncation.replica, Span.WITHIN):
         return False
     now = spans[here[0]]
     first = bool(now.steps) and now.steps[0].refs == truncation.refs and now.role is Role.FOLLOWER

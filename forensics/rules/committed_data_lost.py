@@ -106,7 +106,7 @@ def judge(history: History, case: Case) -> Judgement:
         findings += (_lacking(history, case, lacking),)
     missing: list[Want] = []
     left = left_with_less(history)
-    partly = history.coverage.missing_in(*Span)
+    partly = history.coverage.shown_missing(*Span)
     unseen = sorted(b for b in members(history, case) if b in partly or not on_disk(history, b))
     if left is not None and unseen:
         missing.append(
@@ -194,7 +194,7 @@ def _undated(history: History, case: Case, unclear: list[Range]) -> Want:
         return Want(Question.EPOCHS_OF_RECORDS, ways, offsets=offsets)
     old = history.protocol == "hw"
     question = Question.WRITER_OF_OLD_RECORDS if old else Question.WRITER_OF_RECORDS
-    return Want(question, (of(history.coverage.missing_in(*Span), *BOTH_LOGS),), offsets=offsets)
+    return Want(question, (of(history.coverage.shown_missing(*Span), *BOTH_LOGS),), offsets=offsets)
 
 
 def _witnesses(history: History, epoch: Epoch) -> tuple[Collect, ...]:
@@ -486,7 +486,7 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
         and (_end_gone(history, possible_loss) or _had_more(history, possible_loss, loss))
     ]
     last = history.epochs.get(loss.lineage.epoch_at(loss.ranges[-1][1] - 1))
-    if last is not None and last.leader in history.coverage.missing_in(Span.BEFORE):
+    if last is not None and last.leader in history.coverage.shown_missing(Span.BEFORE):
         unknown.append(last)  # its lines begin after it led
     beyond = tuple(
         f"more may be lost: how far {leader_text(epoch)} had committed beyond offset {loss.ranges[-1][1]} is not in "

@@ -83,14 +83,14 @@ def _further(history: History) -> list[Fact]:
     files know whose broker's lines end earlier.
     """
     facts = []
-    within = history.coverage.missing_in(Span.WITHIN)
+    within = history.coverage.shown_missing(Span.WITHIN)
     for broker, one in within.items():
         facts.append(Fact(one.text, broker=broker, refs=(one.ref,) if one.ref is not None else ()))
-    for broker in sorted(history.coverage.missing_in(Span.BEFORE).keys() - within.keys()):
+    for broker in sorted(history.coverage.shown_missing(Span.BEFORE).keys() - within.keys()):
         for first in [role_span for role_span in history.role_spans[broker] if role_span.epoch >= 0][:1]:
             text = f"its lines begin in leader epoch {first.epoch}"
             facts.append(Fact(text, broker=broker, time=first.time, refs=tuple(first.refs[:1])))
-    for broker in history.coverage.missing_in(Span.AFTER):
+    for broker in history.coverage.shown_missing(Span.AFTER):
         disk = history.disks.get(broker)
         found = [] if disk is None else [*disk.refs.items(), *((epoch, ref) for epoch, _, ref in disk.entries)]
         if found:

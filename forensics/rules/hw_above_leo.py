@@ -110,7 +110,7 @@ def _compared(history: History, case: Case, broker: int, findings: list[Finding]
 def _partial(history: History, broker: int) -> Want | None:
     """What would tell whether the end of a replica's log is missing from the copy alone; None where it is not."""
     copy = history.copies.get(broker)
-    lines = history.coverage.gap(broker, Span.AFTER) is None
+    lines = not history.coverage.is_shown_missing(broker, Span.AFTER)
     if copy is None or (copy.end and lines):
         return None
     end = history.replicas[broker].end

@@ -53,7 +53,7 @@ def judge(history: History, case: Case) -> Judgement:
         else:
             groups.setdefault((regression.replica, regression.epoch, regression.kind), []).append(regression)
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
-    ends_early = history.coverage.missing_in(Span.AFTER)
+    ends_early = history.coverage.shown_missing(Span.AFTER)
     wishes = [
         Want(
             Question.STILL_LED,
@@ -71,7 +71,7 @@ def _another_role(history: History, regression: Regression) -> bool:
     """Whether a replica may not have led any more: its files know later epochs than the last one its lines tell of."""
     spans = history.role_spans.get(regression.replica, ())
     last = max((role_span.epoch for role_span in spans), default=-1)
-    ends_early = history.coverage.gap(regression.replica, Span.AFTER) is not None
+    ends_early = history.coverage.is_shown_missing(regression.replica, Span.AFTER)
     return regression.kind is RegressionKind.LEADER and ends_early and regression.epoch == last
 
 

@@ -169,7 +169,7 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
     current = history.current
     known = current is not None and not current.other_leaders and not history.epoch_rollbacks
     # Whose lines end before its files do may have been followed by another leader.
-    after = history.coverage.missing_in(Span.AFTER)
+    after = history.coverage.shown_missing(Span.AFTER)
     unknown = history.coverage.shown_by(*unknown_writers.OMISSIONS)
     known = known and current is not None and current.leader not in after and not unknown
     # Nor has a leader that was cut since, in a role that no line tells, led to the end.

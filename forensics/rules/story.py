@@ -387,7 +387,7 @@ def missing_logs(history: History, case: Case) -> list[Want]:
     wanted = sorted(members(history, case))
     absent = [] if wanted else [Want(Question.ANY_LINES, (anywhere(*BOTH_LOGS),))]
     for broker in wanted:
-        if history.coverage.gap(broker, Span.WITHIN) is None and not history.coverage.whole(broker):
+        if not history.coverage.is_shown_missing(broker, Span.WITHIN) and not history.coverage.whole(broker):
             files = [file for what, file in LOG_FILES.items() if not history.coverage.has(broker, what)]
             absent.append(Want(Question.ITS_LINES, (of([broker], *files),)))
     return [*absent, *more_lines(history)]
@@ -395,7 +395,7 @@ def missing_logs(history: History, case: Case) -> list[Want]:
 
 def more_lines(history: History) -> list[Want]:
     """Replicas of whose lines some are missing, and which."""
-    within = history.coverage.missing_in(Span.WITHIN)
+    within = history.coverage.shown_missing(Span.WITHIN)
     spans = (
         (Question.LINES_BETWEEN, Span.WITHIN),
         (Question.EARLIER_LINES, Span.BEFORE),
@@ -404,7 +404,7 @@ def more_lines(history: History) -> list[Want]:
     return [
         Want(question, (of([broker], *BOTH_LOGS),), because=one.text)
         for question, span in spans
-        for broker, one in history.coverage.missing_in(span).items()
+        for broker, one in history.coverage.shown_missing(span).items()
         if span is Span.WITHIN or broker not in within
     ]
 
@@ -506,7 +506,7 @@ def any_leader() -> Want:
 
 def roles_not_seen(history: History, case: Case) -> list[int]:
     """Replicas whose own lines on their roles are not in the evidence, or not all of them."""
-    partly = history.coverage.missing_in(*Span)
+    partly = history.coverage.shown_missing(*Span)
     has_roles = (b for b in members(history, case) if history.coverage.has(b, Printed.ROLES) and b not in partly)
     return sorted(members(history, case) - {*has_roles})
 

@@ -125,7 +125,7 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
 
 def _ends_early(history: History, broker: int | None) -> bool:
     """Whether a replica's lines end before its files do."""
-    return broker in history.coverage.missing_in(Span.AFTER)
+    return broker in history.coverage.shown_missing(Span.AFTER)
 
 
 def _end_early(history: History) -> bool:
@@ -134,7 +134,7 @@ def _end_early(history: History) -> bool:
     """
     latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
     last = history.epochs.get(latest)
-    partly = history.coverage.missing_in(Span.WITHIN)
+    partly = history.coverage.shown_missing(Span.WITHIN)
     spans = [(broker, role_span) for broker in partly for role_span in history.role_spans.get(broker, [])[-1:]]
     return any(
         role_span.epoch >= latest or (last is not None and last.leader == broker)

@@ -58,4 +58,4 @@ def test_a_broker_that_is_down_in_a_rolling_restart_has_a_whole_log() -> None:
     result = scanned("rollmid-0.10.2.2")
     assert {(finding.rule, finding.severity.value) for finding in result.findings} == {(CUT, "warning")}
     assert {rule for _, rule in unknown(result)} == {"uncommitted-truncation"}
-    assert not any(p.history.coverage.missing_in(Span.WITHIN, Span.AFTER) for p in result.partitions)
+    assert not any(p.history.coverage.shown_missing(Span.WITHIN, Span.AFTER) for p in result.partitions)

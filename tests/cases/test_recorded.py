@@ -535,7 +535,7 @@ def test_a_leader_that_follows_with_less_than_it_gave_lacks_lines(tmp_path: Path
     without(folder, "17:19:51,658", "17:20:08,400")
     (partition,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-3")
     assert partition.judgements["leo-regression"].verdict == UNKNOWN
-    missing = partition.history.coverage.gap(1, Span.WITHIN)
+    missing = partition.history.coverage.shown_missing(Span.WITHIN).get(1)
     assert missing is not None
     assert missing.text.startswith("a follower had fetched up to 16 from it in epoch 0")
 
@@ -574,7 +574,7 @@ def test_a_process_that_had_started_has_no_log_to_load(tmp_path: Path) -> None:
     without(folder, "00:21:32,164", "00:21:40,749")
     (partition,) = scan([str(folder)]).partitions
     assert partition.judgements[LOSS].verdict == partition.judgements[CUT].verdict == UNKNOWN
-    missing = partition.history.coverage.gap(1, Span.WITHIN)
+    missing = partition.history.coverage.shown_missing(Span.WITHIN).get(1)
     assert missing is not None
     assert missing.text == "it had started without this log, and no line shows where the log came from"
 

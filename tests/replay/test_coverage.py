@@ -34,11 +34,11 @@ def test_what_is_missing_in_one_span_leaves_the_others_whole() -> None:
     assert coverage.whole(1)
     assert not coverage.throughout(1)
     assert coverage.whole(1, Span.WITHIN, Span.AFTER)
-    assert {b: one.text for b, one in coverage.missing_in(*Span).items()} == {
+    assert {b: one.text for b, one in coverage.shown_missing(*Span).items()} == {
         1: "its lines begin in leader epoch 3",
         2: "its lines end at 7",
     }
-    assert [*coverage.missing_in(Span.AFTER)] == [*coverage.shown_by(EARLY)] == [2]
+    assert [*coverage.shown_missing(Span.AFTER)] == [*coverage.shown_by(EARLY)] == [2]
 
 
 def test_lines_missing_within_make_neither_of_the_two_files_whole() -> None:
@@ -91,7 +91,7 @@ def test_a_contradiction_lowers_coverage_before_anything_follows_from_silence(tm
     incident[2].leads(30, 2, 40, 40, [2, 3])
     incident[3].follows(30, 2, 2, 40, 40)
     history = incident.history()
-    missing = history.coverage.gap(3, Span.WITHIN)
+    missing = history.coverage.shown_missing(Span.WITHIN).get(3)
     assert missing is not None
     assert missing.shown_by == "followed-untruncated"
     assert not history.coverage.whole(3)
@@ -102,4 +102,4 @@ def test_nothing_is_known_of_a_broker_that_left_nothing() -> None:
     coverage = Coverage()
     assert coverage.extent(1) is Extent.SILENT
     assert not coverage.has(1, Printed.LOG)
-    assert coverage.missing_in(*Span) == {}
+    assert coverage.shown_missing(*Span) == {}
