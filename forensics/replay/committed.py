@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from forensics.replay.coverage import Span
+from forensics.replay.coverage import Printed
 from forensics.replay.deletions import kept
 from forensics.replay.elections import elected_isr, elected_with_others, from_eligible, latest_isr_stated, outside_isr
 from forensics.replay.epoch_rollback import stepped_down
@@ -65,9 +65,9 @@ def committed(
     """
     ranges: list[Range] = []
     used: list[HwStatement] = []
-    contested, gaps = history.contested, history.coverage.shown_missing(Span.WITHIN)
+    contested, truncations_told = history.contested, history.coverage.has(replica, Printed.LOG)
     for statement in history.statements:
-        own = statement.epoch == UNKNOWN and statement.replica == replica and statement.replica not in gaps
+        own = statement.epoch == UNKNOWN and statement.replica == replica and truncations_told
         own = own and statement.how != LEFT_BEHIND
         own = own and (row is None or (bool(statement.refs) and (statement.refs[0].row or 0) <= row))
         if before is not None and (statement.epoch >= before or (statement.epoch == UNKNOWN and not own)):

@@ -75,7 +75,7 @@ def found_shorter_unexplained(
     unnamed = history.coverage.unnamed
     if any(shortened.epoch < number < min(later, default=number + 1) for number in unnamed):
         return True, None  # of an epoch that no line names no replica's lines are there
-    if history.coverage.is_shown_missing(shortened.replica, Span.WITHIN):
+    if not history.coverage.has(shortened.replica, Printed.LOG):
         return True, None
     at = _parts_from_files(history, shortened.replica, shortened.lineage, shortened.target)
     if at is None or _cut_since(history, shortened.replica, at, row):

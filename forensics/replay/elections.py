@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 
-from forensics.replay.coverage import Span
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import broker_set
@@ -193,7 +192,7 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
     first = _first_state(history, epoch)
     if not history.kraft:
         just_before = history.states.get(first - 1) if first is not None else None
-        if history.coverage.shown_missing(Span.WITHIN) and just_before is not None and just_before[1] is None:
+        if just_before is not None and just_before[1] is None and not _all_whole(history):
             return False  # a change of the ISR of which the number alone is left
         return (
             not _leader_without_lines(history, epoch)
@@ -205,6 +204,11 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
     while number in history.states and history.states[number][1] is None:
         number -= 1
     return number in history.states
+
+
+def _all_whole(history: History) -> bool:
+    """Whether an absent line of any member is proof."""
+    return all(history.coverage.whole(broker) for broker in history.members)
 
 
 def isr_changed_without_lines(history: History, epoch: Epoch) -> bool:

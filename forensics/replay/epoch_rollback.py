@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from forensics.replay.coverage import Span
+from forensics.replay.coverage import Printed
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import EpochRollback, History, HwStatement, Role, TruncationReason
 from forensics.replay.lineage import Range, intersect
@@ -73,10 +73,10 @@ def written_before(history: History) -> list[EpochRollback]:
 
 def begun_twice(history: History) -> list[EpochRollback]:
     """An epoch whose first records stand at two offsets: a leader begins once, and who has any record of its epoch has
-    what lies below as it had it (KIP-101). Where lines are missing they may have told of a deletion, which leaves two
-    beginnings as well.
+    what lies below as it had it (KIP-101). A deletion leaves two beginnings as well, and lines tell of it: only
+    where the log of each member is told is it known that there was none.
     """
-    if history.coverage.shown_missing(Span.WITHIN):
+    if not all(history.coverage.has(broker, Printed.LOG) for broker in history.members):
         return []
     first: dict[int, tuple[int, int, Ref]] = {}
     # A leader that deleted what lies below knows the epochs from there on, and who follows it keeps its own below.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from forensics.replay.committed import reached
-from forensics.replay.coverage import Span
+from forensics.replay.coverage import Printed
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import BrokerFacts, Epoch, Fork, History, Role, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
@@ -87,11 +87,11 @@ def _is_named(history: History, number: int) -> bool:
 
 
 def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
-    """Whether a replica may have come into the ISR of an epoch with no line on it: lines of it and of the leader are
-    missing.
+    """Whether a replica may have come into the ISR of an epoch with no line on it: its own lines on that epoch are
+    missing, and the leader's lines are not all there.
     """
-    led = history.coverage.is_shown_missing(epoch.leader, Span.WITHIN)
-    return not epoch.isr_from_leader and led and _lines_missing(before, epoch)
+    told = epoch.isr_from_leader or history.coverage.whole(epoch.leader)
+    return not told and _lines_missing(before, epoch)
 
 
 def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
@@ -167,6 +167,10 @@ class EpochStart:
     def _is_whole(self, broker: int) -> bool:
         """Whether the absence of a line of a replica is proof, within its lines."""
         return self.history.coverage.whole(broker)
+
+    def _all_whole(self) -> bool:
+        """Whether that holds for each member."""
+        return all(self._is_whole(broker) for broker in self.history.members)
 
     def _fenced(self, broker: int) -> bool:
         return fences(self.facts, broker)
@@ -353,14 +357,14 @@ class EpochStart:
         """The least log end offset that the epoch's leader is known to have had in it, and who says so: the leader, or
         a follower that was above it and heard where it ended. The epoch began no later, as a leader's log only grows.
         """
-        gaps = self.history.coverage.shown_missing(Span.WITHIN)
+        tells = {broker for broker in self.role_spans if self.history.coverage.has(broker, Printed.ROLES)}
         again = [n for n, e in self.history.epochs.items() if e.leader == leader]
-        if leader in gaps or epoch.other_leaders:
+        if leader not in tells or epoch.other_leaders:
             return None
         found = []
         if role_span.start_high is not None:
             found.append((role_span.start_high.value, role_span.start_high.ref))
-        for broker in sorted({*self.role_spans} - {leader, *gaps}):
+        for broker in sorted(tells - {leader}):
             spans = self.role_spans[broker]
             for position, one in enumerate(spans):
                 # Of a later epoch of the same leader it may not have been told.

@@ -463,6 +463,14 @@ class History:
         return replica is not None and replica.on_disk and self.coverage.whole(broker)
 
     @property
+    def members(self) -> frozenset[int]:
+        """Every broker that the evidence names as a replica: by its files or its roles, in an ISR, or as a leader."""
+        # A controller speaks of partitions it holds no replica of.
+        own = {b for b, replica in self.replicas.items() if replica.directory is not None or self.role_spans.get(b)}
+        led = {epoch.leader for epoch in self.epochs.values() if epoch.leader is not None and epoch.leader >= 0}
+        return frozenset(own | led).union(*(isr for epoch in self.epochs.values() for isr, _ in epoch.isr))
+
+    @property
     def contested(self) -> frozenset[int]:
         """Epochs with two leaders: what they wrote is not told apart by its epoch."""
         return frozenset(number for number, epoch in self.epochs.items() if epoch.other_leaders)

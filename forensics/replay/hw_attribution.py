@@ -6,7 +6,7 @@ import itertools
 from dataclasses import replace
 
 from forensics.replay.committed import at_most
-from forensics.replay.coverage import Span
+from forensics.replay.coverage import Printed
 from forensics.replay.crosscheck import beyond_lines
 from forensics.replay.elections import isr_changed_without_lines
 from forensics.replay.epoch_start import NO_FACTS, EpochStart, unknown_from
@@ -102,7 +102,7 @@ class HwAttribution(EpochStart):
         """A follower's log below an offset where its leader's epochs took nothing of it: its leader's (KIP-101)."""
         epoch = self.history.epochs.get(role_span.epoch)
         asked = role_span.role is Role.FOLLOWER and role_span.fetched and not role_span.steps
-        asked = asked and not self.history.coverage.is_shown_missing(broker, Span.WITHIN)
+        asked = asked and self.history.coverage.has(broker, Printed.LOG)
         if epoch is None or not asked or (role_span.start_end or 0) < end or self.history.protocol == "hw":
             return None
         return epoch.lineage if epoch.leader != broker and epoch.lineage.entries else None

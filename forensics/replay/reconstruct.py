@@ -224,7 +224,7 @@ class _Pass:
         named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
         # Where each replica's changes are all stated, nobody led in an epoch that none of them names.
         claimed = named | set(history.replicas) <= history.coverage.claimed
-        skips = claimed or (history.kraft and not history.coverage.shown_missing(Span.WITHIN))
+        skips = claimed or (history.kraft and history.members <= whose)
         unnamed = leadership.unnamed(
             history.epochs, role_spans, heard=named <= whose, skips=skips, removed=history.removed
         )
@@ -479,7 +479,7 @@ class _Reconstruction(HwAttribution):
                 leader = role_span.leader if role_span.leader is not None else (epoch.leader if epoch else None)
                 end = step.known_end
                 fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
-                if epoch is not None and fenced and self.history.coverage.shown_missing(Span.WITHIN):
+                if epoch is not None and fenced and not self._all_whole():
                     log = as_it_was(log, epoch.lineage, step.target, end)
                 truncation = Truncation(
                     replica=broker,
@@ -529,7 +529,7 @@ class _Reconstruction(HwAttribution):
         history.coverage = history.coverage.lowered(
             [*unknown_writers(history), *end_early(history, self.logs), *begin_late(history)]
         )
-        ends_early = history.coverage.shown_missing(Span.AFTER)
+        ends_early = {broker for broker in history.replicas if not history.coverage.whole(broker, Span.AFTER)}
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)
             if disk.checkpoint is None or disk.checkpoint[0] <= 0:

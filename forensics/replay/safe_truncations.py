@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from forensics.replay.committed import committed_at_most
-from forensics.replay.coverage import Span
 from forensics.replay.crosscheck import left_unseen
 from forensics.replay.history import Epoch, History, Role, Truncation
 from forensics.replay.steps import RoleSpan
@@ -47,7 +46,7 @@ def _first(history: History, truncation: Truncation, epoch: Epoch) -> bool:
     """Whether a replica truncated before it can have fetched anything from the leader of an epoch."""
     spans = history.role_spans.get(truncation.replica, [])
     here = [position for position, role_span in enumerate(spans) if role_span.epoch == truncation.epoch]
-    if not here or history.coverage.is_shown_missing(truncation.replica, Span.WITHIN):
+    if not here or not history.coverage.whole(truncation.replica):
         return False
     now = spans[here[0]]
     first = bool(now.steps) and now.steps[0].refs == truncation.refs and now.role is Role.FOLLOWER

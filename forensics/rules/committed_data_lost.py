@@ -106,8 +106,8 @@ def judge(history: History, case: Case) -> Judgement:
         findings += (_lacking(history, case, lacking),)
     missing: list[Want] = []
     left = left_with_less(history)
-    partly = history.coverage.shown_missing(*Span)
-    unseen = sorted(b for b in members(history, case) if b in partly or not on_disk(history, b))
+    seen = {b for b in members(history, case) if history.coverage.throughout(b) and on_disk(history, b)}
+    unseen = sorted(members(history, case) - seen)
     if left is not None and unseen:
         missing.append(
             Want(
@@ -486,7 +486,7 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
         and (_end_gone(history, possible_loss) or _had_more(history, possible_loss, loss))
     ]
     last = history.epochs.get(loss.lineage.epoch_at(loss.ranges[-1][1] - 1))
-    if last is not None and last.leader in history.coverage.shown_missing(Span.BEFORE):
+    if last is not None and not history.coverage.whole(last.leader, Span.BEFORE):
         unknown.append(last)  # its lines begin after it led
     beyond = tuple(
         f"more may be lost: how far {leader_text(epoch)} had committed beyond offset {loss.ranges[-1][1]} is not in "

@@ -71,7 +71,7 @@ def _another_role(history: History, regression: Regression) -> bool:
     """Whether a replica may not have led any more: its files know later epochs than the last one its lines tell of."""
     spans = history.role_spans.get(regression.replica, ())
     last = max((role_span.epoch for role_span in spans), default=-1)
-    ends_early = history.coverage.is_shown_missing(regression.replica, Span.AFTER)
+    ends_early = not history.coverage.whole(regression.replica, Span.AFTER)
     return regression.kind is RegressionKind.LEADER and ends_early and regression.epoch == last
 
 

@@ -386,8 +386,9 @@ def missing_logs(history: History, case: Case) -> list[Want]:
     """Replicas whose own lines are not in the evidence, or end too early."""
     wanted = sorted(members(history, case))
     absent = [] if wanted else [Want(Question.ANY_LINES, (anywhere(*BOTH_LOGS),))]
+    within = history.coverage.shown_missing(Span.WITHIN)
     for broker in wanted:
-        if not history.coverage.is_shown_missing(broker, Span.WITHIN) and not history.coverage.whole(broker):
+        if broker not in within and not history.coverage.whole(broker):
             files = [file for what, file in LOG_FILES.items() if not history.coverage.has(broker, what)]
             absent.append(Want(Question.ITS_LINES, (of([broker], *files),)))
     return [*absent, *more_lines(history)]
@@ -506,9 +507,12 @@ def any_leader() -> Want:
 
 def roles_not_seen(history: History, case: Case) -> list[int]:
     """Replicas whose own lines on their roles are not in the evidence, or not all of them."""
-    partly = history.coverage.shown_missing(*Span)
-    has_roles = (b for b in members(history, case) if history.coverage.has(b, Printed.ROLES) and b not in partly)
-    return sorted(members(history, case) - {*has_roles})
+    coverage = history.coverage
+    return sorted(
+        broker
+        for broker in members(history, case)
+        if not coverage.has(broker, Printed.ROLES) or not coverage.whole(broker, Span.BEFORE, Span.AFTER)
+    )
 
 
 def _lacks_segments(history: History, broker: int) -> bool:
@@ -521,14 +525,7 @@ def _lacks_segments(history: History, broker: int) -> bool:
 
 def members(history: History, case: Case) -> set[int]:
     """Every broker that the evidence names as a replica of the partition."""
-    # A controller speaks of partitions it holds no replica of.
-    named = {b for b, replica in history.replicas.items() if replica.directory is not None or history.role_spans.get(b)}
-    for epoch in history.epochs.values():
-        for isr, _ in epoch.isr:
-            named |= isr
-        if epoch.leader is not None and epoch.leader >= 0:
-            named.add(epoch.leader)
-    return named
+    return {*history.members}
 
 
 def served_as(history: History, broker: int, epoch: int) -> Role | None:

@@ -125,7 +125,7 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
 
 def _ends_early(history: History, broker: int | None) -> bool:
     """Whether a replica's lines end before its files do."""
-    return broker in history.coverage.shown_missing(Span.AFTER)
+    return not history.coverage.whole(broker, Span.AFTER)
 
 
 def _end_early(history: History) -> bool:

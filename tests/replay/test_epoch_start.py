@@ -9,7 +9,7 @@ from forensics.replay.epoch_start import EpochStart, had_part, passed_over
 from forensics.replay.history import Epoch, History, Role
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind
-from tests.covering import holed
+from tests.covering import holed, whole
 
 
 def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int | None = 30) -> History:
@@ -71,11 +71,14 @@ def test_who_came_back_had_a_part_in_the_epochs_in_whose_isr_others_put_it(
 
 
 def test_who_led_unheard_of_may_have_let_in_who_came_back() -> None:
-    """Lines of the leader are missing, and others are told of an ISR late or never."""
+    """Lines of the leader are missing, some or all, and others are told of an ISR late or never."""
     history = between({2, 3})
     history.epochs[1].isr_from_leader = False
+    history.coverage = whole(2)
     assert had_part(history, role(0, loaded=40), role(2, run=2)) is None
-    history.coverage = holed(history.coverage, 2)
+    history.coverage = whole(1)
+    assert had_part(history, role(0, loaded=40), role(2, run=2)) == 30, "of the leader there is no line at all"
+    history.coverage = holed(whole(2), 2)
     before = role(0, loaded=40)
     assert had_part(history, before, role(2, run=2)) == 30
     history.epochs[1].time = 90
