@@ -29,8 +29,8 @@ What rests on files (segments, checkpoints) needs no coverage: a file states wha
 
 So there are two questions, and each has methods of its own:
 
-* *May I conclude something from an absent line?* ``whole``, ``throughout`` and ``has`` say so. For a silent broker
-  they say no.
+* *May I conclude something from an absent line?* ``whole``, ``throughout`` and ``has`` say so, and ``whole_replicas``
+  and ``replicas_with`` of which replicas I may. For a silent broker they say no.
 * *What shows that lines are missing?* ``shown_missing`` and ``shown_by`` say so, to word what is asked for, and
   ``is_shown_missing`` says whether anything does. Their silence proves nothing: nothing shows that lines of a silent
   broker are missing either. A house test lists the modules that may ask this.
@@ -184,6 +184,14 @@ class Coverage:
         """
         printed = self.printed.get(replica, frozenset()) if replica is not None else frozenset()
         return what in printed and not self.is_shown_missing(replica, Span.WITHIN)
+
+    def whole_replicas(self, *spans: Span) -> frozenset[int]:
+        """Replicas of which an absent line is proof in all of these spans; if none is given, within their lines."""
+        return frozenset(replica for replica in self.printed if self.whole(replica, *spans))
+
+    def replicas_with(self, what: Printed) -> frozenset[int]:
+        """Replicas whose lines on one thing license silence about it, as ``has`` says of each."""
+        return frozenset(replica for replica in self.printed if self.has(replica, what))
 
     def is_silent(self, replica: int | None) -> bool:
         """Whether no line of this broker about its replica is in the evidence."""

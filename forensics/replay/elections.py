@@ -192,7 +192,8 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
     first = _first_state(history, epoch)
     if not history.kraft:
         just_before = history.states.get(first - 1) if first is not None else None
-        if just_before is not None and just_before[1] is None and not _all_whole(history):
+        members_whole = history.members <= history.coverage.whole_replicas()
+        if not members_whole and just_before is not None and just_before[1] is None:
             return False  # a change of the ISR of which the number alone is left
         return (
             not _leader_without_lines(history, epoch)
@@ -204,11 +205,6 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
     while number in history.states and history.states[number][1] is None:
         number -= 1
     return number in history.states
-
-
-def _all_whole(history: History) -> bool:
-    """Whether an absent line of any member is proof."""
-    return all(history.coverage.whole(broker) for broker in history.members)
 
 
 def isr_changed_without_lines(history: History, epoch: Epoch) -> bool:

@@ -76,7 +76,7 @@ def begun_twice(history: History) -> list[EpochRollback]:
     what lies below as it had it (KIP-101). A deletion leaves two beginnings as well, and lines tell of it: only
     where the log of each member is told is it known that there was none.
     """
-    if not all(history.coverage.has(broker, Printed.LOG) for broker in history.members):
+    if not history.members <= history.coverage.replicas_with(Printed.LOG):
         return []
     first: dict[int, tuple[int, int, Ref]] = {}
     # A leader that deleted what lies below knows the epochs from there on, and who follows it keeps its own below.

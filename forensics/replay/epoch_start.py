@@ -170,7 +170,7 @@ class EpochStart:
 
     def _all_whole(self) -> bool:
         """Whether that holds for each member."""
-        return all(self._is_whole(broker) for broker in self.history.members)
+        return self.history.members <= self.history.coverage.whole_replicas()
 
     def _fenced(self, broker: int) -> bool:
         return fences(self.facts, broker)
@@ -357,7 +357,7 @@ class EpochStart:
         """The least log end offset that the epoch's leader is known to have had in it, and who says so: the leader, or
         a follower that was above it and heard where it ended. The epoch began no later, as a leader's log only grows.
         """
-        tells = {broker for broker in self.role_spans if self.history.coverage.has(broker, Printed.ROLES)}
+        tells = self.history.coverage.replicas_with(Printed.ROLES) & self.role_spans.keys()
         again = [n for n, e in self.history.epochs.items() if e.leader == leader]
         if leader not in tells or epoch.other_leaders:
             return None
@@ -428,5 +428,5 @@ class EpochStart:
         for role_span in self.role_spans.get(broker, ()):
             if role_span.epoch >= number:
                 return role_span.start_end is not None and role_span.start_end > offset
-        # It never heard of the epoch: all it has is older.
-        return self.history.replicas[broker].has_logs
+        # No line of it names the epoch: all it has is older, if all of its lines are there.
+        return self._is_whole(broker)

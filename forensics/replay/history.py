@@ -356,7 +356,6 @@ class Replica:
         checkpoint: high watermark in its checkpoint file, with its evidence.
         on_disk: whether its segments are in the evidence.
         stated_end: log end offset with which the lines of a trace end that claims to state each change, or None.
-        has_logs: whether lines of this broker about the partition are in the evidence.
         first_time: time of its earliest line about the partition.
         directory: path of its data directory in the evidence.
     """
@@ -367,7 +366,6 @@ class Replica:
     log_start: int = 0
     checkpoint: tuple[int, Ref] | None = None
     on_disk: bool = False
-    has_logs: bool = False
     first_time: int | None = None
     last_time: int | None = None
     directory: str | None = None

@@ -39,8 +39,6 @@ from forensics.replay.omissions.passed_over import passed_over
 from forensics.replay.omissions.role_epochs import (
     ROLES_BEGIN_LATE,
     Roles,
-    forget_printed,
-    forget_start,
     linked,
     missed_epochs,
 )
@@ -57,9 +55,11 @@ from forensics.replay.steps import (
     StepKind,
     UnresolvedRemoval,
     came_back,
-    lines_missing,
+    clear_start_from_load,
+    clear_starts_from_earlier_roles,
     made_first,
     replaced,
+    unknown_change,
 )
 from forensics.replay.truncation_bounds import TruncationBounds
 from parsers.formats.metadata_log import NAME as METADATA_LOG
@@ -146,9 +146,8 @@ class _Pass:
         history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
         for epoch in history.epochs.values():
             if epoch.leader is not None and not epoch.unclean and isr_changed_without_lines(history, epoch):
-                forget_start(
-                    history.role_spans.get(epoch.leader, ()), epoch.epoch
-                )  # it may have followed another before
+                # It may have followed another before.
+                clear_start_from_load(history.role_spans.get(epoch.leader, ()), epoch.epoch)
         for step in (step for role_span in outlived(history, history.role_spans) for step in role_span.steps[:1]):
             step.end = None
         history.copies = copies(events, history.disks, history.coverage)
@@ -165,7 +164,7 @@ class _Pass:
             reader = readers[broker] = Reader(broker, fact)
             own = self.events.get(broker, ())
             gaps = [] if fact.complete else gaps_in(broker, own, fact)
-            history.role_spans[broker] = reader.read(own, {gap.row for gap in gaps})
+            history.role_spans[broker] = reader.read(own, {gap.row: gap.of(broker) for gap in gaps})
             missing += [*(gap.of(broker) for gap in gaps[:1]), *not_claimed(broker, own, complete=fact.complete)]
             roles = any(role_span.epoch >= 0 for role_span in history.role_spans[broker])
             about = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
@@ -177,7 +176,6 @@ class _Pass:
                 log_start=disk.log_start,
                 checkpoint=disk.checkpoint,
                 on_disk=disk.end is not None,
-                has_logs=bool(own),
                 first_time=reader.first_time,
                 last_time=own[-1].time if own else None,
                 directory=disk.directory,
@@ -209,7 +207,7 @@ class _Pass:
     def _collect(self) -> set[int]:
         """The epochs. Returns the replicas whose lines leave out some of theirs."""
         history, disks, role_spans = self.history, self.history.disks, self.history.role_spans
-        whose = {broker for broker in history.replicas if history.coverage.has(broker, Printed.ROLES)}
+        whose = {*history.coverage.replicas_with(Printed.ROLES)}
         history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
         ends = {broker: disk.end for broker, disk in disks.items() if disk.end is not None}
         spans = {broker: role_spans[broker] for broker in whose}
@@ -217,7 +215,7 @@ class _Pass:
         missed = missed_epochs(roles, rising=not history.epoch_rollbacks and not served_again(role_spans))
         if missed:
             for one in missed.values():
-                self._mark(one)
+                self._add_unknown_change(one)
             history.coverage = history.coverage.lowered(missed.values())
             whose -= {*missed}
             history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
@@ -234,15 +232,17 @@ class _Pass:
         history.coverage = history.coverage.lowered(passed_over(history))
         return {*missed}
 
-    def _mark(self, missing: MissingLines) -> None:
-        """Where a replica's lines on an epoch are missing, what became of its log then is not known."""
+    def _add_unknown_change(self, missing: MissingLines) -> None:
+        """Add to a replica's role spans that its lines on an epoch are missing: what became of its log then, and with
+        which end its later roles began, is not known.
+        """
         spans = self.history.role_spans[missing.replica]
         assert missing.epoch is not None
         last = [role_span for role_span in spans if role_span.epoch <= missing.epoch][-1]
         if missing.shown_by == ROLES_BEGIN_LATE.id:
-            forget_start(spans, missing.epoch)
-        last.steps.append(lines_missing(last.last_time, last.refs[-1]))
-        forget_printed(spans)
+            clear_start_from_load(spans, missing.epoch)
+        last.steps.append(unknown_change(missing, last.last_time, last.refs[-1]))
+        clear_starts_from_earlier_roles(spans)
 
 
 class _Reconstruction(HwAttribution):
@@ -377,7 +377,7 @@ class _Reconstruction(HwAttribution):
     def _fetched(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""
         removed = [step for step in role_span.steps if step.kind in REMOVES]
-        if removed and removed[-1].kind is StepKind.LINES_MISSING:
+        if removed and removed[-1].kind is StepKind.UNKNOWN_CHANGE:
             return
         if removed:
             at: int | None = removed[-1].target
@@ -441,7 +441,7 @@ class _Reconstruction(HwAttribution):
         if len(epochs) < 2 or epoch.leader is None or any(e.leader != epoch.leader for e in epochs):
             return None
         led = [t for t in self.role_spans.get(epoch.leader, ()) if before.epoch <= t.epoch <= epoch.epoch]
-        steps = [step for t in led for step in t.steps if step.kind is not StepKind.LINES_MISSING]
+        steps = [step for t in led for step in t.steps if step.kind is not StepKind.UNKNOWN_CHANGE]
         if steps or any(t.run != led[0].run or t.role is not Role.LEADER for t in led):
             return None
         own = before.start_end is not None and epochs[1].start is not None and before.start_end > epochs[1].start
@@ -512,7 +512,7 @@ class _Reconstruction(HwAttribution):
                     epoch.lineage if epoch is not None and step.reason is TruncationReason.REMOTE_LOG_END else Lineage()
                 )
                 log = over if over.entries else Lineage().begin(UNKNOWN, step.target)
-            elif step.kind is StepKind.LINES_MISSING:
+            elif step.kind is StepKind.UNKNOWN_CHANGE:
                 log = Lineage().begin(UNKNOWN, 0)
             elif step.kind is StepKind.DELETED:
                 log = Lineage()
@@ -529,7 +529,7 @@ class _Reconstruction(HwAttribution):
         history.coverage = history.coverage.lowered(
             [*unknown_writers(history), *end_early(history, self.logs), *begin_late(history)]
         )
-        ends_early = {broker for broker in history.replicas if not history.coverage.whole(broker, Span.AFTER)}
+        ends_early = history.replicas.keys() - history.coverage.whole_replicas(Span.AFTER)
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)
             if disk.checkpoint is None or disk.checkpoint[0] <= 0:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
+from forensics.replay.coverage import MissingLines
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
 from forensics.replay.history import Role, TruncationReason
 from forensics.replay.isr import broker_set
+from forensics.replay.omissions.own_lines import FIRST_ROLE_AGAIN
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind, lines_missing, stated_before
+from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind, repeated, unknown_change
 from forensics.replay.watermarks import Watermarks
 from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
+
+_NOTHING: Mapping[int, MissingLines] = MappingProxyType({})
 
 
 class Reader(Watermarks):
@@ -25,24 +30,24 @@ class Reader(Watermarks):
         facts: what is known of its broker. One that truncates to its high watermark cuts to its own as a follower.
     """
 
-    def read(self, events: Iterable[Event], gaps: Container[int] = ()) -> list[RoleSpan]:
+    def read(self, events: Iterable[Event], missing: Mapping[int, MissingLines] = _NOTHING) -> list[RoleSpan]:
         """Read all events and give the role spans in order.
 
         Args:
             events: the replica's lines.
-            gaps: rows before or behind which lines are missing.
+            missing: lines that are missing, by the row before or behind which they are.
         """
         for event in events:
-            if event.row in gaps:
-                self._gap(event)
+            if event.row in missing:
+                self._lose_track(event, missing[event.row])
             handler = _HANDLERS.get(event.kind)
             if handler is None:
                 continue
             if event.time is not None and self.first_time is None:
                 self.first_time = event.time
             handler(self, event)
-            if event.row in gaps:
-                self._gap(event)
+            if event.row in missing:
+                self._lose_track(event, missing[event.row])
             if event.time is not None:
                 self.now.last_time = event.time
         self._close()
@@ -65,7 +70,7 @@ class Reader(Watermarks):
             role = Role.FOLLOWER
         leader = self.replica if role is Role.LEADER else event.leader
         ref = Ref(row=event.row, note=f"{role} at leader epoch {epoch}")
-        if self._takes_up(event, epoch):
+        if self._is_another(event, epoch):
             self._begin(event, epoch, role, leader, ref)
             now = self.now
         else:
@@ -77,7 +82,7 @@ class Reader(Watermarks):
         if event.kind == Kind.LEADER_AND_ISR:
             return
         # Lines may be missing between request and role.
-        untouched = all(step.kind is StepKind.LINES_MISSING for step in now.steps)
+        untouched = all(step.kind is StepKind.UNKNOWN_CHANGE for step in now.steps)
         if event.leo == 0 and untouched:
             self._replaced(event.leo, event)
         if event.leo is not None and untouched:
@@ -87,20 +92,21 @@ class Reader(Watermarks):
         if event.hw is not None:
             self._hw_at_start(event.hw, event)
 
-    def _takes_up(self, event: Event, epoch: int) -> bool:
-        """Whether a role is another one than the replica has. A leader that takes up its epoch at another offset, as
-        a process does that knew no epoch before (Partition.makeLeader prints -1), is another process: no line tells of
-        its start.
+    def _is_another(self, event: Event, epoch: int) -> bool:
+        """Whether a role is another one than the replica has."""
+        now = self.now
+        return epoch > now.epoch or event.run != now.run or self.at_rest or self._leads_anew(event)
+
+    def _leads_anew(self, event: Event) -> bool:
+        """Whether a leader takes up its epoch at another offset, as a process does that knew no epoch before
+        (Partition.makeLeader prints -1): it is another process, and no line shows its start.
         """
         now = self.now
-        if epoch > now.epoch or event.run != now.run or self.at_rest:
-            return True
-        told = now.start_ref is not None and now.start_ref in now.refs and now.role is Role.LEADER
-        anew = event.kind == Kind.BECOME_LEADER and event.previous_epoch == -1 and epoch == now.epoch
-        again = told and anew and event.leo not in (None, now.start_end)
-        if again:
-            self._gap(event)
-        return again
+        if self.at_rest or event.run != now.run:
+            return False
+        states_start = now.start_ref is not None and now.start_ref in now.refs and now.role is Role.LEADER
+        first = event.kind == Kind.BECOME_LEADER and event.previous_epoch == -1
+        return states_start and first and event.leader_epoch == now.epoch and event.leo not in (None, now.start_end)
 
     def _again(self, event: Event, leader: int | None, ref: Ref) -> None:
         """Another line on the role that it has. It names the same leader as the line before, or a second one."""
@@ -112,6 +118,8 @@ class Reader(Watermarks):
             now.rivals.append((leader, ref))
 
     def _begin(self, event: Event, epoch: int, role: Role, leader: int | None, ref: Ref) -> None:
+        if self._leads_anew(event):
+            self._lose_track(event, FIRST_ROLE_AGAIN.of(self.replica, {"served": epoch}, epoch=epoch, ref=ref))
         self._close()
         before = self.now
         served = before.role is not Role.OFFLINE and (before.leader is None or before.leader >= 0)
@@ -139,10 +147,11 @@ class Reader(Watermarks):
 
     # -- the log ----------------------------------------------------------------------------------------------------
 
-    def _gap(self, event: Event) -> None:
+    def _lose_track(self, event: Event, missing: MissingLines) -> None:
+        """Lines are missing here: what became of the log, and where it ends, is not known any more."""
         ref = Ref(row=event.row, note="lines are missing here")
-        if not (self.now.steps and self.now.steps[-1].kind is StepKind.LINES_MISSING):
-            self.now.steps.append(lines_missing(event.time, ref))
+        if not self.now.ends_unknown:
+            self.now.steps.append(unknown_change(missing, event.time, ref))
         self.end, self.low, self.low_ref, self.growing, self.sampled = None, 0, None, True, False
         self.loaded_hw, self.planned, self.at_rest = None, None, False
         if event.message != TRACE:  # a witness of a trace has stated its role and its high watermark all the same
@@ -274,7 +283,7 @@ class Reader(Watermarks):
     def _had_log(self, *, anew: bool) -> bool:
         """Whether the replica had a log in the place of which a new one is, and it was not deleted."""
         spans = (*self.role_spans, self.now)
-        steps = [step.kind for span in spans for step in span.steps if step.kind is not StepKind.LINES_MISSING]
+        steps = [step.kind for span in spans for step in span.steps if step.kind is not StepKind.UNKNOWN_CHANGE]
         # Lines that are missing before a log is made are no sign that there was one.
         had = anew or self.low > 0 or bool(steps) or any(span.epoch >= 0 for span in self.role_spans)
         return had and steps[-1:] != [StepKind.DELETED]
@@ -328,7 +337,9 @@ class Reader(Watermarks):
             last.last = event.time, ref
             return
         still = self.end is None and self.moved_by == self._progress()
-        if still and stated_before(now.steps, target, reason, (event.time, ref)):
+        if still and (before := repeated(now.steps, target, reason)) is not None:
+            before.repeats += 1
+            before.last = event.time, ref
             self._exact(target, ref)
             return
         if self.end is not None and target >= self.end:

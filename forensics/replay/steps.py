@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from forensics.replay.coverage import MissingLines
 from forensics.replay.directory import Ref
 from forensics.replay.history import OwnHw, Role, ShortenedBy, ShortenedLog, Truncation, TruncationReason
 from forensics.replay.lineage import Lineage
@@ -20,7 +21,7 @@ class StepKind(StrEnum):
     LOADED = "loaded"  # by a new process of the broker
     CREATED = "created"  # a new, empty log
     DELETED = "deleted"  # the replica was deleted
-    LINES_MISSING = "lines missing"  # what became of the log is not known
+    UNKNOWN_CHANGE = "unknown change"  # an omission shows that lines are missing here: what became of it is not known
 
 
 REMOVES = frozenset(StepKind) - {StepKind.LOADED}
@@ -63,6 +64,7 @@ class Step:
         dir_failed: of a load that found less than the log had: its log directory had failed before.
         own_hw: of a truncation, a high watermark above its target that the replica had stated in the same role.
         end_ref: what states the log end offset before, or the least that it can have been.
+        shown_by: of an unknown change, the id of the omission that shows that lines are missing.
     """
 
     kind: StepKind
@@ -78,6 +80,7 @@ class Step:
     dir_failed: bool = False
     own_hw: OwnHw | None = None
     end_ref: Ref | None = None
+    shown_by: str | None = None
 
     @property
     def known_end(self) -> int:
@@ -160,6 +163,11 @@ class RoleSpan:
         """
         return bool(self.steps) and self.steps[-1].kind is StepKind.DELETED
 
+    @property
+    def ends_unknown(self) -> bool:
+        """Whether lines are missing right after the last thing that became of its log."""
+        return bool(self.steps) and self.steps[-1].kind is StepKind.UNKNOWN_CHANGE
+
 
 @dataclass(slots=True)
 class UnresolvedRemoval:
@@ -222,21 +230,63 @@ def made_first(role_span: RoleSpan) -> Step | None:
     )
 
 
-def lines_missing(time: int | None, ref: Ref) -> Step:
-    """A place at which lines of the replica are missing."""
-    return Step(StepKind.LINES_MISSING, 0, None, 0, None, time, (ref,))
+def unknown_change(missing: MissingLines, time: int | None, ref: Ref) -> Step:
+    """Where lines of a replica are missing within a role span, so that what became of its log there is not known.
 
+    It marks the place alone. That lines are missing, and what follows, is the coverage's business.
 
-def stated_before(steps: Sequence[Step], target: int, reason: TruncationReason, now: tuple[int | None, Ref]) -> bool:
-    """Whether a truncation after missing lines is the one before over again, which stood between missing lines too.
-
-    A loop of such truncations says nothing new, however often it is told: the step before then counts one more.
+    Args:
+        missing: what shows it.
+        time: of the line before, microseconds since 1970 UTC, or None.
+        ref: that line.
     """
-    if [step.kind for step in steps[-3:]] != [StepKind.LINES_MISSING, StepKind.TRUNCATED, StepKind.LINES_MISSING]:
-        return False
+    return Step(StepKind.UNKNOWN_CHANGE, 0, None, 0, None, time, (ref,), shown_by=missing.shown_by)
+
+
+def repeated(steps: Sequence[Step], target: int, reason: TruncationReason) -> Step | None:
+    """The truncation of which one after missing lines says nothing new, as that stood between missing lines too.
+
+    A follower in a loop of such truncations prints the same thousands of times; None where this is another one.
+    """
+    unknown = StepKind.UNKNOWN_CHANGE
+    if [step.kind for step in steps[-3:]] != [unknown, StepKind.TRUNCATED, unknown]:
+        return None
     before = steps[-2]
-    if (before.target, before.reason, before.end) != (target, reason, None):
-        return False
-    before.repeats += 1
-    before.last = now
-    return True
+    return before if (before.target, before.reason, before.end) == (target, reason, None) else None
+
+
+def clear_start_from_load(spans: Sequence[RoleSpan], epoch: int) -> None:
+    """Clear where a role began that no line of the role itself states: lines are missing since its log was made or
+    loaded.
+
+    Args:
+        spans: of one replica, changed.
+        epoch: of the role.
+    """
+    for role_span in spans:
+        if role_span.epoch == epoch and _start_from_earlier(role_span) is not None:
+            _clear_start(role_span)
+
+
+def clear_starts_from_earlier_roles(spans: Sequence[RoleSpan]) -> None:
+    """Clear where roles began that is taken from the last end that an earlier role printed: lines in between are
+    missing.
+
+    Args:
+        spans: of one replica, changed.
+    """
+    of_steps = {ref.row for role_span in spans for step in role_span.steps for ref in step.refs}
+    for role_span in spans:
+        if _start_from_earlier(role_span) not in (None, *of_steps):
+            _clear_start(role_span)
+
+
+def _start_from_earlier(role_span: RoleSpan) -> int | None:
+    """Row of the line that states where a role began, if it stands before the role's own line."""
+    own = role_span.refs[0].row if role_span.refs else None
+    states = role_span.start_ref.row if role_span.start_ref is not None else None
+    return states if own is not None and states is not None and states < own else None
+
+
+def _clear_start(role_span: RoleSpan) -> None:
+    role_span.start_end, role_span.start_ref, role_span.start_low = None, None, 0

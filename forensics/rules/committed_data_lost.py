@@ -250,8 +250,7 @@ def _unheard(history: History, case: Case) -> list[Want]:
     if history.elections_known:
         silent = maybe_controllers(history, case)
     else:
-        heard = history.replicas
-        silent = [b for b in sorted(members(history, case)) if b not in heard or not heard[b].has_logs]
+        silent = [b for b in sorted(members(history, case)) if history.coverage.is_silent(b)]
     return [Want(Question.LATER_LEADER_HEARD, (of([broker], Artefact.STATE_CHANGE_LOG),)) for broker in silent]
 
 

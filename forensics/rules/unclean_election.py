@@ -54,7 +54,6 @@ from forensics.replay.epochs import in_one_request
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import isr_text
 from forensics.replay.omissions import unknown_writers
-from forensics.replay.steps import StepKind
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -124,8 +123,8 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
 
 
 def _ends_early(history: History, broker: int | None) -> bool:
-    """Whether a replica's lines end before its files do."""
-    return not history.coverage.whole(broker, Span.AFTER)
+    """Whether something shows that a replica's lines end before its files do: those of who elects may end there too."""
+    return history.coverage.is_shown_missing(broker, Span.AFTER)
 
 
 def _end_early(history: History) -> bool:
@@ -139,7 +138,7 @@ def _end_early(history: History) -> bool:
     return any(
         role_span.epoch >= latest or (last is not None and last.leader == broker)
         for broker, role_span in spans
-        if role_span.steps and role_span.steps[-1].kind is StepKind.LINES_MISSING
+        if role_span.ends_unknown
     )
 
 

@@ -11,10 +11,11 @@ import pytest
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
-from forensics.replay.omissions.own_lines import JUMPED, OwnLines, gaps_in
-from forensics.replay.omissions.role_epochs import Linked, Roles, forget_printed, linked, missed_epochs
+from forensics.replay.omissions.own_lines import FIRST_ROLE_AGAIN, JUMPED, OwnLines, gaps_in
+from forensics.replay.omissions.role_epochs import Linked, Roles, linked, missed_epochs
 from forensics.replay.protocol import Answer, Protocol
-from forensics.replay.steps import LogBefore, RoleSpan, Step, StepKind
+from forensics.replay.role_spans import Reader
+from forensics.replay.steps import LogBefore, RoleSpan, Step, StepKind, clear_starts_from_earlier_roles
 from parsers.details import BY_REQUEST, Transition
 from parsers.schema import Kind
 from tests.covering import missing_within
@@ -250,13 +251,29 @@ def test_a_leader_whose_first_role_this_is_is_another_process(previous: int, sto
     assert found == ["a process took up leader epoch 3 as its first role, after a role in epoch 0"] * missing
 
 
+@pytest.mark.parametrize(("previous", "leo", "missing"), [(-1, 7, True), (-1, 10, False), (3, 7, False)])
+def test_a_leader_that_leads_an_epoch_from_another_offset_is_another_process(
+    previous: int, leo: int, missing: bool
+) -> None:
+    """A process takes up an epoch once. The coverage says so, and the role spans say where."""
+    first = event(Kind.BECOME_LEADER, leader_epoch=3, previous_epoch=-1, leo=10)
+    again = event(Kind.BECOME_LEADER, leader_epoch=3, previous_epoch=previous, leo=leo)
+    own = [event(Kind.LOG_LOADED, leo=10), first, again]
+    found = gaps(own)
+    assert found == ["a process took up leader epoch 3 as its first role, after a role in epoch 3"] * missing
+    spans = Reader(1, BrokerFacts()).read(one._replace(row=row) for row, one in enumerate(own))
+    assert [t.epoch for t in spans] == [-1, 3, 3][: 2 + missing]
+    unknown = [step for t in spans for step in t.steps if step.kind is StepKind.UNKNOWN_CHANGE]
+    assert [step.shown_by for step in unknown] == [FIRST_ROLE_AGAIN.id] * missing
+
+
 def test_what_was_printed_last_is_not_where_a_later_role_began() -> None:
     first, second, third = role_span(0, Role.FOLLOWER, 2), role_span(3, Role.LEADER, 1), role_span(4, Role.LEADER, 1)
     first.refs, second.refs, third.refs = [Ref(row=1)], [Ref(row=9)], [Ref(row=12)]
     second.start_end, second.start_ref = 6, Ref(row=5)
     third.start_end, third.start_ref = 20, Ref(row=11)
     second.steps.append(Step(StepKind.LOADED, 20, None, 0, None, None, (Ref(row=11),)))
-    forget_printed([first, second, third])
+    clear_starts_from_earlier_roles([first, second, third])
     assert (second.start_end, third.start_end) == (None, 20)
 
 

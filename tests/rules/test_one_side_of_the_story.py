@@ -14,11 +14,11 @@ from forensics.replay.coverage import Printed
 from forensics.replay.directory import Ref
 from forensics.replay.history import Epoch, Fork, History, Replica, Role, TruncationReason
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import RoleSpan, Step, StepKind, lines_missing
+from forensics.replay.steps import RoleSpan, Step, StepKind, unknown_change
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
 from forensics.rules.story import loss_cause
-from tests.covering import holed, whole, without
+from tests.covering import LINES_MISSING, holed, whole, without
 from tests.incident import Incident, wishes
 
 
@@ -101,7 +101,7 @@ def test_who_may_have_changed_the_isr_in_missing_lines_is_asked_for_them(missed:
         2: Epoch(2, leader=-1, isr=alone[1], isr_from_others=True),
     }
     history.states = {0: (0, frozenset({2})), 2 + missed: (2, frozenset({1}))}
-    history.replicas = {b: Replica(b, has_logs=True) for b in (1, 2)}
+    history.replicas = {b: Replica(b) for b in (1, 2)}
     history.coverage = whole(1, 2)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict is (Verdict.UNKNOWN if missed else Verdict.VIOLATED)
@@ -123,7 +123,7 @@ def test_who_was_in_an_emptied_isr_only_the_epochs_before_tell(
     history.epochs[1] = Epoch(1, leader=-1, isr=[(frozenset(), Ref(row=2))], isr_from_others=True, by_request=True)
     history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), Ref(row=3))], isr_from_leader=True, isr_elected=True)
     history.states = {1: (1, frozenset()), 2: (2, frozenset({2}))}
-    history.replicas = {b: Replica(b, has_logs=True) for b in (1, 2)}
+    history.replicas = {b: Replica(b) for b in (1, 2)}
     history.coverage = whole(1, 2)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict.value == verdict
@@ -140,11 +140,11 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
         0, leader=2, isr=both, isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
     )
     history.states = {number: (number, frozenset({1, 2})) for number in range(later + 1)}
-    history.replicas = {b: Replica(b, has_logs=True) for b in (1, 2)}
+    history.replicas = {b: Replica(b) for b in (1, 2)}
     history.coverage = whole(1, 2)
     if lost:
         spans = [RoleSpan(1, 0, run, Role.FOLLOWER, 2) for run in range(1, lost + 1)]
-        spans[0].steps.append(lines_missing(None, Ref(row=1)))
+        spans[0].steps.append(unknown_change(LINES_MISSING.of(1), None, Ref(row=1)))
         history.role_spans = {1: spans}
         history.coverage = holed(history.coverage, 1)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
@@ -208,7 +208,7 @@ def test_without_the_leaders_log_its_isr_may_have_grown(sample_traces: Path, tmp
     }
     case = scan([str(tmp_path)]).case
     for known in (True, False):
-        history.replicas = {broker: Replica(broker, has_logs=True) for broker in (1, 2)}
+        history.replicas = {broker: Replica(broker) for broker in (1, 2)}
         history.coverage = whole(1, 2) if known else without(without(whole(1, 2), 1, Printed.LOG), 2, Printed.LOG)
         verdict = unclean_election.judge(history, case).verdict
         assert verdict is (Verdict.VIOLATED if known else Verdict.UNKNOWN)

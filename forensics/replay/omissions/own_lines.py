@@ -302,6 +302,7 @@ class OwnLines:
         self.stopped = False  # the replica is, by request
         self.opened: int | None = None  # high watermark with which it was
         self.served: int | None = None  # last leader epoch of a role that it took up without doubt
+        self.led_from: int | None = None  # the offset from which it led that
         self.end: int | None = None  # of the log, by the last append, where each is printed
         self.next: int | None = None  # the first other line behind that append
 
@@ -346,9 +347,7 @@ class OwnLines:
         if event.kind == Kind.BECOME_LEADER:
             self.to_lead = None
         if event.kind != Kind.LEADER_AND_ISR:
-            if previous == -1 and self.served is not None and self.served < epoch and not self.stopped:
-                self._gap(event.row, FIRST_ROLE_AGAIN, epoch=epoch, served=self.served)
-            self.served = epoch
+            self._note_role_taken_up(event, epoch)
         if epoch <= self.epoch:
             if epoch == self.epoch and self.leader is None:
                 self.leader = event.leader
@@ -378,6 +377,17 @@ class OwnLines:
         asked = leads and event.kind == Kind.LEADER_AND_ISR
         self.to_lead = event.row if asked and (self.logs_leader_start or self.run in self.telling) else None
         self.reconciled = False
+
+    def _note_role_taken_up(self, event: Event, epoch: int) -> None:
+        """A role that calls itself the first of its process is not, where the process had one before: of an earlier
+        epoch, or it led this one from another offset.
+        """
+        leads = event.kind == Kind.BECOME_LEADER
+        again = leads and None not in (self.led_from, event.leo) and self.led_from != event.leo
+        served = self.served is not None and (self.served < epoch or (again and self.served == epoch))
+        if event.previous_epoch == -1 and served and not self.stopped:
+            self._gap(event.row, FIRST_ROLE_AGAIN, epoch=epoch, served=self.served)
+        self.served, self.led_from = epoch, event.leo if leads else None
 
     def _settled(self) -> None:
         """Another role begins: what belongs to the one before must have been said."""

@@ -383,32 +383,6 @@ def _stated_by_request(epoch: Epoch, broker: int) -> bool:
     return epoch.by_request and (epoch.leader == broker or broker in (epoch.first_isr or ()))
 
 
-def forget_start(spans: Sequence[RoleSpan], number: int) -> None:
-    """What a log was made or loaded with is not what a later role began with, where lines in between are missing."""
-    for role_span in spans:
-        if role_span.epoch == number and _told_before(role_span) is not None:
-            _forget(role_span)
-
-
-def forget_printed(spans: Sequence[RoleSpan]) -> None:
-    """The last end that was printed in one role is not what the next began with, where lines in between are missing."""
-    told = {ref.row for role_span in spans for step in role_span.steps for ref in step.refs}
-    for role_span in spans:
-        if _told_before(role_span) not in (None, *told):
-            _forget(role_span)
-
-
-def _told_before(role_span: RoleSpan) -> int | None:
-    """Row of the line that tells where a role began, if it stands before the role's own line."""
-    own = role_span.refs[0].row if role_span.refs else None
-    told = role_span.start_ref.row if role_span.start_ref is not None else None
-    return told if own is not None and told is not None and told < own else None
-
-
-def _forget(role_span: RoleSpan) -> None:
-    role_span.start_end, role_span.start_ref, role_span.start_low = None, None, 0
-
-
 def _was_there(before: Sequence[RoleSpan], spans: Sequence[RoleSpan], number: int) -> bool:
     """Whether one process of a broker served the replica both before an epoch and after it."""
     if not before or before[-1].replica_removed:
