@@ -123,6 +123,12 @@ class Case:
         return frozenset(told.get_column("broker").drop_nulls().unique().to_list())
 
     @functools.cached_property
+    def traces_alone(self) -> bool:
+        """Whether all that could be read of the evidence are traces: they hold no record batches and no files."""
+        read = self.sources.filter(pl.col("format").is_in(["unknown", "irrelevant"]).not_()).get_column("format")
+        return set(read.unique().to_list()) == {"trace"}
+
+    @functools.cached_property
     def complete(self) -> frozenset[int]:
         """Brokers of which a trace claims to state each change, and all of its lines could be read."""
         return frozenset(broker.id for broker in self.brokers.values() if broker.complete)

@@ -366,13 +366,16 @@ class _Page:
             )
             names = _names([_called(p) for p in by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]], 2)
             rows.append(f"  {rule.id:27}{counts}   {names}")
-        clean = len(asked) - len(rows)
+        about_files = [rule.id for rule in asked if _not_applicable(partitions, rule.id)]
+        clean = len(asked) - len(rows) - len(about_files)
         if rows:
             self.lines += [f"{total:29}{'violated':>10}{'unknown':>10}{'clean':>10}", *rows]
             if clean:
                 self.lines.append(f"  {clean} other rules: clean everywhere")
         else:
-            self.lines.append(f"{total}: clean everywhere" if clean else total)
+            self.lines.append(f"{total}: {f'{clean} clean' if about_files else 'clean'} everywhere" if clean else total)
+        if about_files:
+            self.put("  not applicable: ", f"{', '.join(about_files)} (a trace holds no bytes and no files)", indent=4)
         self.lines.append("")
 
     def wishes(self) -> None:
@@ -562,6 +565,10 @@ def _repeated(group: Sequence[Problem]) -> str:
 
 def _lines_of(one: Problem) -> str:
     return f" ({one.count:,} lines)" if one.count > 1 else ""
+
+
+def _not_applicable(partitions: Sequence[Partition], rule_id: str) -> bool:
+    return all(p.judgements[rule_id].verdict is Verdict.NOT_APPLICABLE for p in partitions)
 
 
 def _nothing(result: Result) -> str:

@@ -23,7 +23,7 @@ from forensics.rules import (
     unclean_election,
     uncommitted_truncation,
 )
-from forensics.rules.finding import Judgement, Rule, judgement
+from forensics.rules.finding import Judgement, Rule, Verdict, judgement
 from forensics.rules.suspected import with_suspected
 from forensics.rules.wants import Question, Want
 from parsers.containment import Defect, contained
@@ -56,6 +56,8 @@ READ_AS = "no version is in the evidence: read as of 0.11 or later, where follow
 
 
 def _judged(rule: Rule, history: History, case: Case) -> Judgement:
+    if rule.about_files and case.traces_alone:
+        return Judgement(rule.id, Verdict.NOT_APPLICABLE)
     found = contained(lambda: rule.judge(history, case))
     return not_judged(rule, found) if isinstance(found, Defect) else found
 

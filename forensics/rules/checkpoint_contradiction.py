@@ -85,4 +85,4 @@ def _finding(history: History, broker: int, disk: Disk, name: str, pointer: Poin
     )
 
 
-RULE = Rule(ID, Severity.WARNING, "CHECKPOINTS CONTRADICT THE LOG", judge, __doc__ or "", Bearers.ONE)
+RULE = Rule(ID, Severity.WARNING, "CHECKPOINTS CONTRADICT THE LOG", judge, __doc__ or "", Bearers.ONE, about_files=True)

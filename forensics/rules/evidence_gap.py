@@ -29,7 +29,7 @@ from forensics.replay.confidence import Bearers
 from forensics.replay.coverage import Span
 from forensics.replay.history import History
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
-from forensics.rules.story import members, missing_data, missing_logs
+from forensics.rules.story import members, missing_data, missing_logs, unstated_data
 from forensics.rules.wording import want_texts
 
 ID = "evidence-gap"
@@ -37,7 +37,8 @@ ID = "evidence-gap"
 
 def judge(history: History, case: Case) -> Judgement:
     """List what is missing."""
-    missing = (*missing_logs(history, case), *missing_data(history, case))
+    files = unstated_data if case.traces_alone else missing_data
+    missing = (*missing_logs(history, case), *files(history, case))
     if not missing:
         return Judgement(ID, Verdict.CLEAN)
     said = want_texts(missing, history.name)

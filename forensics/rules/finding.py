@@ -36,6 +36,7 @@ class Verdict(StrEnum):
     VIOLATED = "violated"
     UNKNOWN = "unknown"
     CLEAN = "clean"
+    NOT_APPLICABLE = "not applicable"  # the rule is about bytes and files, and the evidence is a trace, which has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,7 @@ class Judgement:
 
     Attributes:
         rule: its id.
-        verdict: violated, clean or unknown.
+        verdict: violated, clean, unknown, or not applicable.
         findings: what it found; warnings and infos may stand beside ``clean``.
         missing: what is not known, and the evidence that would tell it (``wording.want_text``), each once.
     """
@@ -275,6 +276,7 @@ class Rule:
         judge: gives the answer for one partition.
         doc: the module's docstring, which ``forensics explain`` prints.
         bearers: what a proof of its findings takes.
+        about_files: it asks what bytes and directories hold, so that a trace cannot answer.
     """
 
     id: str
@@ -283,6 +285,7 @@ class Rule:
     judge: Callable[[History, Case], Judgement]
     doc: str
     bearers: Bearers = Bearers.TWO
+    about_files: bool = False
 
 
 def span_text(ranges: tuple[Range, ...] | list[Range]) -> str:

@@ -241,4 +241,4 @@ def _sides(forks: list[Fork]) -> dict[int, int]:
     return sides
 
 
-RULE = Rule(ID, Severity.CRITICAL, "REPLICAS DIFFER", judge, __doc__ or "")
+RULE = Rule(ID, Severity.CRITICAL, "REPLICAS DIFFER", judge, __doc__ or "", about_files=True)

@@ -156,4 +156,4 @@ def _undamaged(history: History, broker: int) -> tuple[int, ...]:
     )
 
 
-RULE = Rule(ID, Severity.ERROR, "SEGMENTS DAMAGED", judge, __doc__ or "", Bearers.ONE)
+RULE = Rule(ID, Severity.ERROR, "SEGMENTS DAMAGED", judge, __doc__ or "", Bearers.ONE, about_files=True)

@@ -159,4 +159,4 @@ def _end(offset: int | None) -> str:
     return "unknown" if offset is None else str(offset)
 
 
-RULE = Rule(ID, Severity.WARNING, "STALE DIRECTORY", judge, __doc__ or "", Bearers.ONE)
+RULE = Rule(ID, Severity.WARNING, "STALE DIRECTORY", judge, __doc__ or "", Bearers.ONE, about_files=True)

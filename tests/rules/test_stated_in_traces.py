@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from forensics.engines.local import scan
 from forensics.replay.confidence import Confidence
+from forensics.result import Result
+from forensics.rules import RULES
 from forensics.rules.finding import Verdict
 from tests.rules.traced import LEADS, Line, judged, said
 
@@ -203,3 +209,22 @@ def test_one_broker_names_two_leaders_of_one_epoch(lines: list[Line], tmp_path: 
 )
 def test_near_misses_of_two_leaders(lines: list[Line], tmp_path: Path) -> None:
     assert judged(tmp_path, [*LEADS, *lines])[TWO].verdict is Verdict.UNKNOWN
+
+
+def test_rules_about_files_are_not_asked_of_a_trace(sample_traces: Path, scanned: Callable[[Path], Result]) -> None:
+    """A complete trace of a healthy partition leaves no question open, and asks for no file."""
+    (partition,) = scanned(sample_traces / "written" / "healthy").partitions
+    assert partition.verdicts(Verdict.NOT_APPLICABLE) == [rule.id for rule in RULES if rule.about_files]
+    assert partition.verdicts(Verdict.CLEAN) == [rule.id for rule in RULES if not rule.about_files]
+
+
+def test_files_beside_a_trace_are_asked_for(sample_traces: Path, tmp_path: Path) -> None:
+    """As soon as one file of a broker is there, its other files may be too."""
+    trace = (sample_traces / "written" / "healthy" / "trace.jsonl").read_text()
+    cluster = json.loads(trace.splitlines()[0])["cluster"]
+    (tmp_path / "trace.jsonl").write_text(trace)
+    shutil.copytree(sample_traces / "rotated-2.8.2" / "broker-1" / "data", tmp_path / "broker-1" / "data")
+    (tmp_path / "broker-1" / "data" / "meta.properties").write_text(f"version=1\nbroker.id=1\ncluster.id={cluster}\n")
+    found = scan([str(tmp_path)]).partitions
+    assert len(found) > 1
+    assert all(not partition.verdicts(Verdict.NOT_APPLICABLE) for partition in found)

@@ -179,6 +179,11 @@ def _not_asked(result: Result) -> list[str]:
     return [rule for rule in (LOST, FORKED) if rule in result.changes.disabled or rule not in asked]
 
 
+def _settled(partition: Partition, rule: str) -> bool:
+    """Whether a rule found a partition clean, or cannot be asked of a trace."""
+    return any(_is(partition, rule, verdict) for verdict in (Verdict.CLEAN, Verdict.NOT_APPLICABLE))
+
+
 def _is(partition: Partition, rule: str, verdict: Verdict) -> bool:
     judgement = partition.judgements.get(rule)
     return judgement is not None and judgement.verdict is verdict
@@ -269,7 +274,7 @@ def _tiles(bad: list[Partition], lost: list[Partition], result: Result) -> tuple
     total = plural(len(result.partitions), "partition")
     if not bad:
         asked = [rule for rule in (LOST, FORKED) if rule not in _not_asked(result)]
-        clean = sum(all(_is(p, rule, Verdict.CLEAN) for rule in asked) for p in result.partitions)
+        clean = sum(all(_settled(p, rule) for rule in asked) for p in result.partitions)
         files = result.case.sources
         first = Tile(number(clean), f"of {total} clean on {'both questions' if len(asked) == 2 else 'the one asked'}")
         if not asked:

@@ -4,8 +4,8 @@
   const grid = document.getElementById("grid");
   if (!grid) return;
   const STEP = 100;
-  const WORDS = { v: ["✕", "violated"], w: ["!", "warning"], n: ["i", "noted"], u: ["?", "unknown"], c: ["·", "clean"] };
-  const RANK = { v: 0, w: 1, u: 2, n: 3, c: 4 };
+  const WORDS = { v: ["✕", "violated"], w: ["!", "warning"], n: ["i", "noted"], u: ["?", "unknown"], c: ["·", "clean"], x: ["–", "not applicable"] };
+  const RANK = { v: 0, w: 1, u: 2, n: 3, c: 4, x: 5 };
   const rows = report.data.map.map(([name, letters, panel], place) => ({ name, letters, panel, place, key: name.toLowerCase() }));
   const body = grid.tBodies[0];
   const find = document.getElementById("find"), show = document.getElementById("show");
@@ -41,7 +41,7 @@
   const chosen = () => {
     const text = find.value.trim().toLowerCase(), kind = show.value;
     let found = rows.filter((row) => row.key.includes(text));
-    if (kind === "c") found = found.filter((row) => /^c*$/.test(row.letters));
+    if (kind === "c") found = found.filter((row) => /^[cx]*$/.test(row.letters));
     else if (kind) found = found.filter((row) => row.letters.includes(kind));
     if (order.by !== null) {
       const compare = order.by === "name"

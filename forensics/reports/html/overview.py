@@ -26,8 +26,8 @@ LONGEST = 300
 HASHED = 4_000_000_000
 """Bytes that are read again for the hashes of files that no finding cites: a page must not take longer than a scan."""
 
-VIOLATED, WARNED, NOTED_ONLY, UNKNOWN, CLEAN = LETTERS = "vwnuc"
-"""Cells of the map: violated, a warning, good to know, unknown, clean."""
+VIOLATED, WARNED, NOTED_ONLY, UNKNOWN, CLEAN, NOT_APPLICABLE = LETTERS = "vwnucx"
+"""Cells of the map: violated, a warning, good to know, unknown, clean, not applicable."""
 
 WAITS = "P-21"
 """The message of a leader that waits for its ISR before it answers a producer (Partition.checkEnoughReplicas...)."""
@@ -84,8 +84,13 @@ class RuleColumn:
     def told(self) -> str:
         """Its counts in words."""
         words = {
-            VIOLATED: "violated", WARNED: "with a warning", NOTED_ONLY: "noted", UNKNOWN: "unknown", CLEAN: "clean"
-        }  # fmt: skip
+            VIOLATED: "violated",
+            WARNED: "with a warning",
+            NOTED_ONLY: "noted",
+            UNKNOWN: "unknown",
+            CLEAN: "clean",
+            NOT_APPLICABLE: "not applicable",
+        }
         return ", ".join(
             f"{number(self.counts[letter])} {word}" for letter, word in words.items() if self.counts[letter]
         )
@@ -243,6 +248,8 @@ def _letter(judgement: Judgement | None) -> str:
     """The verdict, and of a violation how much it matters: what is good to know is no reason for red."""
     if judgement is None or judgement.verdict is Verdict.UNKNOWN:
         return UNKNOWN
+    if judgement.verdict is Verdict.NOT_APPLICABLE:
+        return NOT_APPLICABLE
     worst = min((finding.severity.rank for finding in judgement.findings), default=None)
     if worst is None:
         return VIOLATED if judgement.verdict is Verdict.VIOLATED else CLEAN
