@@ -87,6 +87,7 @@ from forensics.rules.story import (
     replacements,
     shortened_fact,
     statement_fact,
+    truncated_before,
     truncation_fact,
     went_back,
 )
@@ -267,11 +268,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         for s in history.shortened_logs
         if s.replica == epoch.leader and since <= s.epoch <= epoch.epoch and s.target <= first < s.end
     ]
-    facts += [
-        truncation_fact(c)
-        for c in history.truncations
-        if c.replica == epoch.leader and since < c.epoch <= epoch.epoch and c.target <= first < c.end
-    ]
+    facts += [truncation_fact(one) for one in truncated_before(history, epoch, first, since)]
     facts.append(leader_fact(epoch, loss.ranges))
     facts += [
         truncation_fact(c)

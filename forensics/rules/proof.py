@@ -29,5 +29,5 @@ def shown(finding: Finding, evidence: tuple[Evidence, ...]) -> Finding:
     weak = borne(found.bearers, _NEEDED[finding.rule])
     if not weak:
         return found
-    open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(one.value for one in weak)
+    open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(f"{found.rule}: {one.value}" for one in weak)
     return replace(found, weak=(*found.weak, *weak), uncertain=(*found.uncertain, *open_))

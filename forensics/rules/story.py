@@ -218,17 +218,12 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
             and shortened.target <= offset < shortened.end
         ):
             return SHORTENED_BY[shortened.cause]
-    for truncation in history.truncations:
-        if (
-            truncation.replica == leader
-            and since < truncation.epoch <= epoch.epoch
-            and truncation.target <= offset < truncation.end
-        ):
-            if truncation.reason is TruncationReason.HIGH_WATERMARK:
-                return "hw-truncation"
-            inner = history.epochs.get(truncation.epoch)
-            if inner is not None and inner.leader != leader:
-                return loss_cause(history, inner, offset, since)
+    for truncation in truncated_before(history, epoch, offset, since):
+        if truncation.reason is TruncationReason.HIGH_WATERMARK:
+            return "hw-truncation"
+        inner = history.epochs.get(truncation.epoch)
+        if inner is not None and inner.leader != leader:
+            return loss_cause(history, inner, offset, since)
     written = history.epochs.get(since)
     if outside_isr(history, epoch):
         # Who wrote the record had it, and so had the last member of the ISR (KIP-966), elected from it or not: that it
@@ -252,6 +247,28 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
     if followed and _lagged(history, epoch, offset, since):
         return "lagging-isr-member"
     return "epochs-put-back" if history.epoch_rollbacks else "unknown"
+
+
+def truncated_before(history: History, epoch: Epoch, offset: int, since: int) -> list[Truncation]:
+    """Truncations by which the leader of an epoch removed a record before it led without it.
+
+    Within the epoch that wrote the record a follower removes it when it returns and truncates to its own high watermark
+    (before 0.11, KIP-101), and may fetch it again. Other truncations of that epoch reconcile it with who wrote it.
+
+    Args:
+        history: the partition.
+        epoch: the epoch.
+        offset: the record.
+        since: epoch in which the record was written or committed.
+    """
+
+    def removed(one: Truncation) -> bool:
+        if one.epoch == since:
+            return one.reason is TruncationReason.HIGH_WATERMARK and one.lineage.epoch_at(offset) == since
+        return since < one.epoch <= epoch.epoch
+
+    own = (one for one in history.truncations if one.replica == epoch.leader and one.target <= offset < one.end)
+    return [one for one in own if removed(one)]
 
 
 def _kept_tail(history: History, epoch: Epoch, offset: int, since: int) -> bool:

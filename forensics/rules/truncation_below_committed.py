@@ -40,9 +40,10 @@ If critical: keep the copy the finding names, before anything is restarted, reas
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from forensics.case import Case
-from forensics.replay.committed import CommittedProof, committed, losses, possible_losses, refetched
+from forensics.replay.committed import CommittedProof, Loss, committed, losses, possible_losses, refetched
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.deletions import kept
 from forensics.replay.history import History, HwStatement, Truncation, TruncationReason
@@ -51,6 +52,7 @@ from forensics.replay.stale_dirs import left_behind
 from forensics.replay.surviving_copies import holders
 from forensics.replay.vanished_tails import vanished_tails
 from forensics.rules.finding import (
+    Fact,
     Finding,
     Judgement,
     Rule,
@@ -179,6 +181,18 @@ def _gone(history: History, truncation: Truncation) -> list[Range]:
     ]
 
 
+def _facts(
+    history: History, truncation: Truncation, statement: HwStatement, without: Loss | None, lost: Sequence[Range]
+) -> tuple[Fact, ...]:
+    """The story: who began to lead without the records did so before who follows it truncated, or after its own cut."""
+    cut = (truncation_fact(truncation), *repeats_facts(history, truncation))
+    if without is None:
+        return (statement_fact(statement), *cut)
+    leads = leader_fact(without.epoch, tuple(lost))
+    steps = (*cut, leads) if truncation.epoch < without.epoch.epoch else (leads, *cut)
+    return (statement_fact(statement), *steps)
+
+
 def _finding(
     history: History, truncation: Truncation, ranges: tuple[Range, ...], statement: HwStatement, gone: list[Range]
 ) -> Finding:
@@ -243,12 +257,7 @@ def _finding(
             f"broker {truncation.replica} cut committed offsets {span_text(ranges)} ({count_text(ranges)}) from its "
             f"log in {epoch_text(truncation.epoch)}{again}; {outcome}"
         ),
-        facts=(
-            statement_fact(statement),
-            *((leader_fact(without.epoch, tuple(lost)),) if without is not None else ()),
-            truncation_fact(truncation),
-            *repeats_facts(history, truncation),
-        ),
+        facts=_facts(history, truncation, statement, without, lost),
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
         inferences=inferences,

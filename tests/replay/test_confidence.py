@@ -84,7 +84,7 @@ def test_no_rule_proves_from_one_log(rule: object) -> None:
     made = Finding(rule=rule.id, severity=Severity.ERROR, topic="orders", partition=0, summary="")  # type: ignore[attr-defined]
     line = Evidence("server.log", None, 1, None, "", broker=1, artefact="broker-log")
     one = shown(made, (line, replace(line, line=2)))
-    assert (one.confidence, one.uncertain) == (Confidence.INFERRED, (Weakness.ONE_BEARER.value,))
+    assert (one.confidence, one.uncertain) == (Confidence.INFERRED, (f"{rule.id}: {Weakness.ONE_BEARER.value}",))
     assert shown(made, (line, replace(line, path="state-change.log"))).confidence is Confidence.PROVEN
 
 
