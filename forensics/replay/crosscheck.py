@@ -7,6 +7,7 @@ lowers the coverage by them.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 from forensics.replay.committed import at_most
@@ -228,39 +229,67 @@ def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:
     )
 
 
-def left_unseen(history: History, epoch: Epoch, broker: int) -> bool:
-    """Whether others tell that a replica left a leader's ISR, in its epoch or in a later one that it led, of which the
-    leader's own lines tell nothing; or the next epoch is one that nobody names, with whatever ISR. Who is elected next
-    as the last one in the ISR was in it to the end, in whatever epochs.
+def may_have_left_isr(history: History, epoch: Epoch, broker: int) -> bool:
+    """Whether a replica may have left a leader's ISR, in its epoch or in a later one that it led, though no line of the
+    leader says so: its lines are not whole, others state it, or the next epoch is one that nobody names, with whatever
+    ISR. A replica that is elected next as the last one in the ISR was in it to the end, in whatever epochs.
     """
+    if not history.coverage.whole(epoch.leader):
+        return True
+    return _left_by_others(history, epoch, broker)
+
+
+def _left_by_others(history: History, epoch: Epoch, broker: int) -> bool:
+    """The same of a leader whose lines are whole."""
     led = (one for n, one in sorted(history.epochs.items()) if n > epoch.epoch and one.leader not in (None, -1))
     if (follows := next(led, None)) is not None and follows.last_known and follows.leader == broker:
         return False
     after = sorted(n for n in history.epochs if n > epoch.epoch and n not in history.coverage.unnamed)
     if after and after[0] > epoch.epoch + 1 and not accounted(epoch, history.epochs[after[0]], history.removed):
         return True
+    return _left_in_epoch(history, epoch, broker) or _left_after(history, epoch, broker, after)
+
+
+def _left_in_epoch(history: History, epoch: Epoch, broker: int) -> bool:
+    """Whether others state an ISR of an epoch without a replica, which its leader does not state."""
     if any(broker not in isr for isr in epoch.isrs_stated_by_others - {isr for isr, _ in epoch.isr}):
         return True
-    last = max((number for number, (of, _) in history.states.items() if of == epoch.epoch), default=None)
-    isr = history.states[last][1] if last is not None else None
-    if isr is not None and broker not in isr and broker in epoch.isr[-1][0]:
-        return True
-    own = {
-        role_span.epoch for role_span in history.role_spans.get(epoch.leader if epoch.leader is not None else -1, ())
-    }
+    _, isr = _last_state(history, epoch.epoch)
+    return isr is not None and broker not in isr and broker in epoch.isr[-1][0]
+
+
+def _left_after(history: History, epoch: Epoch, broker: int, after: Sequence[int]) -> bool:
+    """The same of later epochs that the leader led as well, and of one without a leader.
+
+    Args:
+        after: numbers of later epochs, in order.
+    """
+    leader = epoch.leader if epoch.leader is not None else -1
+    own = {role_span.epoch for role_span in history.role_spans.get(leader, ())}
     for number in after:
         later = history.epochs[number]
         if history.kraft and later.leader == -1:
-            # It may have left as its process ended; but where changes are untold, it may have done so long before.
-            then = max((state for state, (of, _) in history.states.items() if of == number), default=None)
-            untold = last is not None and then is not None and any(n not in history.states for n in range(last, then))
-            isr = history.states[then][1] if then is not None else None
-            return untold and (isr is None or broker not in isr)
+            return _left_before(history, epoch, broker, number)
         if later.leader != epoch.leader:
             return False
         if number not in own and (not later.isr or any(broker not in isr for isr, _ in later.isr)):
             return True
     return False
+
+
+def _left_before(history: History, epoch: Epoch, broker: int, number: int) -> bool:
+    """Whether a replica may have left long before a later epoch without a leader: it may have left as its process
+    ended, but where changes of the state between have no line, it may have done so at any of them.
+    """
+    (last, _), (then, isr) = _last_state(history, epoch.epoch), _last_state(history, number)
+    between = range(last, then) if last is not None and then is not None else ()
+    return (isr is None or broker not in isr) and any(state not in history.states for state in between)
+
+
+def _last_state(history: History, epoch: int) -> tuple[int | None, frozenset[int] | None]:
+    """The last partition epoch (zkVersion) that anybody states of a leader epoch, and its ISR where it is stated."""
+    last = max((state for state, (of, _) in history.states.items() if of == epoch), default=None)
+    return last, history.states[last][1] if last is not None else None
 
 
 def next_start(history: History, broker: int, number: int, hw: int) -> int | None:

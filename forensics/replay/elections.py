@@ -213,8 +213,11 @@ def isr_changed_without_lines(history: History, epoch: Epoch) -> bool:
 
 
 def _changes_without_lines(history: History, epoch: Epoch, *, named: bool) -> int:
-    """How many changes of the state about an election nobody tells, by what it is numbered and with no number: between
-    the last number before and the next one, which may be of a later epoch.
+    """How many changes of the state about an election have no line, with a number or without one: between the last
+    number before and the next one, which may be of a later epoch.
+
+    Which of the leaders about that time made them, and lacks the lines, the numbers do not say. So they lower no
+    coverage, and make this election uncertain alone.
 
     Args:
         history: the partition.

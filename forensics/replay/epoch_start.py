@@ -57,7 +57,10 @@ def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | N
             continue
         named = _is_named(history, number)
         untold = (
-            epoch.leader == broker and named and not epoch.leader_took_up and _unsaid(history, before, role_span, epoch)
+            epoch.leader == broker
+            and named
+            and not epoch.leader_took_up
+            and _may_have_led(history, before, role_span, epoch)
         )
         if not epoch.leader_took_up and not untold:
             continue
@@ -87,11 +90,11 @@ def _is_named(history: History, number: int) -> bool:
 
 
 def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
-    """Whether a replica may have come into the ISR of an epoch with no line on it: its own lines on that epoch are
+    """Whether a replica may have come into the ISR of an epoch with no line on it: its own lines on that epoch may be
     missing, and the leader's lines are not all there.
     """
-    told = epoch.isr_from_leader or history.coverage.whole(epoch.leader)
-    return not told and _lines_missing(before, epoch)
+    stated = epoch.isr_from_leader or history.coverage.whole(epoch.leader)
+    return not stated and _may_lack_lines(history, before, epoch)
 
 
 def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
@@ -109,22 +112,28 @@ def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
         before = epoch
 
 
-def _lines_missing(before: RoleSpan, epoch: Epoch) -> bool:
-    """Whether lines are missing of a process that tells of one role and not of a later epoch: it lived on after that
-    had begun, or the next process found its log closed cleanly and it never said that it was shutting down.
+def _may_lack_lines(history: History, before: RoleSpan, epoch: Epoch) -> bool:
+    """Whether lines on a later epoch may be missing of a process that has lines on one role.
+
+    They may where the coverage does not license silence about its roles; where the process lived on after that epoch
+    had begun; and where the next process found its log closed cleanly and no line says that it was shutting down. The
+    last two are doubts and no omissions, so they lower no coverage: one compares the clocks of two brokers, and the
+    other takes a stop for clean because no line shows a recovery.
     """
+    if not history.coverage.has(before.replica, Printed.ROLES):
+        return True
     if before.shut_down is not None:
         return epoch.time is not None and before.shut_down > epoch.time
     loads = [step for step in before.steps if step.kind is StepKind.LOADED]
     return bool(loads) and all(step.before is None for step in loads)
 
 
-def _unsaid(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
-    """Whether a replica seems to have led an epoch between two of its roles of which others alone tell, and was not
-    dead or stopping when it was elected: lines of its process are missing, or it came back with more than there was
-    when another leader began.
+def _may_have_led(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
+    """Whether a replica may have led an epoch between two of its roles that others alone state, and was not dead or
+    stopping when it was elected: lines of its process may be missing, or it came back with more than there was when
+    another leader began.
     """
-    if _lines_missing(before, epoch):
+    if _may_lack_lines(history, before, epoch):
         return True
     starts = [
         other.start

@@ -56,8 +56,7 @@ class HwAttribution(EpochStart):
             for t in spans
         )
         named = {other for epoch in self.history.epochs.values() for isr, _ in epoch.isr for other in isr}
-        silent = any(not self._is_whole(other) for other in named - {broker})
-        if fetching or silent or role_span.held_back or not self._is_whole(broker):
+        if fetching or role_span.held_back or not named | {broker} <= self.history.coverage.whole_replicas():
             return None
         later = (e for number, e in sorted(self.history.epochs.items()) if number > role_span.epoch)
         heir = next((e for e in later if e.leader not in (None, -1, broker)), None)

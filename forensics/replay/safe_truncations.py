@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forensics.replay.committed import committed_at_most
-from forensics.replay.crosscheck import left_unseen
+from forensics.replay.crosscheck import may_have_left_isr
 from forensics.replay.history import Epoch, History, Role, Truncation
 from forensics.replay.steps import RoleSpan
 
@@ -35,11 +35,10 @@ def is_safe(history: History, truncation: Truncation) -> bool:
 
 def _counted(history: History, truncation: Truncation, epoch: Epoch) -> bool:
     """Whether the leader of an epoch counted a replica in its ISR all along, as it says itself."""
-    if not history.coverage.whole(epoch.leader) or not (epoch.isr_from_leader and epoch.isr_elected):
+    if not (epoch.isr_from_leader and epoch.isr_elected):
         return False
-    return all(truncation.replica in isr for isr, _ in epoch.isr) and not left_unseen(
-        history, epoch, truncation.replica
-    )
+    counted = all(truncation.replica in isr for isr, _ in epoch.isr)
+    return counted and not may_have_left_isr(history, epoch, truncation.replica)
 
 
 def _first(history: History, truncation: Truncation, epoch: Epoch) -> bool:

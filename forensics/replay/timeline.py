@@ -27,7 +27,10 @@ LOADING = "loading"
 STOPPED = "stopped"
 """The process printed that its shutdown was complete."""
 SILENT = "silent"
-"""No line stands between the last one of a process and the first of the next: nothing is known."""
+"""No line stands between the last one of a process and the first of the next: nothing is known.
+
+This says what a picture shows of a stretch of time; what absent lines prove, ``coverage`` says.
+"""
 DELETED = "deleted"
 """The replica was removed from this broker."""
 ON_DISK = "on disk"

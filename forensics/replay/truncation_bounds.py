@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from forensics.replay.committed import reached
 from forensics.replay.coverage import MissingLines
-from forensics.replay.crosscheck import found_shorter_unexplained, left_unseen
+from forensics.replay.crosscheck import found_shorter_unexplained, may_have_left_isr
 from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog, Truncation
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind, UnresolvedRemoval
@@ -156,7 +156,7 @@ class TruncationBounds:
                 members = [isr for isr, _ in epoch.isr][-1 if own else 0 :]
                 if not epoch.isr_from_leader or not members or not all(broker in isr for isr in members):
                     continue
-                if epoch.leader is None or not self.is_whole(epoch.leader) or left_unseen(self.history, epoch, broker):
+                if may_have_left_isr(self.history, epoch, broker):
                     continue
                 if statement.replica != epoch.leader and self._out_later(broker, epoch, statement, emptied=emptied):
                     continue

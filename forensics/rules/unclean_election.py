@@ -95,7 +95,7 @@ def judge(history: History, case: Case) -> Judgement:
             missing.append(Want(Question.ELIGIBLE, ways, epochs=((epoch.epoch, epoch.leader),)))
         elif epoch.leader != led[position - 1].leader and not from_isr(history, epoch):
             missing.append(_wish(history, epoch, unseen))
-    missing += _unnamed(history, led, unseen)
+    missing += _leaders_unknown(history, led, unseen)
     missing += _later(history, led, unseen, maybe_controllers(history, case))
     if not led:
         missing.append(any_leader())
@@ -176,8 +176,12 @@ def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
     return Want(Question.ISR_BEFORE, ways, epochs=((epoch.epoch, epoch.leader),))
 
 
-def _unnamed(history: History, led: list[Epoch], unseen: list[int]) -> list[Want]:
-    """Leader epochs that must have been, and of whose leader nobody tells whose lines are all at hand."""
+def _leaders_unknown(history: History, led: list[Epoch], unseen: list[int]) -> list[Want]:
+    """What would tell who led in leader epochs between the first and the last that have a leader.
+
+    These are more than those that the coverage calls unnamed: with ZooKeeper an epoch of which every replica says that
+    it had no role in it may have changed the ISR all the same, from which the next leader is elected.
+    """
     numbers = [epoch.epoch for epoch in led]
     # While nobody leads, stock logging of KRaft brokers may tell of no epoch; with ZooKeeper controllers tell of each.
     if not numbers or history.epoch_rollbacks or (history.kraft and not unseen):

@@ -11,7 +11,7 @@ from forensics.replay.crosscheck import (
     as_it_was,
     beyond_lines,
     found_shorter_unexplained,
-    left_unseen,
+    may_have_left_isr,
     next_start,
     not_truncated,
 )
@@ -255,7 +255,10 @@ def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[in
     }
     history.states = {number: (2, frozenset(isr) if isr is not None else None) for number, isr in states.items()}
     history.states[9] = (3, frozenset({2}))  # of another epoch
-    assert left_unseen(history, history.epochs[2], 1) == left
+    history.coverage = whole(2)
+    assert may_have_left_isr(history, history.epochs[2], 1) == left
+    history.coverage = whole(1)
+    assert may_have_left_isr(history, history.epochs[2], 1), "of the leader there is no line at all"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int 
     told = [(frozenset(one), Ref(row=0)) for one in isr]
     epoch = Epoch(number, leader=leader, start=start, isr=told, leader_took_up=leader is not None, isr_from_leader=True)
     nobody = {one: Epoch(one, leader=-1) for one in range(1, number)}
-    return History("orders", 0, epochs={0: Epoch(0, leader=3, start=0, leader_took_up=True), **nobody, number: epoch})
+    epochs = {0: Epoch(0, leader=3, start=0, leader_took_up=True), **nobody, number: epoch}
+    return History("orders", 0, epochs=epochs, coverage=whole(1, 2, 3))
 
 
 def role(epoch: int, *, run: int = 1, leads: bool = False, loaded: int | None = None) -> RoleSpan:
@@ -74,11 +75,10 @@ def test_who_led_unheard_of_may_have_let_in_who_came_back() -> None:
     """Lines of the leader are missing, some or all, and others are told of an ISR late or never."""
     history = between({2, 3})
     history.epochs[1].isr_from_leader = False
-    history.coverage = whole(2)
     assert had_part(history, role(0, loaded=40), role(2, run=2)) is None
     history.coverage = whole(1)
     assert had_part(history, role(0, loaded=40), role(2, run=2)) == 30, "of the leader there is no line at all"
-    history.coverage = holed(whole(2), 2)
+    history.coverage = holed(whole(1, 2), 2)
     before = role(0, loaded=40)
     assert had_part(history, before, role(2, run=2)) == 30
     history.epochs[1].time = 90
@@ -108,6 +108,8 @@ def test_an_epoch_of_its_own_that_others_alone_tell_of(
     before.steps.append(Step(StepKind.LOADED, had, None, 0, None, None, (Ref(row=1),), left))
     after.start_hw = Sample(had, None, Ref(row=2))
     assert had_part(history, before, after) == known
+    history.coverage = holed(history.coverage, 1)
+    assert had_part(history, before, after) == 20, "no line of its roles is no proof where some are missing"
 
 
 @pytest.mark.parametrize(("members", "next_", "known"), [({1, 3}, 3, None), ({3}, 3, 20), (set(), 2, 20)])

@@ -264,8 +264,8 @@ def _not_reconciled(roles: Roles, part: _Part) -> _Sign | None:
 
 def _isr_not_stated(roles: Roles, part: _Part) -> _Sign | None:
     """It led, and others know an ISR of that epoch which it never stated."""
-    if part.broker == part.epoch.leader and part.here and (unsaid := _unsaid(part.epoch)):
-        return _Sign(part.broker, part.number, ISR_NOT_STATED, {"isr": isr_text(unsaid)})
+    if part.broker == part.epoch.leader and part.here and (isr := _isr_of_others(part.epoch)):
+        return _Sign(part.broker, part.number, ISR_NOT_STATED, {"isr": isr_text(isr)})
     return None
 
 
@@ -280,7 +280,7 @@ def _led(roles: Roles, part: _Part) -> _Sign | None:
     if number == max(roles.epochs):
         return _Sign(part.broker, number, ELECTED, {})
     older = roles.ends.get(part.broker, 0) <= _next_start(number, roles.epochs, roles.spans)
-    if epoch.elected and older and _silent(part.spans, number) and not _in_vain(epoch, roles.spans):
+    if epoch.elected and older and _ends_before(part.spans, number) and not _in_vain(epoch, roles.spans):
         return _Sign(part.broker, number, ELECTED, {})
     return None
 
@@ -301,8 +301,8 @@ _OF_A_PART = (_elected_member, _not_reconciled, _isr_not_stated, _led, _joined_i
 """What is asked of a replica and an epoch, in this order; the first answer counts."""
 
 
-def _silent(spans: Sequence[RoleSpan], number: int) -> bool:
-    """Whether nothing of a replica is told from an epoch on, by the process that was there before or a later one."""
+def _ends_before(spans: Sequence[RoleSpan], number: int) -> bool:
+    """Whether a replica has no line from an epoch on, of the process that was there before or of a later one."""
     return spans[-1].epoch < number and not any(
         step.kind in (StepKind.LOADED, StepKind.DELETED) for step in spans[-1].steps
     )
@@ -348,7 +348,7 @@ def _next_start(number: int, epochs: Mapping[int, Epoch], role_spans: Mapping[in
     return max((t.start_end or 0 for t in roles), default=0)
 
 
-def _unsaid(epoch: Epoch) -> frozenset[int] | None:
+def _isr_of_others(epoch: Epoch) -> frozenset[int] | None:
     """An ISR that others were told of and its leader never stated, who alone changes it within an epoch where
     controllers write to ZooKeeper (Partition.updateIsr).
     """

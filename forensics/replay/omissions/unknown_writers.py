@@ -35,9 +35,9 @@ def unknown_writers(history: History) -> Iterator[MissingLines]:
     if history.epoch_rollbacks or history.contested or numbers != list(range(len(history.epochs))) or not numbers:
         return
     leaders = {e.leader for e in history.epochs.values() if e.leader is not None and e.leader >= 0}
-    silent = len(numbers) == 1 and not any(history.coverage.whole(broker) for broker in leaders)
+    may_lose = len(numbers) == 1 and leaders.isdisjoint(history.coverage.whole_replicas())
     for fork in history.forks:
-        if silent and not _dated(fork):
+        if may_lose and not _dated(fork):
             values = {"left": fork.left, "right": fork.right, "first": fork.ranges[0][0]}
             yield from (ONE_LEADER_WROTE_TWICE.of(broker, values) for broker in (fork.left, fork.right))
         yield from _unwritten(history, fork, leaders)

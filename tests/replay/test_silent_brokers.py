@@ -1,0 +1,145 @@
+"""A broker of which no line is in the evidence licenses nothing that rests on an absent line.
+
+Each test judges the same history twice: with all lines of the broker, of which one more would have said otherwise, and
+with none. Nothing shows that lines of a broker are missing that has none, so whoever asks only for that is misled.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from forensics.replay.committed import committed
+from forensics.replay.coverage import Coverage, Printed
+from forensics.replay.crosscheck import found_shorter_unexplained
+from forensics.replay.directory import Disk, Ref
+from forensics.replay.elections import isr_changes_complete
+from forensics.replay.epoch_rollback import begun_twice
+from forensics.replay.epoch_start import EpochStart
+from forensics.replay.epochs import unnamed
+from forensics.replay.history import (
+    Confidence,
+    Epoch,
+    History,
+    HwStatement,
+    Replica,
+    Role,
+    ShortenedLog,
+    Truncation,
+    TruncationReason,
+)
+from forensics.replay.hw_attribution import HwAttribution
+from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.safe_truncations import is_safe
+from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
+from tests.covering import holed, whole, without
+
+LINE = Ref(row=5)
+SILENT = [whole(2), holed(whole(1, 2), 1), without(whole(1, 2), 1, Printed.LOG)]
+"""Broker 1 has no line; some are missing; its server.log is."""
+IDS = ["silent", "some", "no server.log"]
+
+
+def isr(*members: int) -> tuple[frozenset[int], Ref]:
+    return frozenset(members), LINE
+
+
+def found(coverage: Coverage, *spans: RoleSpan, **known: object) -> History:
+    """Brokers 1 and 2, whose replicas are in the evidence."""
+    history = History("orders", 0, coverage=coverage, replicas={b: Replica(b, directory="d") for b in (1, 2)})
+    for span in spans:
+        history.role_spans.setdefault(span.replica, []).append(span)
+    for name, value in known.items():
+        setattr(history, name, value)
+    return history
+
+
+@pytest.mark.parametrize("coverage", SILENT, ids=IDS)
+def test_two_beginnings_of_an_epoch_may_be_those_of_a_deletion_that_no_line_shows(coverage: Coverage) -> None:
+    refs = {0: LINE, 1: LINE}
+    disks = {}
+    for broker, start in ((1, 50), (2, 60)):
+        starts = ((0, 0), (1, start))
+        entries = tuple((epoch, offset, LINE) for epoch, offset in starts)
+        disks[broker] = Disk(lineage=Lineage(starts), end=90, refs=refs, entries=entries)
+    assert [back.epoch for back in begun_twice(found(whole(1, 2), disks=disks))] == [1]
+    assert begun_twice(found(coverage, disks=disks)) == []
+
+
+@pytest.mark.parametrize("coverage", SILENT, ids=IDS)
+def test_a_high_watermark_of_a_log_of_unknown_epochs_needs_every_truncation(coverage: Coverage) -> None:
+    """Its checkpoint says 80, and of which epochs its records are is not known: it may have truncated since."""
+    own, its = Lineage().begin(UNKNOWN, 0), Lineage().begin(UNKNOWN, 0)
+    said = HwStatement(1, UNKNOWN, its, 80, Confidence.PROVEN, "in the checkpoint file", None, (LINE,))
+    assert committed(found(whole(1, 2), statements=[said]), own, 0, 90, replica=1).ranges == ((0, 80),)
+    assert committed(found(coverage, statements=[said]), own, 0, 90, replica=1).ranges == ()
+
+
+@pytest.mark.parametrize("coverage", SILENT, ids=IDS)
+def test_a_log_that_came_back_shorter_may_have_been_truncated_where_no_line_shows_it(coverage: Coverage) -> None:
+    back = RoleSpan(1, 1, 2, Role.LEADER, 1, refs=[LINE])
+    shorter = ShortenedLog(1, 0, 23, 0, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
+    assert found_shorter_unexplained(found(whole(1, 2), back), shorter, 5) == (False, None)
+    assert found_shorter_unexplained(found(coverage, back), shorter, 5) == (True, None)
+
+
+@pytest.mark.parametrize("coverage", SILENT, ids=IDS)
+def test_a_change_of_the_isr_of_which_the_number_alone_is_left_may_have_let_anybody_in(coverage: Coverage) -> None:
+    epochs = {0: Epoch(0, leader=1, isr=[isr(1)], isr_from_leader=True), 1: Epoch(1, leader=2, isr=[isr(2)])}
+    states = {4: (0, frozenset({1})), 5: (0, None), 6: (1, frozenset({2}))}
+    history = found(whole(1, 2), epochs=epochs, states=states)
+    assert isr_changes_complete(history, epochs[1])
+    history.coverage = coverage
+    assert not isr_changes_complete(history, epochs[1])
+
+
+@pytest.mark.parametrize("coverage", SILENT, ids=IDS)
+@pytest.mark.parametrize("who", [1, 2])
+def test_a_truncation_is_safe_only_where_both_sides_have_every_line(coverage: Coverage, who: int) -> None:
+    """Broker 1 truncated as it began to follow broker 2, who had led before with high watermark 40."""
+    cut = Step(StepKind.TRUNCATED, 40, None, 41, TruncationReason.LEADER_EPOCH, None, (LINE,))
+    follows = [RoleSpan(who, epoch, 1, Role.FOLLOWER, leader, refs=[LINE]) for epoch, leader in ((0, 9), (1, 3 - who))]
+    follows[1].steps.append(cut)
+    leads = [RoleSpan(3 - who, epoch, 1, Role.LEADER, 3 - who, refs=[LINE]) for epoch in (1, 2)]
+    gave_way = [RoleSpan(9, epoch, 1, role, 9, refs=[LINE]) for epoch, role in ((0, Role.LEADER), (1, Role.FOLLOWER))]
+    gave_way[1].start_hw = Sample(40, LINE, None)
+    epochs = {
+        0: Epoch(0, leader=9, start=0, leader_took_up=True),
+        1: Epoch(1, leader=3 - who, start=40, isr=[isr(1, 2)], isr_from_leader=True, isr_elected=True),
+    }
+    truncation = Truncation(who, 1, 3 - who, 40, 41, False, Lineage(), TruncationReason.LEADER_EPOCH, None, (LINE,))
+    history = found(whole(1, 2, 9), *follows, *leads, *gave_way, epochs=epochs)
+    assert is_safe(history, truncation)
+    both = Coverage({**coverage.printed, 9: whole(9).printed[9]}, coverage.missing)
+    history.coverage = both
+    assert not is_safe(history, truncation)
+
+
+@pytest.mark.parametrize("coverage", [whole(2), without(whole(1, 2), 1, Printed.ROLES)])
+def test_where_an_epoch_began_only_a_follower_with_every_role_says(coverage: Coverage) -> None:
+    """Broker 1 heard where its leader's log ended, in epoch 1; broker 2 leads epoch 3 again."""
+    heard = Step(StepKind.TRUNCATED, 40, None, 41, TruncationReason.LEADER_END_OFFSET, None, (LINE,))
+    follows, leads = RoleSpan(1, 1, 1, Role.FOLLOWER, 2, steps=[heard]), RoleSpan(2, 1, 1, Role.LEADER, 2)
+    epochs = {1: Epoch(1, leader=2)}
+    history = found(whole(1, 2), follows, leads, epochs=epochs)
+    fold = EpochStart(history, history.role_spans, {}, {})
+    assert fold._said(epochs[1], 2, leads) == (40, LINE)
+    history.coverage = coverage
+    assert fold._said(epochs[1], 2, leads) is None
+
+
+@pytest.mark.parametrize("coverage", SILENT, ids=IDS)
+def test_a_follower_kept_its_log_only_where_its_truncations_would_be_told(coverage: Coverage) -> None:
+    follows = RoleSpan(1, 1, 1, Role.FOLLOWER, 2, start_end=50, fetched=True)
+    log = Lineage(((0, 0), (1, 50)))
+    history = found(whole(1, 2), follows, epochs={1: Epoch(1, leader=2, start=50, lineage=log)})
+    fold = HwAttribution(history, history.role_spans, {}, {})
+    assert fold._uncut(1, follows, 50) == log
+    history.coverage = coverage
+    assert fold._uncut(1, follows, 50) is None
+
+
+def test_epochs_that_no_line_names_had_a_leader_where_somebody_may_have_led_unseen() -> None:
+    """KRaft brokers may leave epochs out though all their lines are there; a silent one may have led in them."""
+    epochs = {0: Epoch(0, leader=1), 3: Epoch(3, leader=2)}
+    assert unnamed(epochs, {}, heard=True, skips=True) == frozenset()
+    assert unnamed(epochs, {}, heard=False, skips=False) == {1, 2}
