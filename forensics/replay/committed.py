@@ -147,7 +147,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
             if epoch is not None and epoch.epoch in contested:
                 unclear.append(piece)  # which of its two leaders the partition went on with is not told by epochs
             elif epoch is not None:
-                ranges, statements = _of_one_log(by_epoch.setdefault(epoch.epoch, []), statement)
+                ranges, statements = _group_of_one_log(by_epoch.setdefault(epoch.epoch, []), statement)
                 ranges.append(piece)
                 statements.append(statement)
     found: list[Loss] = []
@@ -169,7 +169,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     return found, subtract(unclear, proven)
 
 
-def _of_one_log(
+def _group_of_one_log(
     logs: list[tuple[list[Range], list[HwStatement]]], statement: HwStatement
 ) -> tuple[list[Range], list[HwStatement]]:
     """What is gone of the log that a statement is about: a leader may lack records of two, of which neither went on."""

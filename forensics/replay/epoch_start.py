@@ -208,7 +208,7 @@ class EpochStart:
         before = self.previous.get(leader)
         if not self._is_whole(leader) and before is not None and before.epoch < epoch.epoch - 1:
             log = Lineage().begin(UNKNOWN, 0)  # whom it followed in between, and what it was cut to, is not told
-        self._start(epoch, role_span)
+        self._set_start(epoch, role_span)
         if epoch.start is None and role_span is not None and not self._goes_on(leader, role_span):
             epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))
             ceiling = self._ceiling(leader)
@@ -241,9 +241,9 @@ class EpochStart:
                 epoch.lineage = epoch.lineage.begin(epoch.epoch, epoch.start_high)
         else:
             epoch.lineage = log  # nothing shows that the leader ever took it up
-        self._undated(epoch, leader)
+        self._clear_undated(epoch, leader)
 
-    def _undated(self, epoch: Epoch, leader: int) -> None:
+    def _clear_undated(self, epoch: Epoch, leader: int) -> None:
         """Offsets of an older epoch than its followers' have are of no known epoch: lines of the leader are missing."""
         for one in self.history.coverage.missing.get(leader, ()):
             if one.undated_from is not None and one.epoch == epoch.epoch:
@@ -276,7 +276,7 @@ class EpochStart:
                 return Lineage(entries).truncated(start)
         return None
 
-    def _start(self, epoch: Epoch, role_span: RoleSpan | None) -> None:
+    def _set_start(self, epoch: Epoch, role_span: RoleSpan | None) -> None:
         """The leader's log end offset when the epoch began: its own line, then files, then where segments part."""
         if role_span is not None:
             epoch.start_low = role_span.start_low
@@ -312,9 +312,9 @@ class EpochStart:
         elif later and min(later) >= epoch.start_low:
             epoch.start_high = min(later)
         elif self.history.protocol == "hw" and role_span is not None and epoch.leader is not None:
-            self._start_from_fork(epoch, epoch.leader)
+            self._set_start_from_fork(epoch, epoch.leader)
 
-    def _start_from_fork(self, epoch: Epoch, leader: int) -> None:
+    def _set_start_from_fork(self, epoch: Epoch, leader: int) -> None:
         """Without epochs in the log: the leader wrote its own records where its segments part from an older log.
 
         What it could have fetched before it led came from logs that agree with the older one, so the first offset at

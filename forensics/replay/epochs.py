@@ -51,7 +51,7 @@ def collect(
     for event in sorted(cluster, key=lambda e: e.kind not in ELECTS):  # who elects is asked before who repeats it
         if event.leader_epoch is not None and event.leader_epoch >= 0:
             epoch = at(event.leader_epoch)
-            _isr_stated(epoch, event)
+            _add_stated_isr(epoch, event)
             if event.kind in ELECTS:
                 elected[event.broker, event.leader] = event
                 epoch.safe = epoch.safe or (event.broker in chosen and chosen.pop(event.broker) == event.leader)
@@ -74,12 +74,12 @@ def collect(
     for broker in sorted(role_spans):
         for role_span in role_spans[broker]:
             if role_span.epoch >= 0 and role_span.role is not Role.LEADER:
-                _followed(at(role_span.epoch), role_span)
+                _add_follower_role(at(role_span.epoch), role_span)
     for broker in sorted(role_spans):
         for role_span in role_spans[broker]:
             if role_span.epoch >= 0 and role_span.role is Role.LEADER:
-                _led(at(role_span.epoch), broker, role_span)
-    _second_leaders(epochs, role_spans)
+                _add_leader_role(at(role_span.epoch), broker, role_span)
+    _add_second_leaders(epochs, role_spans)
     for disk in disks.values():
         for number in {*(entry[0] for entry in disk.entries), *(entry[0] for entry in disk.lineage.entries)}:
             if number >= 0:
@@ -92,16 +92,16 @@ def collect(
         if epoch.leader is not None and epoch.leader >= 0 and epoch.leader not in told:
             epoch.leader_took_up = True
     for epoch in epochs.values():
-        _after_emptied(epochs, epoch, warned=epoch.epoch in warned)
+        _settle_after_emptied(epochs, epoch, warned=epoch.epoch in warned)
     return dict(sorted(epochs.items()))
 
 
-def _second_leaders(epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> None:
+def _add_second_leaders(epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> None:
     """Add the leaders that a broker's own role lines name beside another one of the same epoch."""
     for role_span in itertools.chain.from_iterable(role_spans.values()):
         for leader, ref in role_span.rivals:
             epochs[role_span.epoch].two_by_one = True
-            _leader(epochs[role_span.epoch], leader, ref)
+            _add_leader(epochs[role_span.epoch], leader, ref)
 
 
 def _elected_in(event: Event, elected: Mapping[tuple[int, int | None], Event]) -> int | None:
@@ -120,7 +120,7 @@ def _elected_in(event: Event, elected: Mapping[tuple[int, int | None], Event]) -
     return last.leader_epoch
 
 
-def _after_emptied(epochs: Mapping[int, Epoch], epoch: Epoch, *, warned: bool) -> None:
+def _settle_after_emptied(epochs: Mapping[int, Epoch], epoch: Epoch, *, warned: bool) -> None:
     """Who was in the ISR before a ZooKeeper controller emptied it has all that was committed, though the controller to
     1.0 warns of potential data loss (OfflinePartitionLeaderSelector) whenever it finds nobody of the ISR alive, and in
     an empty one it finds nobody.
@@ -204,10 +204,10 @@ ELECTS = (Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.PARTITION_CREATED, Kind.PAR
 """Who says so says it at the moment of the election; what brokers cache may be the ISR of any later moment."""
 
 
-def _isr_stated(epoch: Epoch, event: Event) -> None:
+def _add_stated_isr(epoch: Epoch, event: Event) -> None:
     ref = Ref(row=event.row, note=f"leader {event.leader} at leader epoch {event.leader_epoch}")
     if event.leader is not None:
-        _leader(epoch, event.leader, ref)
+        _add_leader(epoch, event.leader, ref)
     if epoch.time is None:
         epoch.time = event.time
     isr = broker_set(event.isr)
@@ -240,11 +240,11 @@ def _safe(event: Event) -> bool:
     return (event.detail or "").startswith((ELECTED_SAFELY, REPLICAS))
 
 
-def _followed(epoch: Epoch, role_span: RoleSpan) -> None:
+def _add_follower_role(epoch: Epoch, role_span: RoleSpan) -> None:
     if epoch.time is None:
         epoch.time = role_span.time
     if role_span.leader is not None:
-        _leader(epoch, role_span.leader, role_span.refs[0])
+        _add_leader(epoch, role_span.leader, role_span.refs[0])
         begun = role_span.start_end
         if role_span.leader == epoch.leader and begun is not None and any(s.target > begun for s in role_span.steps):
             epoch.leader_took_up = True  # its follower fetched
@@ -252,9 +252,9 @@ def _followed(epoch: Epoch, role_span: RoleSpan) -> None:
             epoch.isr = list(role_span.isr)
 
 
-def _led(epoch: Epoch, broker: int, role_span: RoleSpan) -> None:
+def _add_leader_role(epoch: Epoch, broker: int, role_span: RoleSpan) -> None:
     """The leader's own word on when it began counts before what others say they were told, often much later."""
-    _leader(epoch, broker, role_span.refs[0])
+    _add_leader(epoch, broker, role_span.refs[0])
     if epoch.leader == broker and not epoch.isr_from_leader and not epoch.leader_took_up:
         epoch.refs[:] = [role_span.refs[0]]
         epoch.time = role_span.time if role_span.time is not None else epoch.time
@@ -271,7 +271,7 @@ def _led(epoch: Epoch, broker: int, role_span: RoleSpan) -> None:
     epoch.isr_from_leader, epoch.standing = True, role_span.standing
 
 
-def _leader(epoch: Epoch, leader: int, ref: Ref) -> None:
+def _add_leader(epoch: Epoch, leader: int, ref: Ref) -> None:
     if epoch.leader is None or (epoch.leader < 0 <= leader):
         epoch.leader = leader
         epoch.refs.append(ref)

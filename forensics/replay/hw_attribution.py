@@ -19,7 +19,7 @@ from forensics.replay.steps import RoleSpan, Sample, StepKind, replaced
 class HwAttribution(EpochStart):
     """What the fold makes of high watermarks."""
 
-    def _stated(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
+    def _state_reached(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
         if role_span.hw is not None and epoch is not None:
             # It may fetch what a later epoch wrote before it hears of that epoch.
             ahead = [n for n, start, _ in role_span.entries if n > epoch.epoch and start < role_span.hw.value]
@@ -72,7 +72,7 @@ class HwAttribution(EpochStart):
             return Sample(*left[0])
         return alone
 
-    def _stated_at_start(self, broker: int, role_span: RoleSpan) -> None:
+    def _state_read_back(self, broker: int, role_span: RoleSpan) -> None:
         """A high watermark a role span begins with was reached in an earlier one, in the log of the leader of that."""
         start = role_span.start_hw
         if start is None or start.value <= 0:

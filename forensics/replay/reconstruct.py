@@ -131,13 +131,13 @@ class _Pass:
         """
         history, events, facts = self.history, self.events, self.facts
         readers = self._read()
-        self._settings()
+        self._set_protocol()
         lacking = {
             *history.coverage.missing,
             *(one.replica for one in contradictions if one.shown_by == LINES_LEFT_OUT.id),
         }
         history.coverage = history.coverage.lowered(contradictions)
-        lacking |= self._collect()
+        lacking |= self._collect_epochs()
         for broker, reader in readers.items():
             if broker not in lacking:  # else what fell may have been of another process or role
                 history.regressions += reader.regressions
@@ -188,7 +188,7 @@ class _Pass:
         history.coverage = Coverage(printed, claimed=claimed).lowered(missing)
         return readers
 
-    def _settings(self) -> None:
+    def _set_protocol(self) -> None:
         """What the brokers' releases and kinds say of the whole partition."""
         history, known = self.history, [fact.protocol for fact in self.facts.values()]
         if any(truncates_to_hw(self.facts, broker) for broker in history.replicas):
@@ -204,7 +204,7 @@ class _Pass:
             for event in self.cluster_events
         )
 
-    def _collect(self) -> set[int]:
+    def _collect_epochs(self) -> set[int]:
         """The epochs. Returns the replicas whose lines leave out some of theirs."""
         history, disks, role_spans = self.history, self.history.disks, self.history.role_spans
         whose = {*history.coverage.replicas_with(Printed.ROLES)}
@@ -267,7 +267,7 @@ class _Reconstruction(HwAttribution):
             for role_span in self.role_spans[broker]:
                 by_epoch.setdefault(role_span.epoch, []).append((broker, role_span))
         for broker, role_span in by_epoch.get(-1, ()):
-            self._role_span(broker, role_span, None)
+            self._replay_role_span(broker, role_span, None)
         for number in sorted(self.history.epochs):
             epoch = self.history.epochs[number]
             here = by_epoch.get(number, [])
@@ -275,8 +275,8 @@ class _Reconstruction(HwAttribution):
             if epoch.leader is not None and epoch.leader >= 0:
                 self.begin(epoch, epoch.leader, leading[0] if leading else None)
             for broker, role_span in sorted(here, key=lambda item: item[0] != epoch.leader):
-                self._role_span(broker, role_span, epoch)
-        self._ends()
+                self._replay_role_span(broker, role_span, epoch)
+        self._finish_replicas()
         checked = [borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements]
         self.history.statements = [statement for statement, _ in checked]
         self.contradictions += [missing for _, missing in checked if missing is not None]
@@ -312,14 +312,14 @@ class _Reconstruction(HwAttribution):
 
     # -- each replica -----------------------------------------------------------------------------------------------
 
-    def _role_span(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
+    def _replay_role_span(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
         left = self.logs[broker]
         if role_span.start_end is not None:
             self.logs[broker] = self.logs[broker].truncated(role_span.start_end)
         self.logs[broker] = self._found(broker, role_span)
-        self._ahead(broker, role_span)
+        self._clear_fetched_ahead(broker, role_span)
         role_span.log_before = self.logs[broker]
-        self._stated_at_start(broker, role_span)
+        self._state_read_back(broker, role_span)
         leads = epoch is not None and role_span.role is Role.LEADER
         if epoch is not None and leads and epoch.leader == broker:
             self.logs[broker] = epoch.lineage
@@ -332,14 +332,14 @@ class _Reconstruction(HwAttribution):
             broker, role_span, epoch, [step for step in role_span.steps if step.kind is not StepKind.LOADED], left
         )
         if epoch is not None and role_span.role is Role.FOLLOWER and epoch.leader != broker:
-            self._fetched(broker, role_span, epoch)
+            self._take_leaders_records(broker, role_span, epoch)
         role_span.log = self.logs[broker]
-        self._stated(broker, role_span, epoch)
+        self._state_reached(broker, role_span, epoch)
         # A load is the next process reading what this role span left.
         self._apply(broker, role_span, epoch, loads)
         self.previous[broker] = role_span
 
-    def _ahead(self, broker: int, role_span: RoleSpan) -> None:
+    def _clear_fetched_ahead(self, broker: int, role_span: RoleSpan) -> None:
         """What a follower fetched in epochs of its leader that it was never told of is not of the one it was told."""
         before = self.previous.get(broker)
         if before is None or before.leader is None or not self._fetches_ahead(broker, before.leader):
@@ -374,7 +374,7 @@ class _Reconstruction(HwAttribution):
         exact = {broker, leader} <= self.history.coverage.claimed and bool(led)
         return exact and max(one.end_low for one in led) < role_span.end_low
 
-    def _fetched(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> None:
+    def _take_leaders_records(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""
         removed = [step for step in role_span.steps if step.kind in REMOVES]
         if removed and removed[-1].kind is StepKind.UNKNOWN_CHANGE:
@@ -520,7 +520,7 @@ class _Reconstruction(HwAttribution):
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
-    def _ends(self) -> None:
+    def _finish_replicas(self) -> None:
         history = self.history
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)

@@ -74,7 +74,7 @@ class Reader(Watermarks):
             self._begin(event, epoch, role, leader, ref)
             now = self.now
         else:
-            self._again(event, leader, ref)
+            self._add_to_role(event, leader, ref)
         isr = broker_set(event.isr)
         if isr is not None:
             now.isr.append((isr, ref))
@@ -84,7 +84,7 @@ class Reader(Watermarks):
         # Lines may be missing between request and role.
         untouched = all(step.kind is StepKind.UNKNOWN_CHANGE for step in now.steps)
         if event.leo == 0 and untouched:
-            self._replaced(event.leo, event)
+            self._add_replacement(event.leo, event)
         if event.leo is not None and untouched:
             now.start_end, now.start_ref, now.start_low = event.leo, ref, event.leo
             self._exact(event.leo, ref)
@@ -108,7 +108,7 @@ class Reader(Watermarks):
         first = event.kind == Kind.BECOME_LEADER and event.previous_epoch == -1
         return states_start and first and event.leader_epoch == now.epoch and event.leo not in (None, now.start_end)
 
-    def _again(self, event: Event, leader: int | None, ref: Ref) -> None:
+    def _add_to_role(self, event: Event, leader: int | None, ref: Ref) -> None:
         """Another line on the role that it has. It names the same leader as the line before, or a second one."""
         now = self.now
         now.refs.append(ref)
@@ -170,7 +170,7 @@ class Reader(Watermarks):
         ref = Ref(row=event.row, note=note)
         refs: tuple[Ref, ...] = (ref,)
         if kind in (StepKind.CREATED, StepKind.LOADED):
-            anew = self._anew(before, ref)
+            anew = self._take_dir_failure(before, ref)
             before, refs = anew if target == 0 else (before, refs)
         # What was exact stays so only while nothing can have been appended unseen.
         end = None if self.growing and not self.traced else self.end
@@ -196,16 +196,16 @@ class Reader(Watermarks):
             if event.leo > steps[-1].target:
                 self._replace_load(event, event.leo)
         else:
-            self._stopped()
+            self._note_lifetime()
             if self.end is not None and event.leo > self.end:
                 self.end = None  # not all was printed: at the least what was appended as the process was killed
             left = LogBefore.UNCLEAN_STOP if self.recovering or event.run == self.unclean else None
             failed = self.failed
             self._step(StepKind.LOADED, event.leo, event, f"log end offset {event.leo} when loaded", before=left)
-            self._came_back(steps[-1], failed)
+            self._note_dir_failure(steps[-1], failed)
             self.at_rest, self.recovering, self.loaded_by = True, False, event.run
 
-    def _came_back(self, step: Step, failed: Ref | None) -> None:
+    def _note_dir_failure(self, step: Step, failed: Ref | None) -> None:
         """A directory that had failed can be read again, and its log may be shorter."""
         if step.target == 0:
             return  # it may be a new log in its place
@@ -224,7 +224,7 @@ class Reader(Watermarks):
         self._exact(end, ref)
 
     def _recovery(self, event: Event) -> None:
-        self._stopped()
+        self._note_lifetime()
         self.recovering = True
 
     def _unclean(self, event: Event) -> None:
@@ -235,7 +235,7 @@ class Reader(Watermarks):
             self.now.shut_down = event.time or 0
         self.shut = event.run
 
-    def _stopped(self) -> None:
+    def _note_lifetime(self) -> None:
         if not self.recovering:  # else it was told before
             last = self.now.last_time or 0
             self.lived = last - (self.since or last)
@@ -249,7 +249,7 @@ class Reader(Watermarks):
         if not (steps and steps[-1].kind is StepKind.DELETED):  # else it has nothing there
             self.failed = self.failed or Ref(row=event.row, note="its log directory failed")
 
-    def _anew(self, before: LogBefore | None, ref: Ref) -> tuple[LogBefore | None, tuple[Ref, ...]]:
+    def _take_dir_failure(self, before: LogBefore | None, ref: Ref) -> tuple[LogBefore | None, tuple[Ref, ...]]:
         """What was before an empty log, and the evidence: a replica whose log directory failed is made anew in another.
 
         Args:
@@ -268,7 +268,7 @@ class Reader(Watermarks):
         self.starts_empty |= first
         if self.end == 0 and not self.growing:
             if self.facts.protocol.kraft is Answer.YES:  # behind the role; else the same creation, told by another line
-                self._replaced(0, event, told=True)
+                self._add_replacement(0, event, told=True)
             return
         if first:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
@@ -292,7 +292,7 @@ class Reader(Watermarks):
         """Whether a process before read back the log that a leader was taken to have: this one has made a new one."""
         return self.now.role is Role.LEADER and self.loaded_by not in (None, event.run)
 
-    def _replaced(self, target: int, event: Event, *, told: bool = False) -> None:
+    def _add_replacement(self, target: int, event: Event, *, told: bool = False) -> None:
         """A new process's role begins with less than its log had, and no load says why, or with a log made anew."""
         last = self.role_spans[-1] if self.role_spans else None
         less = last is not None and (last.end_low == 0 <= last.epoch if told else target < last.end_low)
@@ -302,7 +302,7 @@ class Reader(Watermarks):
                 step.kind in (StepKind.LOADED, StepKind.CREATED, StepKind.DELETED, StepKind.RECOVERY_TRUNCATED)
                 for step in last.steps
             ):
-                before, refs = self._anew(LogBefore.REPLACED, ref)
+                before, refs = self._take_dir_failure(LogBefore.REPLACED, ref)
                 last.steps.append(Step(StepKind.CREATED, target, None, last.end_low, None, event.time, refs, before))
 
     def _deleted(self, event: Event) -> None:
@@ -346,7 +346,7 @@ class Reader(Watermarks):
             return  # before 0.11 the line is printed although nothing is cut
         # From 0.11 on it is printed only where it removes something.
         least = target if old else target + 1
-        own = self._own_above(target)
+        own = self._take_own_above(target)
         step = Step(StepKind.TRUNCATED, target, self.end, max(self.low, least), reason, event.time, refs, own_hw=own)
         now.steps.append(step)
         self._exact(target, ref)
@@ -451,7 +451,7 @@ class Reader(Watermarks):
         self.traced = self.traced or event.message == TRACE
         if event.leo is not None and event.leo >= 0:
             # Every append is printed at this level, so the end stays exact.
-            self._own_records(event, event.leo)
+            self._note_own_records(event, event.leo)
             self.growing = event.kind == Kind.FETCH_REFUSED
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=not self.growing)
             # A request with the last epoch of the log asks to be reconciled with its leader (KIP-595, from 2.8 on).

@@ -63,9 +63,9 @@ class TruncationBounds:
                 if not self.is_whole(shortened.replica):
                     shortened = replace(shortened, end_exact=False)  # in a role that is not told it may have gone on
                 if shortened.end > shortened.target:
-                    self._keep(shortened, one.row)
+                    self._add_shortened(shortened, one.row)
 
-    def _keep(self, shortened: ShortenedLog, row: int | None) -> None:
+    def _add_shortened(self, shortened: ShortenedLog, row: int | None) -> None:
         """Take a log for shortened, unless missing lines explain what it came back with."""
         unexplained, missing = found_shorter_unexplained(self.history, shortened, row)
         if missing is not None:

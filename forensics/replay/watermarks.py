@@ -160,9 +160,9 @@ class Watermarks:
         if event.hw > kept and (now.hw is None or event.hw > now.hw.value):
             now.hw = sample
             now.fetched = True
-        self._own_hw(sample)
+        self._note_own_hw(sample)
 
-    def _own_hw(self, sample: Sample) -> None:
+    def _note_own_hw(self, sample: Sample) -> None:
         """A high watermark of the very records that the replica has from its leader in this role.
 
         A follower takes its leader's high watermark over before it is reconciled with it (KAFKA-14704), so it speaks of
@@ -175,7 +175,7 @@ class Watermarks:
         if self.own_hw is None or value > self.own_hw.end:
             self.own_hw = OwnHw(first, value, sample.ref, sample.time)
 
-    def _own_records(self, event: Event, end: int) -> None:
+    def _note_own_records(self, event: Event, end: int) -> None:
         """The replica appended what its leader sent it, up to an offset."""
         if event.kind == Kind.FETCH_REFUSED or self.now.role is not Role.FOLLOWER or self.at_rest:
             return
@@ -184,7 +184,7 @@ class Watermarks:
         if first is not None and first < end:
             self.own_first = first if self.own_first is None else min(first, self.own_first)
 
-    def _own_above(self, target: int) -> OwnHw | None:
+    def _take_own_above(self, target: int) -> OwnHw | None:
         """What the replica had stated of its own records above an offset to which its log is truncated now."""
         own = self.own_hw if self.own_hw is not None and self.own_hw.end > target else None
         self.own_hw = self.own_hw if own is None else None

@@ -35,6 +35,8 @@ Do not start this replica first. Start one that has the records, and let it lead
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
 from forensics.case import Case
@@ -69,49 +71,52 @@ HIGH_WATERMARKS = "replication-offset-checkpoint"
 
 def judge(history: History, case: Case) -> Judgement:
     """Compare checkpoint and segments of each replica, and take what witnesses state of it."""
-    findings: list[Finding] = []
-    unread: list[Want] = []
-    compared = [_compared(history, case, broker, findings, unread) for broker in sorted(history.replicas)]
+    compared = [_compare(history, case, broker) for broker in sorted(history.replicas)]
+    findings = [one.finding for one in compared if one.finding is not None]
     told = {broker for finding in findings for broker in finding.replicas}
     findings += [_stated(history, one) for one in history.stated.hw_above_leo if one.replica not in told]
-    missing = [*unstated_data(history, case), *unread]
-    if not any(compared) and not missing and not all_claimed(history, case):
+    missing = [*unstated_data(history, case), *(one.unread for one in compared if one.unread is not None)]
+    if not any(one.both for one in compared) and not missing and not all_claimed(history, case):
         missing.append(Want(Question.CHECKPOINT_AND_LOG, (anywhere(Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)))
     return judgement(ID, findings, missing)
 
 
-def _compared(history: History, case: Case, broker: int, findings: list[Finding], unread: list[Want]) -> bool:
-    """Whether checkpoint and segments of a replica are both in the evidence.
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Checkpoint and segments of one replica.
 
-    Args:
-        history: the partition.
-        case: the case.
-        broker: the replica.
-        findings: what they show is added.
-        unread: files without which they cannot be compared are added.
+    Attributes:
+        both: whether both are in the evidence.
+        finding: what they show.
+        unread: the files without which they cannot be compared.
     """
+
+    both: bool
+    finding: Finding | None = None
+    unread: Want | None = None
+
+
+def _compare(history: History, case: Case, broker: int) -> _Comparison:
     replica = history.replicas[broker]
     if replica.checkpoint is None or replica.end is None:
         # A file that is whole and lacks the partition was written before it had a high watermark.
-        if replica.end is not None and not checkpoint_at_hand(history, case, broker, HIGH_WATERMARKS):
-            unread.append(Want(Question.CHECKPOINT, (of([broker], Artefact.HW_CHECKPOINT),)))
-        return False
+        lacking = replica.end is not None and not checkpoint_at_hand(history, case, broker, HIGH_WATERMARKS)
+        wanted = Want(Question.CHECKPOINT, (of([broker], Artefact.HW_CHECKPOINT),)) if lacking else None
+        return _Comparison(both=False, unread=wanted)
     high_watermark, ref = replica.checkpoint
     if high_watermark <= replica.end or _cut_since(history, case, broker, high_watermark):
-        return True
+        return _Comparison(both=True)
     partial = _partial(history, broker)
-    if partial:
-        unread.append(partial)
-    else:
-        findings.append(_finding(history, case, broker, high_watermark, ref))
-    return True
+    found = _finding(history, case, broker, high_watermark, ref) if partial is None else None
+    return _Comparison(both=True, finding=found, unread=partial)
 
 
 def _partial(history: History, broker: int) -> Want | None:
     """What would tell whether the end of a replica's log is missing from the copy alone; None where it is not."""
     copy = history.copies.get(broker)
-    lines = not history.coverage.is_shown_missing(broker, Span.AFTER)
-    if copy is None or (copy.end and lines):
+    # Of a broker without lines the copy alone tells; lines that are there may show that it went on after the copy.
+    went_on = history.coverage.is_shown_missing(broker, Span.AFTER)
+    if copy is None or (copy.end and not went_on):
         return None
     end = history.replicas[broker].end
     return Want(

@@ -328,7 +328,7 @@ class OwnLines:
         self._over(last)
         return self.gaps
 
-    def _gap(self, row: int | None, shown_by: Omission, **values: object) -> None:
+    def _add_gap(self, row: int | None, shown_by: Omission, **values: object) -> None:
         if row is not None:
             self.gaps.append(Gap(row, shown_by, values))
 
@@ -343,7 +343,7 @@ class OwnLines:
         previous = event.previous_epoch
         known = self.epoch if self.epoch < epoch else self.epoch_before  # a request tells of the role first
         if previous is not None and known < previous < epoch and (self.run > 0 or known >= 0):
-            self._gap(event.row, EARLIER_ROLE, epoch=previous)
+            self._add_gap(event.row, EARLIER_ROLE, epoch=previous)
         if event.kind == Kind.BECOME_LEADER:
             self.to_lead = None
         if event.kind != Kind.LEADER_AND_ISR:
@@ -358,7 +358,7 @@ class OwnLines:
         if self.role is not Role.OFFLINE:
             self.followed = self.leader
         if self.cached is not None and self.cached[0] < epoch:
-            self._gap(self.cached[1], METADATA_AHEAD, epoch=self.cached[0])
+            self._add_gap(self.cached[1], METADATA_AHEAD, epoch=self.cached[0])
         self.cached = None
         self.epoch_before, self.epoch = self.epoch, epoch
         leads = event.kind == Kind.BECOME_LEADER or event.leader == self.replica
@@ -386,24 +386,24 @@ class OwnLines:
         again = leads and None not in (self.led_from, event.leo) and self.led_from != event.leo
         served = self.served is not None and (self.served < epoch or (again and self.served == epoch))
         if event.previous_epoch == -1 and served and not self.stopped:
-            self._gap(event.row, FIRST_ROLE_AGAIN, epoch=epoch, served=self.served)
+            self._add_gap(event.row, FIRST_ROLE_AGAIN, epoch=epoch, served=self.served)
         self.served, self.led_from = epoch, event.leo if leads else None
 
     def _settled(self) -> None:
         """Another role begins: what belongs to the one before must have been said."""
         if self.to_fetch is not None and not self.stopping:  # who is shutting down starts none
-            self._gap(self.to_fetch, NO_FETCHER, epoch=self.epoch)
-        self._gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
+            self._add_gap(self.to_fetch, NO_FETCHER, epoch=self.epoch)
+        self._add_gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
         if self.present:  # a log that is being made says so after the role that calls for it
             self._log_settled()
 
     def _log_settled(self) -> None:
         if self.rebuilt is not None:
-            self._gap(self.rebuilt, STATE_REBUILT)
+            self._add_gap(self.rebuilt, STATE_REBUILT)
         if self.planned is not None:
-            self._gap(self.planned, TRUNCATION_PLANNED)
+            self._add_gap(self.planned, TRUNCATION_PLANNED)
         if self.recovering is not None:
-            self._gap(self.recovering, RECOVERED)
+            self._add_gap(self.recovering, RECOVERED)
         self.rebuilt = self.planned = self.recovering = None
 
     def _over(self, last: Event | None) -> None:
@@ -413,27 +413,27 @@ class OwnLines:
         if self.snapshot is not None and self.first_role is None:
             self._begins(self.snapshot.offset, self.snapshot.row)
         if self.to_fetch is not None and self.to_fetch != last.row and not self.stopping:
-            self._gap(self.to_fetch, NO_FETCHER, epoch=self.epoch)
+            self._add_gap(self.to_fetch, NO_FETCHER, epoch=self.epoch)
         if self.to_lead != last.row:
-            self._gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
+            self._add_gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
         self._log_settled()
         if self.first_role is not None and not self.present and (self.run > 0 or self.first_epoch == 0):
-            self._gap(self.first_role, NO_LOAD)
+            self._add_gap(self.first_role, NO_LOAD)
         if self.cached is not None and not self.stopping and self.first_role is not None:
-            self._gap(self.cached[1], METADATA_AHEAD, epoch=self.cached[0])
+            self._add_gap(self.cached[1], METADATA_AHEAD, epoch=self.cached[0])
 
     def _unchanged(self, event: Event) -> None:
         if event.leader_epoch is not None and event.leader_epoch > self.epoch:
-            self._gap(event.row, LATER_ROLE, epoch=event.leader_epoch)
+            self._add_gap(event.row, LATER_ROLE, epoch=event.leader_epoch)
         elif event.detail == SAME_LEADER:
             self.to_fetch, self.reconciled = None, True
             if None not in (event.leader, self.followed) and event.leader != self.followed:
-                self._gap(event.row, OTHER_LEADER, leader=event.leader)
+                self._add_gap(event.row, OTHER_LEADER, leader=event.leader)
 
     def _refused(self, event: Event) -> None:
         known = event.previous_epoch if event.previous_epoch is not None else event.leader_epoch
         if known is not None and known > self.epoch and (self.run > 0 or self.epoch >= 0):
-            self._gap(event.row, LATER_ROLE, epoch=known)
+            self._add_gap(event.row, LATER_ROLE, epoch=known)
         self.requested = False
 
     def _step(self, event: Event) -> None:
@@ -445,12 +445,12 @@ class OwnLines:
             self.stopping = self.stopped = True
             return
         if not self.requested:
-            self._gap(event.row, NO_REQUEST)
+            self._add_gap(event.row, NO_REQUEST)
             self.requested = True
         if event.detail in DONE:
             # A process does not take up an epoch that it is in already (Partition.makeFollower, ReplicaManager).
             if self.asked is not None and self.asked == self.done:
-                self._gap(event.row, SAME_EPOCH_AGAIN, epoch=self.done)
+                self._add_gap(event.row, SAME_EPOCH_AGAIN, epoch=self.done)
             self.requested, self.done = False, self.asked
             self.leading = self.role is Role.LEADER and self.asked == self.epoch
 
@@ -470,9 +470,9 @@ class OwnLines:
         other = other or (None not in (self.leader, known[1]) and known[1] != self.leader)
         other = other or (known[0] is not None and known[0] != self.epoch)
         if other:
-            self._gap(event.row, FETCHER_OF_OTHER_ROLE, leader=event.leader)
+            self._add_gap(event.row, FETCHER_OF_OTHER_ROLE, leader=event.leader)
         elif self.always_truncates and not self.reconciled:
-            self._gap(event.row, NOT_TRUNCATED, leader=event.leader)
+            self._add_gap(event.row, NOT_TRUNCATED, leader=event.leader)
         self._begins(event.offset)
         self.used = self.used or (self.present and not self.failed)
         self.to_fetch, self.found, self.served = (
@@ -483,17 +483,17 @@ class OwnLines:
 
     def _fetched(self, event: Event) -> None:
         if self.leading:
-            self._gap(event.row, FETCHED_AS_LEADER)
+            self._add_gap(event.row, FETCHED_AS_LEADER)
             self.leading = False
         elif event.leader is not None and None is not self.leader != event.leader != self.followed:
-            self._gap(event.row, FETCHER_OF_OTHER_ROLE, leader=event.leader)
+            self._add_gap(event.row, FETCHER_OF_OTHER_ROLE, leader=event.leader)
             self.leader = event.leader
 
     def _begins(self, end: int | None, row: int | None = None) -> None:
         """Before its first role a process does not write: its log is as long as it was found."""
         if end is not None and self.found is not None and end > self.found:
             shown = self.first_role if self.first_role is not None else row
-            self._gap(shown, GREW_BEFORE_ROLE, end=end, found=self.found)
+            self._add_gap(shown, GREW_BEFORE_ROLE, end=end, found=self.found)
             self.found = None
 
     # -- the log ------------------------------------------------------------------------------------------------------
@@ -506,11 +506,11 @@ class OwnLines:
             return
         end, offset = self._ended(), event.offset
         if offset is not None and self.end is not None and offset < self.end:
-            self._gap(event.row, APPENDED_BELOW_END, end=self.end, offset=offset)
+            self._add_gap(event.row, APPENDED_BELOW_END, end=self.end, offset=offset)
         elif self.role is Role.LEADER and offset is not None and end is not None and offset > end:
-            self._gap(self.next, APPENDED_BEYOND_END, end=end, offset=offset)
+            self._add_gap(self.next, APPENDED_BEYOND_END, end=end, offset=offset)
         elif self.role is Role.LEADER and event.detail == JUMPED:
-            self._gap(event.row, APPEND_JUMPED, offset=offset)
+            self._add_gap(event.row, APPEND_JUMPED, offset=offset)
         self.end, self.next = event.leo, None
 
     def _ended(self) -> int | None:
@@ -521,7 +521,7 @@ class OwnLines:
         """A high watermark is within the log."""
         end = self._ended()
         if end is not None and event.hw is not None and event.hw > end:
-            self._gap(self.next, HW_BEYOND_APPENDS, end=end, high_watermark=event.hw)
+            self._add_gap(self.next, HW_BEYOND_APPENDS, end=end, high_watermark=event.hw)
             self.end = None
 
     def _rolled(self, event: Event) -> None:
@@ -533,14 +533,14 @@ class OwnLines:
 
     def _truncate(self, event: Event) -> None:
         if self.role is Role.LEADER or (self.role is None and self.run > 0):
-            self._gap(event.row, TRUNCATED_AS_FOLLOWER, offset=event.offset)
+            self._add_gap(event.row, TRUNCATED_AS_FOLLOWER, offset=event.offset)
         if self.always_truncates and self.reconciled and not self.reset and self.role is Role.FOLLOWER:
-            self._gap(event.row, TRUNCATED_AGAIN, offset=event.offset)
+            self._add_gap(event.row, TRUNCATED_AGAIN, offset=event.offset)
         if event.kind == Kind.TRUNCATE_FULL and event.detail == FROM_REMOTE:
             self.rebuilt = None  # which tells of it first
         end = self._ended()
         if end is not None and event.kind == Kind.TRUNCATE and event.offset is not None and event.offset > end:
-            self._gap(self.next, TRUNCATED_BEYOND_APPENDS, end=end, offset=event.offset)
+            self._add_gap(self.next, TRUNCATED_BEYOND_APPENDS, end=end, offset=event.offset)
         self.truncated, self.planned, self.reconciled, self.reset = event.offset, None, True, False
         self.end = None
 
@@ -561,7 +561,7 @@ class OwnLines:
         # As it loads its logs, these are of the directory at hand; one that waits for its deletion bears the same name.
         loading = self.role is None and not self.up
         if self.truncated != event.offset and self.present and not loading:
-            self._gap(event.row, EPOCHS_TRUNCATED, offset=event.offset)
+            self._add_gap(event.row, EPOCHS_TRUNCATED, offset=event.offset)
 
     def _rebuild(self, event: Event) -> None:
         if event.leo is not None and event.leo != self.truncated:
@@ -574,7 +574,7 @@ class OwnLines:
         self.moved = event.detail == MOVED
         if self.up and event.leo and not self.moved and not self.present:
             # It loads its logs before it has started (KafkaServer.startup, BrokerServer.startup).
-            self._gap(event.row, LATE_LOG)
+            self._add_gap(event.row, LATE_LOG)
         if not self.moved and self.epoch >= 0 and event.leo and self.present:
             # A process whose beginning is not told.
             self._over(event)
@@ -591,14 +591,14 @@ class OwnLines:
         if event.hw is None or event.detail == AMBIGUOUS:
             return
         if self.opened is not None and event.hw > self.opened and not self.stopped:
-            self._gap(event.row, OPENED_AGAIN)
+            self._add_gap(event.row, OPENED_AGAIN)
             self._fresh()
         self.opened = event.hw
 
     def _made(self, event: Event) -> None:
         # A process makes no log where it has one (LogManager.getOrCreateLog).
         if self.used and not self.stopped:
-            self._gap(event.row, CREATED_AGAIN)
+            self._add_gap(event.row, CREATED_AGAIN)
         self.used = self.failed = False
         self.rebuilt = self.end = None
         self.present = True
@@ -608,7 +608,7 @@ class OwnLines:
         # Its own thread shrinks the ISR a moment longer than it leads: until the request is carried out.
         goes_on = self.before is Role.LEADER and self.to_fetch is not None
         if (self.role is Role.FOLLOWER and not goes_on) or (self.role is None and self.run > 0):
-            self._gap(event.row, ISR_CHANGED)
+            self._add_gap(event.row, ISR_CHANGED)
 
     def _up(self, event: Event) -> None:
         self.up = not self.present
