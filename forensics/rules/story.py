@@ -508,13 +508,13 @@ def _log_directory(history: History, broker: int) -> str:
 
 
 def maybe_controllers(history: History, case: Case) -> list[int]:
-    """Replicas of whose brokers no log is in the evidence, and which may have been the next controller: with ZooKeeper
-    any broker is one, once the one before has died. Its data directory does not say whether it was.
+    """Replicas whose brokers are not in the evidence at all, and may have been the next controller: with ZooKeeper any
+    broker is one, once the one before has died. Where the data of a broker is there, its files know each epoch that it
+    led in.
     """
     if history.kraft:
         return []
-    printed = {broker for broker, known in case.brokers.items() if known.server_log or known.state_log}
-    return sorted(b for b in members(history, case) - printed if history.coverage.is_silent(b))
+    return sorted(b for b in members(history, case) - case.with_data if history.coverage.is_silent(b))
 
 
 def any_leader() -> Want:
