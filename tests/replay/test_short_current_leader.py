@@ -94,3 +94,14 @@ def test_a_high_watermark_that_a_later_log_never_reached_is_of_the_log_before(tm
         (loss,) = judged(tmp_path)[topic].judgements[LOSS].findings
         assert (loss.offsets, loss.replicas, loss.cause) == (((0, 33),), (2,), "wiped-disk")
         assert loss.records == (33, None)  # how far the leader went alone is not known
+
+
+def test_a_replica_of_which_no_line_is_at_hand_may_have_held_it_elsewhere(wiped: Path, tmp_path: Path) -> None:
+    """Its files hold a part. Whether it had the rest, in which role and until when, its lines alone say."""
+    shutil.copytree(wiped, tmp_path / "part")
+    shutil.rmtree(tmp_path / "part" / "broker-2" / "logs")
+    judgement = judged(tmp_path / "part")["payments.eu-west_1"].judgements[LOSS]
+    assert (judgement.verdict, judgement.findings) == (Verdict.UNKNOWN, ())
+    first = wishes(judgement)[0]
+    assert first.startswith("whether another copy has offsets [0, 52), which leader 1 came back without")
+    assert first.endswith("the whole logs of broker 2")
