@@ -50,17 +50,35 @@ ALL_DIRS_FAILED = "all log dirs have failed"
 FETCHED_OFFSET = "fetched offset"
 """Of a refused append: the offset is that of the fetch, which is not the log end offset of the follower."""
 
-BATCH_OFFSET = "First offset"
-"""With this the detail of a refused append begins whose offset is that of the batch that was sent."""
+BATCH_OFFSETS = ("First offset", "First offset or last offset of the first batch")
+"""Of a refused append: the offset is the first of the batch that was sent (``Log.append``, from 2.0; to 1.1)."""
 
 RENAME_FAILED = "Error while renaming dir"
 """Of a storage error: a directory could not be renamed for its deletion."""
 
-NOT_CLOSED = "LogManager shutdown"
-"""With this the detail of a storage error begins that stopped logs from being closed."""
+STALE_ZK_VERSION = "cached zkVersion not equal to that in zookeeper"
+"""Of a refused ISR change: the partition's node had changed in ZooKeeper."""
 
-STALE_ZK_VERSION = "cached zkVersion"
-"""With this the detail of a refused ISR change begins: the partition's node had changed in ZooKeeper."""
+NOT_TAKEN = (
+    "Found invalid messages during fetch",
+    "invalid messages",  # the same, to 1.0
+    "Error while processing data",
+    "Unexpected error occurred while processing data",
+    "Replication is failing due to a message that is greater than replica.fetch.max.bytes",
+)
+"""Of a failed fetch: the leader sent records, and the follower could not take them."""
+
+LEADER_MOVED = (
+    "UNKNOWN_LEADER_EPOCH",
+    "FENCED_LEADER_EPOCH",
+    "NOT_LEADER_FOR_PARTITION",
+    "NOT_LEADER_OR_FOLLOWER",  # since 2.6
+)
+"""Of an answer about a leader epoch: one of the two had not heard of a change of leader yet (``Errors``)."""
+
+INDEX_REBUILDS = ("index rebuilt", "segment recovered, index rebuilt")
+"""Of a recovery: an index did not fit its segment. To 0.10 only the index is made anew; later the segment is checked
+too."""
 
 FROM_REMOTE = "from remote tier"
 """Of a log that begins anew where its leader's segments begin: what is below is in remote storage (KIP-405)."""
@@ -101,8 +119,12 @@ AGAINST_SETTINGS = "allowed-by-no-setting-of="
 COMPACT_POLICY = r"cleanup\.policy(?: -> |=)(?:\[[^\]]*|[^,]*)compact"
 """A pattern: with this among its properties a log was created for compaction."""
 
+ALL_REPLICAS = "AllReplicas:"
+"""With this the detail of a cached state begins that names all replicas, ids joined by ","."""
+
 _LAST_KNOWN = re.compile(rf"{LAST_KNOWN[:-1]}(?:=|: )\[([0-9, ]+)\]")
 _AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
+_ALL_REPLICAS = re.compile(rf"{ALL_REPLICAS}([0-9]+(?:,[0-9]+)*)")
 _BROKERS = re.compile(r"[0-9,]+")
 _COUNTED = re.compile(r"(-?[0-9]+) \[")
 _PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
@@ -116,6 +138,16 @@ def last_known(detail: str | None) -> str | None:
     """
     found = _LAST_KNOWN.match(detail or "")
     return found[1].replace(" ", "") if found is not None else None
+
+
+def assigned(detail: str | None) -> tuple[int, ...]:
+    """All replicas of a partition, by the detail of a cached state; none where it does not name them.
+
+    >>> assigned("AllReplicas:1,2,3"), assigned("sent")
+    ((1, 2, 3), ())
+    """
+    found = _ALL_REPLICAS.fullmatch(detail or "")
+    return tuple(int(broker) for broker in found[1].split(",")) if found is not None else ()
 
 
 def against_settings(detail: str | None) -> int | None:

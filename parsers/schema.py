@@ -32,6 +32,7 @@ class Kind(StrEnum):
     DIR_FAILED = "dir_failed"  # log_dir
     STORAGE_ERROR = "storage_error"  # reading or writing failed; log_dir, which then goes offline; detail = at what
     CHECKPOINT_ERROR = "checkpoint_error"  # a checkpoint could not be read or written; detail
+    LOGS_NOT_CLOSED = "logs_not_closed"  # a stopping broker could not close a log; detail = the exception
     # -- loading a log ----------------------------------------------------------------------------------------------
     LOG_LOADED = "log_loaded"  # leo, log_start where printed; detail = how many segments, or that it was moved
     LOG_CREATED = "log_created"  # a new, empty log
@@ -71,7 +72,16 @@ class Kind(StrEnum):
     APPEND_REFUSED = "append_refused"  # offset = first offset of the batch, leo = the log's end; log_start
     LOG_START_REFUSED = "log_start_refused"  # log_start = wanted, hw: above the high watermark it cannot go
     # -- failures ---------------------------------------------------------------------------------------------------
-    PROBLEM = "problem"  # a failure that no other kind tells; message = which; offset, leo, log_dir; detail
+    CLUSTER_ID_MISMATCH = "cluster_id_mismatch"  # a directory of another cluster; log_dir where printed; detail
+    BROKER_ID_MISMATCH = "broker_id_mismatch"  # a directory of another broker; replica = the id configured; detail
+    INDEX_CORRUPT = "index_corrupt"  # an index ends the start of its broker; offset = its last; log_dir
+    OFFSETS_GO_BACK = "offsets_go_back"  # while an index is built: offset, leo = behind the one before it; log_dir
+    APPEND_OUT_OF_ORDER = "append_out_of_order"  # a batch whose own offsets go back; offset = its first where printed
+    SEGMENT_TOO_SHORT = "segment_too_short"  # a segment ends before a byte that its index names; detail = which
+    RECORD_CORRUPT = "record_corrupt"  # a record does not match its checksum; offset where printed; detail
+    DISK_FULL = "disk_full"  # as the operating system says it; detail
+    DISK_ERROR = "disk_error"  # as the operating system says it; detail
+    PROBLEM = "problem"  # a failure that no other kind tells; offset
     # -- fetching ---------------------------------------------------------------------------------------------------
     FETCHER_ADDED = "fetcher_added"  # leader, leader_epoch, offset = initial fetch offset
     FETCHER_REMOVED = "fetcher_removed"
@@ -103,6 +113,7 @@ class Kind(StrEnum):
     )
     LEADER_HW = "leader_hw"  # leader_hw as a follower received it; hw = what it set
     REMOTE_LEO = "remote_leo"  # replica = follower, leo = what its leader believes
+    ACKS_AWAITED = "acks_awaited"  # the same, while a producer waits for the ISR (acks=all)
     EPOCH_ASSIGNED = "epoch_assigned"  # leader_epoch, offset = its start
     EPOCH_CUT = "epoch_cut"  # offset = epochs at or above it were removed
     EPOCH_CONFLICT = "epoch_conflict"  # leader_epoch, offset: an entry that contradicts older ones
@@ -121,6 +132,7 @@ class Kind(StrEnum):
     ELECTION_REQUESTED = "election_requested"  # somebody asked the controller for an election from outside the ISR
     PARTITION_CHANGED = "partition_changed"  # KRaft change: only the changed fields; isr_before
     PARTITION_CREATED = "partition_created"  # leader, leader_epoch, isr, partition_epoch
+    PARTITION_REQUESTED = "partition_requested"  # a new topic was asked for; who leads is not decided yet
     PARTITION_OFFLINE = "partition_offline"
     TOPIC_REMOVED = "topic_removed"  # KRaft: the topic of this topic_id is no more; no partition
     REPLICA_STATE = "replica_state"  # replica; detail = new state
@@ -151,6 +163,20 @@ class Kind(StrEnum):
 
 ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 """What tells a broker of a new role, in its own lines."""
+
+FAILURES = (
+    Kind.CLUSTER_ID_MISMATCH,
+    Kind.BROKER_ID_MISMATCH,
+    Kind.INDEX_CORRUPT,
+    Kind.OFFSETS_GO_BACK,
+    Kind.APPEND_OUT_OF_ORDER,
+    Kind.SEGMENT_TOO_SHORT,
+    Kind.RECORD_CORRUPT,
+    Kind.DISK_FULL,
+    Kind.DISK_ERROR,
+    Kind.PROBLEM,
+)
+"""What exceptions say, mostly behind the line of an event that names the partition; ``offset`` is never a log's end."""
 
 OBSERVATIONS: dict[str, pl.DataType] = {
     "topic": pl.String(),  # null where the fact concerns a whole broker

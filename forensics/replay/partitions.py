@@ -74,9 +74,6 @@ OWN = (
 
 MIN_INSYNC = "min.insync.replicas"
 
-REQUESTED = "C-03c"
-"""Whoever takes the request for a new topic says so: that a life begins, and nothing of who leads it."""
-
 CLUSTER = (
     Kind.ELECTION,
     Kind.UNCLEAN_ELECTION,
@@ -111,7 +108,6 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS, *JOURNAL)]) & OF_ITSELF))
     sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~OF_ITSELF
     cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent)
-    cluster = cluster.filter(pl.col("message").cast(pl.String).ne_missing(REQUESTED))
     cluster = _first_stated(cluster)
     own_events = _events(pl.concat([_telling(own), _lagging(rows)]))
     processes, failed = _processes(case), failures(case)
@@ -281,6 +277,8 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     heard = pl.col("kind").is_in([k.value for k in _EPOCH_KINDS]) & pl.col("leader_epoch").is_not_null()
     # A controller that makes a partition new says so before it elects a leader (NonExistentPartition to NewPartition).
     new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
+    # So does whoever takes the request for a new topic.
+    new = new | (pl.col("kind") == Kind.PARTITION_REQUESTED.value)
     gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.TOPIC_REMOVED.value]) | (pl.col("leader") == -2) | new
     gone = gone | (pl.col("detail") == Transition.DELETED.value)
     rows = rows.with_columns(

@@ -20,7 +20,7 @@ from forensics.replay.log_dirs import Moved, moved
 from forensics.replay.refusals import Complaint
 from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
 from forensics.replay.surviving_copies import holders
-from parsers.details import BATCH_OFFSET
+from parsers.details import BATCH_OFFSETS
 from parsers.schema import Kind
 
 
@@ -381,8 +381,7 @@ def _append_refused(history: History) -> Iterator[Suspicion]:
     for one, role_span in _complaints_of(history, Kind.APPEND_REFUSED):
         if role_span is not None and role_span.role is Role.LEADER:
             continue
-        of_batch = (one.detail or "").startswith(BATCH_OFFSET)
-        if of_batch and one.offset is not None and one.leo is not None and 0 <= one.offset < one.leo:
+        if one.detail in BATCH_OFFSETS and one.offset is not None and one.leo is not None and 0 <= one.offset < one.leo:
             refs = (_ref(one, f"records from offset {one.offset} on, its log ends at {one.leo}"),)
             yield _of_complaint(Sign.APPEND_REFUSED, one, role_span, one.offset, one.leo, refs)
 

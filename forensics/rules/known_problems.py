@@ -12,15 +12,25 @@ from forensics.rules.problem_entry import (
     KnownProblem,
     Records,
     Row,
-    detail_has,
-    detail_lacks,
+    detail_is,
+    detail_is_not,
     first_epoch,
     in_range,
     less,
+    no_detail,
     one_of_several,
     zero,
 )
-from parsers.details import ALL_DIRS_FAILED, FETCHED_OFFSET, NOT_CLOSED, RENAME_FAILED, STALE_ZK_VERSION
+from parsers.details import (
+    ALL_DIRS_FAILED,
+    FETCHED_OFFSET,
+    FROM_REMOTE,
+    INDEX_REBUILDS,
+    LEADER_MOVED,
+    NOT_TAKEN,
+    RENAME_FAILED,
+    STALE_ZK_VERSION,
+)
 from parsers.schema import Kind
 
 _COPY = "copy the directory {where} of {who} to another disk before you start, wipe or reassign anything"
@@ -69,8 +79,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         id="out-of-order-append",
         title="Offsets out of order in a batch",
         severity=Severity.ERROR,
-        kinds=(Kind.PROBLEM,),
-        messages=("KP-05",),
+        kinds=(Kind.APPEND_OUT_OF_ORDER,),
         states="a follower cannot append what its leader sent for {where}: offsets within it go back",
         records=Records.AT_STAKE,
         means=(
@@ -90,7 +99,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Follower stopped: fetched offset is not its log end",
         severity=Severity.WARNING,
         kinds=(Kind.APPEND_REFUSED,),
-        when=detail_has(FETCHED_OFFSET),
+        when=detail_is(FETCHED_OFFSET),
         states="{who} fetched {where} from offset {offset}, but its log ends at {leo}",
         records=Records.NOTHING_LOST,
         means=(
@@ -110,7 +119,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Append refused: offset below the log end",
         severity=Severity.ERROR,
         kinds=(Kind.APPEND_REFUSED,),
-        when=detail_lacks(FETCHED_OFFSET),
+        when=detail_is_not(FETCHED_OFFSET),
         states="a follower refused a batch of {where} from offset {offset}: its own log already ends at {leo}",
         records=Records.AT_STAKE,
         means=(
@@ -226,8 +235,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         id="offsets-go-back-in-log",
         title="Offsets go back in a log",
         severity=Severity.ERROR,
-        kinds=(Kind.PROBLEM,),
-        messages=("KP-04",),
+        kinds=(Kind.OFFSETS_GO_BACK,),
         states="the log of {where} on {who} holds offset {offset} behind higher ones: its index cannot be built",
         records=Records.AT_STAKE,
         means=(
@@ -247,8 +255,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         id="segment-ends-early",
         title="Segment is shorter than its index",
         severity=Severity.ERROR,
-        kinds=(Kind.PROBLEM,),
-        messages=("KP-06",),
+        kinds=(Kind.SEGMENT_TOO_SHORT,),
         states="a segment of {where} on {who} ends before {detail}, where its index points",
         records=Records.UNREADABLE,
         means=(
@@ -266,8 +273,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         id="corrupt-record",
         title="Corrupt record",
         severity=Severity.ERROR,
-        kinds=(Kind.PROBLEM,),
-        messages=("KP-07",),
+        kinds=(Kind.RECORD_CORRUPT,),
         states="a record of {where} at {at} does not match its checksum: {detail}",
         records=Records.UNREADABLE,
         means=(
@@ -286,8 +292,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         id="index-corrupt",
         title="Broker does not start: corrupt index",
         severity=Severity.ERROR,
-        kinds=(Kind.PROBLEM,),
-        messages=("KP-03",),
+        kinds=(Kind.INDEX_CORRUPT,),
         states="an index file of {where} on {who} does not fit its segment, and the broker did not start",
         records=Records.NOTHING_LOST,
         means="An index is made from its segment, which the line does not call damaged. An unclean stop leaves it so.",
@@ -317,8 +322,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         id="disk-full",
         title="Disk full",
         severity=Severity.ERROR,
-        kinds=(Kind.PROBLEM,),
-        messages=("KP-08",),
+        kinds=(Kind.DISK_FULL,),
         states="{who} could not write: no space left on the disk",
         records=Records.NOTHING_LOST,
         means=(
@@ -336,8 +340,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         id="io-error",
         title="Disk error",
         severity=Severity.ERROR,
-        kinds=(Kind.PROBLEM,),
-        messages=("KP-09",),
+        kinds=(Kind.DISK_ERROR,),
         states="the operating system of {who} answered {detail}",
         records=Records.UNKNOWN,
         means="The disk or its mount fails. The log directory goes offline; what is on it may be unreadable.",
@@ -354,7 +357,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Directory cannot be renamed",
         severity=Severity.ERROR,
         kinds=(Kind.STORAGE_ERROR,),
-        when=detail_has(RENAME_FAILED),
+        when=detail_is(RENAME_FAILED),
         states="{who} could not rename the directory of {where} to delete it, and takes {log_dir} offline",
         records=Records.NOTHING_LOST,
         means=(
@@ -374,7 +377,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Log directory cannot be read or written",
         severity=Severity.ERROR,
         kinds=(Kind.STORAGE_ERROR, Kind.CHECKPOINT_ERROR),
-        when=detail_lacks(RENAME_FAILED, NOT_CLOSED),
+        when=detail_is_not(RENAME_FAILED),
         states="{who} could not read or write in its log directory: {detail}",
         records=Records.UNKNOWN,
         means="The directory goes offline, and with the last one the broker stops. The exception names the cause.",
@@ -387,7 +390,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Broker stopped: all log directories failed",
         severity=Severity.ERROR,
         kinds=(Kind.DIR_FAILED,),
-        when=detail_has(ALL_DIRS_FAILED),
+        when=detail_is(ALL_DIRS_FAILED),
         states="{who} stopped, because all its log directories have failed: {log_dir}",
         records=Records.UNKNOWN,
         means=(
@@ -403,7 +406,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Log directory failed",
         severity=Severity.WARNING,
         kinds=(Kind.DIR_FAILED,),
-        when=detail_lacks(ALL_DIRS_FAILED),
+        when=detail_is_not(ALL_DIRS_FAILED),
         states="{who} took log directory {log_dir} offline",
         records=Records.UNKNOWN,
         means="Its replicas are offline until the broker restarts with a directory that works.",
@@ -417,8 +420,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         id="inconsistent-cluster-id",
         title="Data directory of another cluster",
         severity=Severity.ERROR,
-        kinds=(Kind.PROBLEM,),
-        messages=("KP-01",),
+        kinds=(Kind.CLUSTER_ID_MISMATCH,),
         states="{who} did not start: {detail}",
         records=Records.NOTHING_LOST,
         means=(
@@ -437,8 +439,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         id="inconsistent-broker-id",
         title="Data directory of another broker",
         severity=Severity.ERROR,
-        kinds=(Kind.PROBLEM,),
-        messages=("KP-02",),
+        kinds=(Kind.BROKER_ID_MISMATCH,),
         states="a broker did not start: {detail}",
         records=Records.NOTHING_LOST,
         means="The directory belongs to another broker id: volumes were exchanged, or the id was changed.",
@@ -469,7 +470,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="ISR change refused: stale zkVersion",
         severity=Severity.WARNING,
         kinds=(Kind.ISR_REJECTED,),
-        when=detail_has(STALE_ZK_VERSION),
+        when=detail_is(STALE_ZK_VERSION),
         states=(
             "{who} could not change the ISR of {where} in ZooKeeper: its version {partition_epoch} is not the current "
             "one"
@@ -570,7 +571,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Leader does not know the epoch yet",
         severity=Severity.INFO,
         kinds=(Kind.EPOCH_REPLY,),
-        when=detail_has("UNKNOWN_LEADER_EPOCH", "FENCED_LEADER_EPOCH", "NOT_LEADER"),
+        when=detail_is(*LEADER_MOVED),
         states="{who} asked {leader} about {where}, and was answered {detail}",
         records=Records.NOTHING_LOST,
         means=(
@@ -588,8 +589,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Leader refused a fetch",
         severity=Severity.INFO,
         kinds=(Kind.FETCH_REFUSED, Kind.FETCH_ERROR),
-        messages=("F-28", "F-31"),
-        when=detail_lacks("nexpected error", "rror while processing", "nvalid messages", "replica.fetch.max.bytes"),
+        when=detail_is_not(*NOT_TAKEN, FROM_REMOTE),
         states="a follower's fetch of {where} from {leader} was answered with an error",
         records=Records.NOTHING_LOST,
         means=(
@@ -647,7 +647,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Index rebuilt after an unclean stop",
         severity=Severity.INFO,
         kinds=(Kind.RECOVERY,),
-        messages=("L-14",),
+        when=detail_is(*INDEX_REBUILDS),
         states="{who} found an index of {where} that does not fit its segment, and rebuilds it",
         records=Records.NOTHING_LOST,
         means="Routine after a broker was killed. Only the index is made anew, from the segment.",
@@ -661,7 +661,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Log recovery after an unclean stop",
         severity=Severity.INFO,
         kinds=(Kind.RECOVERY, Kind.UNCLEAN_RESTART),
-        messages=("L-08", "M-04", "O-02"),
+        when=no_detail,
         states="{who} checks the last segments of its logs, because it was not stopped cleanly",
         records=Records.UNKNOWN,
         means="Routine after a broker was killed. Lines about bytes or segments that are cut would tell of a loss.",

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from forensics.replay.isr import broker_set
 from forensics.rules.finding import Severity
+from parsers.details import assigned
 from parsers.schema import Kind
 
 Row = Mapping[str, Any]
@@ -38,7 +40,6 @@ class KnownProblem:
         means: the meaning, in one to three sentences.
         fetch: the next steps, the most useful first.
         issues: Kafka issues with the releases that are affected or fixed, where known.
-        messages: ids of messages that it recognises; empty for every message of its kinds.
         when: whether an observation has the values; None for all.
         stake: columns with the first and the end of the offsets at stake.
         always: told for whole directories too. Where replay judges a kind by itself, only excerpts are told of it.
@@ -55,7 +56,6 @@ class KnownProblem:
     means: str
     fetch: tuple[str, ...]
     issues: tuple[str, ...] = ()
-    messages: tuple[str, ...] = ()
     when: Callable[[Row], bool] | None = None
     stake: tuple[str, str] | None = None
     always: bool = False
@@ -69,24 +69,25 @@ class KnownProblem:
 
     def recognises(self, row: Row) -> bool:
         """Whether an observation is of this problem."""
-        return (
-            row["kind"] in self.kinds
-            and (not self.messages or row["message"] in self.messages)
-            and (self.when is None or self.when(row))
-        )
+        return row["kind"] in self.kinds and (self.when is None or self.when(row))
 
 
 # -- conditions on the values of a line -------------------------------------------------------------------------------
 
 
-def detail_has(*words: str) -> Callable[[Row], bool]:
-    """Whether the detail of a line has one of some words."""
-    return lambda row: any(word in (row["detail"] or "") for word in words)
+def detail_is(*values: str) -> Callable[[Row], bool]:
+    """Whether the detail of a line is one of some values of ``parsers.details``."""
+    return lambda row: row["detail"] in values
 
 
-def detail_lacks(*words: str) -> Callable[[Row], bool]:
-    """Whether the detail of a line has none of some words."""
-    return lambda row: not any(word in (row["detail"] or "") for word in words)
+def detail_is_not(*values: str) -> Callable[[Row], bool]:
+    """Whether the detail of a line is none of some values of ``parsers.details``."""
+    return lambda row: row["detail"] not in values
+
+
+def no_detail(row: Row) -> bool:
+    """Whether a line says nothing that has no column of its own."""
+    return row["detail"] is None
 
 
 def less(one: str, two: str) -> Callable[[Row], bool]:
@@ -106,8 +107,8 @@ def in_range(row: Row) -> bool:
 
 def one_of_several(row: Row) -> bool:
     """Whether an ISR has one member, of several replicas."""
-    before = row["isr_before"] or (row["detail"] or "").removeprefix("AllReplicas:")
-    return "," not in (row["isr"] or ",") and "," in before
+    isr, before = broker_set(row["isr"]), broker_set(row["isr_before"]) or assigned(row["detail"])
+    return isr is not None and len(isr) == 1 < len(before)
 
 
 def first_epoch(row: Row) -> bool:

@@ -16,7 +16,7 @@ from forensics.rules.finding import Evidence
 from forensics.rules.known_problems import KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
 from parsers.excerpts.reading import MARKED
-from parsers.schema import Kind
+from parsers.schema import FAILURES
 from parsers.text_log import NAME as LOG
 
 FIRST = 3
@@ -114,7 +114,7 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
         known = _known(row)
         if known is not None and (excerpt or known.always):
-            yield _with_event(row, events) if row["topic"] is None and row["kind"] == Kind.PROBLEM else row
+            yield _with_event(row, events) if row["topic"] is None and row["kind"] in FAILURES else row
 
 
 def _known(row: Row) -> KnownProblem | None:
@@ -144,7 +144,7 @@ def _with_event(row: Row, events: Mapping[tuple[int, int], Row]) -> Row:
     for line in range(row["line"] - 1, row["line"] - 1 - NEAR, -1):
         event = events.get((row["source"], line))
         if event is not None:
-            offset = event["offset"] if event["kind"] == Kind.PROBLEM else event["leo"]
+            offset = event["offset"] if event["kind"] in FAILURES else event["leo"]
             own = {"topic": event["topic"], "partition": event["partition"]}
             return {**row, **own, "offset": offset if row["offset"] is None else row["offset"]}
     return row

@@ -164,7 +164,7 @@ MESSAGES: tuple[Message, ...] = (
     # Whoever takes the request writes the topic to ZooKeeper; the controller hears of it there.
     Message(
         id="C-03c",
-        kind=Kind.PARTITION_CREATED,
+        kind=Kind.PARTITION_REQUESTED,
         literal=("Creating topic ", "Topic creation Map("),
         level="INFO",
         stock=True,

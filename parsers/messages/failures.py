@@ -17,7 +17,7 @@ MESSAGES: tuple[Message, ...] = (
     # A directory of another cluster, or a cluster whose ZooKeeper lost its data: the broker does not start.
     Message(
         id="KP-01",
-        kind=Kind.PROBLEM,
+        kind=Kind.CLUSTER_ID_MISMATCH,
         literal=(" in meta.properties. The broker is trying to join the wrong cluster", "Invalid cluster.id in: "),
         level="ERROR",
         stock=True,
@@ -72,7 +72,7 @@ MESSAGES: tuple[Message, ...] = (
     # A directory of another broker.
     Message(
         id="KP-02",
-        kind=Kind.PROBLEM,
+        kind=Kind.BROKER_ID_MISMATCH,
         literal=" doesn't match stored broker.id ",
         level="ERROR",
         stock=True,
@@ -96,7 +96,7 @@ MESSAGES: tuple[Message, ...] = (
     # Thrown, an index ends the start of the broker; in a warning (L-14) it is rebuilt.
     Message(
         id="KP-03",
-        kind=Kind.PROBLEM,
+        kind=Kind.INDEX_CORRUPT,
         literal="Corrupt index found, index file (",
         level="ERROR",
         stock=True,
@@ -129,7 +129,7 @@ MESSAGES: tuple[Message, ...] = (
     # While an index is rebuilt or written: the log holds offsets that go back.
     Message(
         id="KP-04",
-        kind=Kind.PROBLEM,
+        kind=Kind.OFFSETS_GO_BACK,
         literal=" no larger than the last offset appended (",
         level="ERROR",
         stock=True,
@@ -156,7 +156,7 @@ MESSAGES: tuple[Message, ...] = (
     # A batch whose own offsets go back.
     Message(
         id="KP-05",
-        kind=Kind.PROBLEM,
+        kind=Kind.APPEND_OUT_OF_ORDER,
         literal="Out of order offsets found in ",
         level="ERROR",
         stock=True,
@@ -186,7 +186,7 @@ MESSAGES: tuple[Message, ...] = (
     # The file ends before the place that the index names.
     Message(
         id="KP-06",
-        kind=Kind.PROBLEM,
+        kind=Kind.SEGMENT_TOO_SHORT,
         literal="Failed to read `log header` from file channel ",
         level="ERROR",
         stock=True,
@@ -215,7 +215,7 @@ MESSAGES: tuple[Message, ...] = (
     # By a consumer, or by whoever checks a batch.
     Message(
         id="KP-07",
-        kind=Kind.PROBLEM,
+        kind=Kind.RECORD_CORRUPT,
         literal=("Record is corrupt (stored crc = ", "Message is corrupt (stored crc = "),
         level="ERROR",
         stock=True,
@@ -264,7 +264,7 @@ MESSAGES: tuple[Message, ...] = (
     # The words of the operating system.
     Message(
         id="KP-08",
-        kind=Kind.PROBLEM,
+        kind=Kind.DISK_FULL,
         literal="No space left on device",
         level="ERROR",
         stock=True,
@@ -281,7 +281,7 @@ MESSAGES: tuple[Message, ...] = (
     ),
     Message(
         id="KP-09",
-        kind=Kind.PROBLEM,
+        kind=Kind.DISK_ERROR,
         literal=("Input/output error", "Read-only file system", "Stale file handle"),
         level="ERROR",
         stock=True,

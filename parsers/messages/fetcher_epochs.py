@@ -376,14 +376,14 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     rf"^{FETCHER}Retrying leaderEpoch request for partition {TP} as the leader reported an "
-                    rf"(?P<detail>error: .*)"
+                    rf"error: (?P<detail>.*)"
                 ),
                 source_ref="2.4.1 AbstractFetcherThread:262",
                 examples=(
                     Example(
                         "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Retrying leaderEpoch request for "
                         "partition orders-0 as the leader reported an error: UNKNOWN_SERVER_ERROR",
-                        ({"witness": 3, "leader": 2, **ORDERS, "detail": "error: UNKNOWN_SERVER_ERROR"},),
+                        ({"witness": 3, "leader": 2, **ORDERS, "detail": "UNKNOWN_SERVER_ERROR"},),
                         "real",
                     ),
                 ),
@@ -393,14 +393,14 @@ MESSAGES: tuple[Message, ...] = (
                 until="0.11",
                 regex=(
                     rf"^{FETCHER_OLD}Retrying leaderEpoch request for partition {TP} as the leader reported an "
-                    rf"(?P<detail>error: .*)"
+                    rf"error: (?P<detail>.*)"
                 ),
                 source_ref="0.11.0.2 ReplicaFetcherThread:265",
                 examples=(
                     Example(
                         "[ReplicaFetcherThread-0-2]: Retrying leaderEpoch request for partition orders-0 as the "
                         "leader reported an error: UNKNOWN",
-                        ({"leader": 2, **ORDERS, "detail": "error: UNKNOWN"},),
+                        ({"leader": 2, **ORDERS, "detail": "UNKNOWN"},),
                         "real",
                     ),
                 ),

@@ -22,7 +22,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="0.11",
                 regex=rf"^{PARTITION_OLD}Cached zkVersion \[?{number('partition_epoch')}\]? not equal",
                 source_ref="0.10.2.2 Partition",
-                fixed={"detail": f"{STALE_ZK_VERSION} not equal to that in zookeeper"},
+                fixed={"detail": STALE_ZK_VERSION},
                 examples=(
                     Example(
                         "Partition [orders,0] on broker 1: Cached zkVersion [8] not equal to that in zookeeper, skip "
@@ -57,7 +57,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="2.7",
                 regex=rf"^{PARTITION}Cached zkVersion \[?{number('partition_epoch')}\]? not equal",
                 source_ref="1.1.1 Partition:710, 2.4.1 Partition:1186",
-                fixed={"detail": f"{STALE_ZK_VERSION} not equal to that in zookeeper"},
+                fixed={"detail": STALE_ZK_VERSION},
                 examples=(
                     Example(
                         "[Partition orders-0 broker=1] Cached zkVersion 3 not equal to that in zookeeper, skip "
@@ -80,7 +80,7 @@ MESSAGES: tuple[Message, ...] = (
                 regex=rf"^Cached zkVersion \[?{number('partition_epoch')}\]? not equal",
                 quoted=True,
                 source_ref="0.10.2.2 Partition, 2.4.1 Partition:1186",
-                fixed={"detail": f"{STALE_ZK_VERSION} not equal to that in zookeeper"},
+                fixed={"detail": STALE_ZK_VERSION},
                 examples=(
                     Example(
                         "Cached zkVersion [8] not equal to that in zookeeper, skip updating ISR",

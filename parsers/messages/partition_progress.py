@@ -7,7 +7,8 @@ from parsers.messages.patterns import LIST, NAME, ORDERS, PARTITION, PARTITION_O
 from parsers.schema import Kind
 
 _REPLICA_LEO = Each(rf"replica (?P<replica>[0-9]+): {metadata('leo')}", Kind.REMOTE_LEO)
-_BROKER_LEO = Each(r"broker (?P<replica>[0-9]+): (?P<leo>[0-9]+)", Kind.REMOTE_LEO)
+_BROKER_ACKED = Each(r"broker (?P<replica>[0-9]+): (?P<leo>[0-9]+)")
+_REPLICA_ACKED = Each(_REPLICA_LEO.regex)
 
 MESSAGES: tuple[Message, ...] = (
     Message(
@@ -291,7 +292,7 @@ MESSAGES: tuple[Message, ...] = (
     ),
     Message(
         id="P-21",
-        kind=Kind.REMOTE_LEO,
+        kind=Kind.ACKS_AWAITED,
         literal="Progress awaiting ISR acks for offset ",
         level="TRACE",
         stock=False,
@@ -301,7 +302,7 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=rf"^{PARTITION}Progress awaiting ISR acks for offset [0-9]+: acked: ",
                 source_ref="2.4.1 Partition:730, 3.6.2 Partition:1058",
-                each=(_BROKER_LEO, _REPLICA_LEO),
+                each=(_BROKER_ACKED, _REPLICA_ACKED),
                 own_row=False,
                 examples=(
                     Example(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.details import ALL_REPLICAS
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import (
     ANY_BROKER,
@@ -289,7 +290,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="0.11",
                 regex=(
                     rf"^{BROKER_OLD}cached leader info \(LeaderAndIsrInfo:{LEADER_ISR_CONTROLLER_EPOCH},"
-                    r"ReplicationFactor:[0-9]+\),(?P<detail>AllReplicas:[0-9,]+)\) for partition "
+                    rf"ReplicationFactor:[0-9]+\),(?P<detail>{ALL_REPLICAS}[0-9,]+)\) for partition "
                 ),
                 source_ref="0.10.2.2 MetadataCache:193",
                 examples=(

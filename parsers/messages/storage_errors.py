@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
 
@@ -315,10 +315,14 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until=None,
                 regex=(
-                    r"^There was an error in one of the threads during "
-                    r"(?P<detail>LogManager shutdown: .*|logs loading: java\..*)"
+                    r"^There was an error in one of the threads during (?:LogManager shutdown: |logs loading: java\.)"
                 ),
                 source_ref="0.8.2.2 LogManager:164, LogManager:251, 2.2.2 LogManager:378, LogManager:482",
+                each=(
+                    Each(r"(?P<detail>LogManager shutdown: .*)", Kind.LOGS_NOT_CLOSED),
+                    Each(r"(?P<detail>logs loading: .*)"),
+                ),
+                own_row=False,
                 examples=(
                     Example(
                         "There was an error in one of the threads during LogManager shutdown: "
@@ -326,8 +330,9 @@ MESSAGES: tuple[Message, ...] = (
                         "in dir /data with offset 42",
                         (
                             {
+                                "kind": "logs_not_closed",
                                 "detail": "LogManager shutdown: org.apache.kafka.common.errors.KafkaStorageException: "
-                                "Error while flushing log for orders-0 in dir /data with offset 42"
+                                "Error while flushing log for orders-0 in dir /data with offset 42",
                             },
                         ),
                     ),

@@ -8,7 +8,7 @@ import pytest
 from parsers.extract import extract
 from parsers.frames import STOCK
 from parsers.lines import Block
-from parsers.schema import NOTICES, Kind, empty
+from parsers.schema import FAILURES, NOTICES, Kind, empty
 from tests.parsers.test_excerpts import offsets, readings, statements, text
 
 EVENT = (
@@ -77,7 +77,7 @@ def test_a_wrapped_exception_is_whole_again(width: int, quote: str) -> None:
         row
         for one in readings(content).values()
         for row in one.observations.iter_rows(named=True)
-        if row["kind"] == Kind.PROBLEM.value
+        if row["kind"] in FAILURES
     ]
     assert (row["topic"], row["partition"], row["offset"], row["leo"]) == ("sales", 7, 130, 152)
 
@@ -85,7 +85,7 @@ def test_a_wrapped_exception_is_whole_again(width: int, quote: str) -> None:
 def test_an_exception_is_not_joined_with_its_frames() -> None:
     content = text(["```", EVENT, "java.io.IOException: No space left on device", "at a.B.c(D.scala:1)", "```"])
     rows = [row for one in readings(content).values() for row in one.observations.iter_rows(named=True)]
-    assert [row["line"] for row in rows if row["kind"] == Kind.PROBLEM.value] == [3]
+    assert [row["line"] for row in rows if row["kind"] in FAILURES] == [3]
 
 
 def test_a_message_alone_that_is_wrapped_is_whole_again() -> None:

@@ -34,9 +34,14 @@ from forensics.rules.stated_problems import Problem, stated
 from parsers.schema import BATCHES, Kind
 from parsers.sources import Source
 
-_MOVING: Final = [kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO) if kind is not Kind.FETCH_REFUSED]
+_MOVING: Final = [
+    kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO, Kind.ACKS_AWAITED) if kind is not Kind.FETCH_REFUSED
+]
 """What states progress; reports tell what a refused fetch is about."""
-_TELLS_ACKS: Final = (pl.col("kind") == Kind.PRODUCED.value) & pl.struct("kind", "topic", "detail").is_first_distinct()
+_TELLS_ACKS: Final = (
+    pl.col("kind").is_in([Kind.PRODUCED.value, Kind.ACKS_AWAITED.value])
+    & pl.struct("kind", "topic", "detail").is_first_distinct()
+)
 """Of all that producers asked for, each thing once."""
 
 

@@ -29,7 +29,7 @@ from parsers.schema import Kind
 _SAME = ("leader_epoch", "crc", "records", "magic")
 """Where these are equal, two batches of the same offsets are one."""
 
-_TRAFFIC = (Kind.REMOTE_LEO, Kind.EPOCH_REPLY)
+_TRAFFIC = (Kind.REMOTE_LEO, Kind.ACKS_AWAITED, Kind.EPOCH_REPLY)
 """What replay does not read, but for the line that shrinks the ISR."""
 
 _PLACE = ("cluster", "topic", "partition", "broker")

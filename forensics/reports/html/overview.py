@@ -29,9 +29,6 @@ HASHED = 4_000_000_000
 VIOLATED, WARNED, NOTED_ONLY, UNKNOWN, CLEAN, NOT_APPLICABLE = LETTERS = "vwnucx"
 """Cells of the map: violated, a warning, good to know, unknown, clean, not applicable."""
 
-WAITS = "P-21"
-"""The message of a leader that waits for its ISR before it answers a producer (Partition.checkEnoughReplicas...)."""
-
 SETTINGS = {
     "unclean.leader.election.enable": "true lets replicas outside the ISR lead; what only the ISR had is then lost",
     "min.insync.replicas": "replicas that need a record before acks=all is answered; with 1 the leader alone does",
@@ -363,7 +360,13 @@ def _acks(case: Case) -> Setting:
     for level in asked(case):
         where = f"for {listed([plain(topic) for topic in level.topics])}" if level.topics else "its log names no topics"
         values.append((plain(level.acks), where + (", refused at times" if level.refused else "")))
-    waits = case.observations.filter(pl.col("message") == WAITS).get_column("topic").drop_nulls().unique().sort()
+    waits = (
+        case.observations.filter(pl.col("kind") == Kind.ACKS_AWAITED.value)
+        .get_column("topic")
+        .drop_nulls()
+        .unique()
+        .sort()
+    )
     if waits.len() and not any(acks == "all" for acks, _ in values):
         topics = listed([plain(topic) for topic in waits.to_list()])
         values.append(("all", f"seen for {topics}: a leader waited for its ISR"))
