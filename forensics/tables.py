@@ -201,7 +201,7 @@ def finding_row(one: Finding, *, known: bool = False) -> dict[str, Any]:
         known: whether a baseline has it.
     """
     first, last = one.span
-    cause = BY_ID.get(one.cause or "")
+    cause = BY_ID[one.cause] if one.cause is not None else None
     places = {ref: number for number, ref in enumerate(one.refs)}
     return {
         "fingerprint": one.fingerprint,

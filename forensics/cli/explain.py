@@ -14,7 +14,7 @@ def rules() -> None:
     Example: forensics rules
     """
     for rule in RULES:
-        click.echo(f"{rule.id:30} {rule.severity.value:9} {rule.doc.strip().splitlines()[0]}")
+        click.echo(f"{rule.id:30} {rule.severity.value:9} {rule.summary}")
 
 
 @click.command()
@@ -24,4 +24,5 @@ def explain(rule: str) -> None:
 
     Example: forensics explain committed-data-lost
     """
-    click.echo(next(r.doc for r in RULES if r.id == rule).strip())
+    asked = next(one for one in RULES if one.id == rule)
+    click.echo(f"{asked.summary}\n\n{asked.help.text}")

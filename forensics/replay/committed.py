@@ -16,10 +16,9 @@ from forensics.replay.coverage import Printed
 from forensics.replay.deletions import kept
 from forensics.replay.elections import elected_isr, elected_with_others, from_eligible, latest_isr_stated, outside_isr
 from forensics.replay.epoch_rollback import stepped_down
-from forensics.replay.history import CHECKPOINT, Epoch, History, HwStatement, Replica, Role, Truncation
+from forensics.replay.history import Epoch, History, HwSource, HwStatement, Replica, Role, Truncation
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
 from forensics.replay.protocol import Answer
-from forensics.replay.stale_dirs import LEFT_BEHIND
 from forensics.replay.steps import LogBefore, StepKind
 from forensics.replay.surviving_copies import holders, with_own
 
@@ -68,7 +67,7 @@ def committed(
     contested, truncations_told = history.contested, history.coverage.has(replica, Printed.LOG)
     for statement in history.statements:
         own = statement.epoch == UNKNOWN and statement.replica == replica and truncations_told
-        own = own and statement.how != LEFT_BEHIND
+        own = own and statement.how is not HwSource.LEFT_BEHIND
         own = own and (row is None or (bool(statement.refs) and (statement.refs[0].row or 0) <= row))
         if before is not None and (statement.epoch >= before or (statement.epoch == UNKNOWN and not own)):
             continue
@@ -241,7 +240,7 @@ def _checkpointed_as_served(history: History, statement: HwStatement) -> list[Ra
     """What of the log that a checkpoint speaks of, whoever wrote it, the current leader serves by the files of both."""
     leader = history.current.leader if history.current is not None else None
     disk = history.disks.get(statement.replica)
-    if statement.how != CHECKPOINT or leader is None or disk is None or disk.end is None:
+    if statement.how is not HwSource.CHECKPOINT or leader is None or disk is None or disk.end is None:
         return []
     below = [(0, min(statement.high_watermark, disk.end))]
     return below if leader == statement.replica else history.identical_ranges(leader, statement.replica, below)

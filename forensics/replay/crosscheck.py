@@ -13,7 +13,7 @@ from dataclasses import replace
 from forensics.replay.committed import at_most
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.epoch_start import NO_DISK
-from forensics.replay.history import CHECKPOINT, Epoch, History, HwStatement, ShortenedLog
+from forensics.replay.history import Epoch, History, HwSource, HwStatement, ShortenedLog
 from forensics.replay.isr_removal_epochs import accounted
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind
@@ -87,7 +87,7 @@ def found_shorter_unexplained(
 def _parts_from_files(history: History, broker: int, log: Lineage, end: int) -> int | None:
     """The first offset below an end where a replica's files hold another record than its lines lead to."""
     disk = history.disks.get(broker, NO_DISK)
-    if disk.end is None or not disk.lineage.entries or history.protocol == "hw" or history.epoch_rollbacks:
+    if disk.end is None or not disk.lineage.entries or history.truncates_to_hw or history.epoch_rollbacks:
         return None
     first, last = disk.log_start, min(end, disk.end)
     differ = differences(log, disk.lineage, first, last)[0] if first < last else []
@@ -134,7 +134,7 @@ def _had_to_truncate_to(
 ) -> int | None:
     """To what a follower had to truncate its log before it fetched; None where it had not to, or nothing tells."""
     end, last = role_span.start_end, log.entries[-1][0] if log.entries else UNKNOWN
-    if history.protocol == "hw" or not history.protocol_known or end is None or last < 0:
+    if history.truncates_to_hw or not history.protocol_known or end is None or last < 0:
         return None
     if any(epoch < 0 for epoch, _ in leaders.entries):
         return None
@@ -176,7 +176,7 @@ def _unlike_its_leader(history: History, statement: HwStatement) -> int | None:
     """
     epoch = history.epochs.get(statement.epoch)
     leader = epoch.leader if epoch is not None else None
-    if statement.how != CHECKPOINT or leader is None or leader == statement.replica:
+    if statement.how is not HwSource.CHECKPOINT or leader is None or leader == statement.replica:
         return None
     spans, end = history.role_spans.get(leader, ()), history.disks.get(leader, NO_DISK).end
     if not spans or spans[-1].epoch != statement.epoch or spans[-1].steps:
@@ -188,7 +188,7 @@ def _unlike_its_leader(history: History, statement: HwStatement) -> int | None:
 
 def _removed(history: History, statement: HwStatement, at: int) -> bool:
     """Whether a line tells that a replica lost what it had from an offset on, after it stated a high watermark."""
-    if not statement.refs or statement.refs[0].row is None or statement.how == CHECKPOINT:
+    if not statement.refs or statement.refs[0].row is None or statement.how is HwSource.CHECKPOINT:
         return False
     return _cut_since(history, statement.replica, at, statement.refs[0].row)
 
@@ -197,7 +197,7 @@ def _before_another_process(history: History, statement: HwStatement) -> int | N
     """The same of a replica whose next process was told of an epoch into whose ISR it had been elected before: the one
     that speaks had been told of it too.
     """
-    if history.protocol == "hw" or statement.earlier:
+    if history.truncates_to_hw or statement.earlier:
         return None
     for one, two in itertools.pairwise(history.role_spans.get(statement.replica, ())):
         if one.epoch != statement.epoch or two.run == one.run or two.epoch <= one.epoch:

@@ -14,7 +14,7 @@ import polars as pl
 
 from forensics.replay.coverage import Printed
 from forensics.replay.directory import Disk, Ref
-from forensics.replay.history import EpochRollback, History, HwStatement, Role, TruncationReason
+from forensics.replay.history import EpochRollback, History, HwSource, HwStatement, Role, TruncationReason
 from forensics.replay.lineage import Range, intersect
 from forensics.replay.steps import RoleSpan, StepKind
 from parsers.schema import Kind
@@ -201,7 +201,7 @@ def stepped_down(history: History) -> list[SteppedDown]:
         ranges = intersect(history.diverging_ranges(broker, successor), [(0, sample.value)])
         if not ranges:
             continue
-        how = sample.how or "when it gave way"
+        how = sample.how or HwSource.STEPPED_DOWN
         lineage = led[-1].log.begin(led[-1].epoch, ranges[0][0])
         statement = HwStatement(broker, led[-1].epoch, lineage, sample.value, False, how, sample.time, (sample.ref,))
         refs = (last.refs[0],)

@@ -311,7 +311,7 @@ class EpochStart:
             epoch.refs.append(ref)
         elif later and min(later) >= epoch.start_low:
             epoch.start_high = min(later)
-        elif self.history.protocol == "hw" and role_span is not None and epoch.leader is not None:
+        elif self.history.truncates_to_hw and role_span is not None and epoch.leader is not None:
             self._set_start_from_fork(epoch, epoch.leader)
 
     def _set_start_from_fork(self, epoch: Epoch, leader: int) -> None:
@@ -393,7 +393,7 @@ class EpochStart:
 
         Below it the leader's segments agree with a log that was there before the epoch and was not cut since.
         """
-        if self.history.protocol != "hw":
+        if not self.history.truncates_to_hw:
             return 0
         least = 0
         for broker in self.history.replicas:

@@ -12,7 +12,6 @@ from forensics.replay.history import Epoch, Role
 from forensics.replay.isr import broker_set
 from forensics.replay.isr_removal_epochs import accounted
 from forensics.replay.steps import RoleSpan
-from forensics.replay.watermarks import BEGAN_WITH
 from parsers.details import CANDIDATE, ELECTED_SAFELY, REPLICAS, last_known, names_brokers
 from parsers.schema import Kind
 
@@ -263,7 +262,7 @@ def _add_leader_role(epoch: Epoch, broker: int, role_span: RoleSpan) -> None:
         return
     if epoch.isr_from_leader:
         epoch.isr += role_span.isr
-    elif (first := role_span.isr[0][1]) in role_span.refs or first.note == BEGAN_WITH:
+    elif role_span.isr_before_change or role_span.isr[0][1] in role_span.refs:
         epoch.isr, epoch.isr_elected = list(role_span.isr), True
     else:
         # Its first word is of a change; with which ISR it was elected only others tell.

@@ -37,6 +37,13 @@ class TruncationReason(StrEnum):
     UNKNOWN = "unknown"  # no line names it
 
 
+class TruncatesTo(StrEnum):
+    """What the followers of a partition truncate to. Its value is what reports in JSON call the protocol."""
+
+    HIGH_WATERMARK = "hw"  # each to its own
+    LEADER_EPOCH = "epoch"  # to where their last leader epoch ends in their leader's log (KIP-101)
+
+
 class ShortenedBy(StrEnum):
     """What a log went through that came back shorter, with no truncation in between."""
 
@@ -45,6 +52,20 @@ class ShortenedBy(StrEnum):
     RECOVERY = "recovery"  # log recovery removed what it found to be corrupt
     NEW_LOG = "new log"  # an empty log was created in its place
     DIR_FAILURE = "log directory failure"  # the same, after its log directory had failed
+
+
+class HwSource(StrEnum):
+    """What states a high watermark."""
+
+    PRINTED = "printed"  # a line prints it
+    PRINTED_BY_LEADER = "printed-by-leader"  # the same, of the leader of the epoch that it is about
+    SAME_EPOCH = "same-epoch"  # the replica that truncates stated it before, in the same leader epoch
+    CHECKPOINT = "checkpoint"  # replication-offset-checkpoint
+    LEFT_BEHIND = "left-behind"  # that file in a directory that is not the live one
+    READ_BACK = "read-back"  # a role begins with it, so it was reached before
+    ACKNOWLEDGED = "acknowledged"  # it is at least this: what lies below was acknowledged with acks=all
+    ALONE_IN_ISR = "alone-in-isr"  # a leader alone in the ISR commits what it appends
+    STEPPED_DOWN = "stepped-down"  # a leader had it as it began to follow another one
 
 
 class RegressionKind(StrEnum):
@@ -187,14 +208,6 @@ class Truncation:
     own_hw: OwnHw | None = None
 
 
-ACKNOWLEDGED = "as it answered a producer with acks=all"
-"""How a statement came about whose high watermark was at least this, because what lies below it was acknowledged."""
-
-
-CHECKPOINT = "in the checkpoint file"
-"""How a high watermark is known that replication-offset-checkpoint states."""
-
-
 @dataclass(frozen=True, slots=True)
 class HwStatement:
     """A high watermark: the records below it, in the log of the leader it came from, are committed.
@@ -205,7 +218,7 @@ class HwStatement:
         lineage: the log it speaks of.
         high_watermark: first offset that is not committed.
         implied: no line or file states it, the protocol implies it.
-        how: what states it, in words.
+        how: what states it.
         time: when it was stated, microseconds since 1970 UTC, or None. It may have been reached earlier.
         refs: evidence.
         earlier: it was read back by a later role span than the one that reached it.
@@ -216,7 +229,7 @@ class HwStatement:
     lineage: Lineage
     high_watermark: int
     implied: bool
-    how: str
+    how: HwSource
     time: int | None
     refs: tuple[Ref, ...]
     earlier: bool = False
@@ -410,7 +423,7 @@ class History:
     cluster: str | None = None
     incarnation: int = 0  # 0 the last life of a topic of this name, 1 the one before
     lives: int = 1  # how many of them are told
-    protocol: str = "epoch"  # "hw": followers truncate to their high watermark; "epoch": to the leader's epochs
+    protocol: TruncatesTo = TruncatesTo.LEADER_EPOCH
     replicas: dict[int, Replica] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
     truncations: list[Truncation] = field(default_factory=list)
@@ -487,6 +500,11 @@ class History:
         """The offsets at which the segments of two replicas hold different records."""
         pair = (min(one, other), max(one, other))
         return [piece for fork in self.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
+
+    @property
+    def truncates_to_hw(self) -> bool:
+        """Whether followers truncate to their own high watermark, not to the leader's epochs."""
+        return self.protocol is TruncatesTo.HIGH_WATERMARK
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from forensics.replay.coverage import Printed
 from forensics.replay.crosscheck import beyond_lines
 from forensics.replay.elections import isr_changed_without_lines
 from forensics.replay.epoch_start import NO_FACTS, EpochStart, unknown_from
-from forensics.replay.history import Epoch, HwStatement, Role
+from forensics.replay.history import Epoch, HwSource, HwStatement, Role
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import RoleSpan, Sample, StepKind, replaced
@@ -25,16 +25,15 @@ class HwAttribution(EpochStart):
             ahead = [n for n, start, _ in role_span.entries if n > epoch.epoch and start < role_span.hw.value]
             reached_in = self.history.epochs.get(max(ahead)) if ahead else None
             if reached_in is not None:
-                self._state(
-                    broker, reached_in, role_span.hw, "printed", own=role_span.log if self._is_whole(broker) else None
-                )
+                own = role_span.log if self._is_whole(broker) else None
+                self._state(broker, reached_in, role_span.hw, HwSource.PRINTED, own=own)
             else:
-                how = role_span.hw.how or ("printed by the leader" if epoch.leader == broker else "printed")
-                self._state(broker, epoch, role_span.hw, how)
+                printed = HwSource.PRINTED_BY_LEADER if epoch.leader == broker else HwSource.PRINTED
+                self._state(broker, epoch, role_span.hw, role_span.hw.how or printed)
         reached = role_span.hw.value if role_span.hw is not None else 0
         alone = self._alone(broker, role_span) if epoch is not None and epoch.leader == broker else None
         if alone is not None and alone.value > reached and self._commits_alone(broker):
-            self._state(broker, epoch, alone, "because the leader was alone in the ISR", implied=True)
+            self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, implied=True)
 
     def _commits_alone(self, broker: int) -> bool:
         """Whether a leader alone in the ISR commits what it appends: not where min.insync.replicas asks for more."""
@@ -95,14 +94,14 @@ class HwAttribution(EpochStart):
         had = epoch is not None and uncut is not None and {*epoch.lineage.entries} <= {*uncut.entries}
         if epoch is not None and uncut is not None and had and differences(epoch.lineage, uncut, 0, start.value)[0]:
             own, epoch = uncut, None  # lines are missing that tell of the epochs in between
-        self._state(broker, epoch, start, "with which it returned", earlier=True, own=own)
+        self._state(broker, epoch, start, HwSource.READ_BACK, earlier=True, own=own)
 
     def _uncut(self, broker: int, role_span: RoleSpan, end: int) -> Lineage | None:
         """A follower's log below an offset where its leader's epochs took nothing of it: its leader's (KIP-101)."""
         epoch = self.history.epochs.get(role_span.epoch)
         asked = role_span.role is Role.FOLLOWER and role_span.fetched and not role_span.steps
         asked = asked and self.history.coverage.has(broker, Printed.LOG)
-        if epoch is None or not asked or (role_span.start_end or 0) < end or self.history.protocol == "hw":
+        if epoch is None or not asked or (role_span.start_end or 0) < end or self.history.truncates_to_hw:
             return None
         return epoch.lineage if epoch.leader != broker and epoch.lineage.entries else None
 
@@ -111,7 +110,7 @@ class HwAttribution(EpochStart):
         broker: int,
         epoch: Epoch | None,
         sample: Sample,
-        how: str,
+        how: HwSource,
         *,
         earlier: bool = False,
         own: Lineage | None = None,
@@ -171,7 +170,7 @@ class HwAttribution(EpochStart):
         Its leader's log had other records there (KIP-101), so the high watermark, which is within the replica's own
         log, speaks of an earlier leader's.
         """
-        if not statement.earlier or self.history.protocol == "hw":
+        if not statement.earlier or self.history.truncates_to_hw:
             return False
         return any(
             step.kind is StepKind.TRUNCATED and step.target < statement.high_watermark

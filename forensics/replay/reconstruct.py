@@ -20,13 +20,14 @@ from forensics.replay.epoch_rollback import served_again, written_before
 from forensics.replay.epoch_start import NO_DISK, NO_FACTS, fences, truncates_to_hw
 from forensics.replay.events import Event
 from forensics.replay.history import (
-    CHECKPOINT,
     BrokerFacts,
     Epoch,
     Fork,
     History,
+    HwSource,
     Replica,
     Role,
+    TruncatesTo,
     Truncation,
     TruncationReason,
 )
@@ -192,7 +193,7 @@ class _Pass:
         """What the brokers' releases and kinds say of the whole partition."""
         history, known = self.history, [fact.protocol for fact in self.facts.values()]
         if any(truncates_to_hw(self.facts, broker) for broker in history.replicas):
-            history.protocol = "hw"
+            history.protocol = TruncatesTo.HIGH_WATERMARK
         history.protocol_known = not known or any(one.truncates_by_epoch is not Answer.OPEN for one in known)
         history.kraft = any(one.kraft is Answer.YES for one in known)
         history.eligible = any(one.elects_from_elr is not Answer.NO for one in known)
@@ -383,14 +384,14 @@ class _Reconstruction(HwAttribution):
             at: int | None = removed[-1].target
         elif role_span.start_end is not None:
             at = role_span.start_end
-        elif self.history.protocol == "hw":
+        elif self.history.truncates_to_hw:
             at = epoch.start
         else:
             # Reconciled by leader epoch before it fetched, its log is a prefix of its leader's; and if it never
             # reached its leader, what it is known to hold is still its own.
             at = role_span.start_low
         log = self.logs[broker]
-        if not removed and self.history.protocol != "hw" and not self._reconciled(broker, role_span, epoch):
+        if not removed and not self.history.truncates_to_hw and not self._reconciled(broker, role_span, epoch):
             # It may have gone before it was reconciled: what it is found with later need not be its leader's.
             end = role_span.start_end if role_span.start_end is not None else role_span.start_low
             log = log.truncated(end).begin(UNKNOWN, end)
@@ -426,7 +427,7 @@ class _Reconstruction(HwAttribution):
         if before is None or before.leader is None or before.leader != epoch.leader or begun >= at:
             return None
         heard = before.leader in self.history.replicas and self._is_whole(before.leader)
-        if self.history.protocol == "hw" or heard:
+        if self.history.truncates_to_hw or heard:
             return None
         return begun if self._fetches_ahead(broker, before.leader) else None
 
@@ -554,4 +555,4 @@ class _Reconstruction(HwAttribution):
                 # As a follower it takes over its leader's high watermark, which says nothing of what it holds alone.
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
                 own = own.truncated(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
-            self._state(broker, epoch, Sample(hw, ref, None), CHECKPOINT, own=own)
+            self._state(broker, epoch, Sample(hw, ref, None), HwSource.CHECKPOINT, own=own)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forensics.replay.directory import StaleDir
-from forensics.replay.history import History, HwStatement
+from forensics.replay.history import History, HwSource, HwStatement
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, intersect, same, size, subtract
-
-LEFT_BEHIND = "in the checkpoint file of a directory left behind"
-"""How a high watermark is told that another log of the same replica had reached, on a disk that is not the live one."""
 
 
 def left_statements(history: History) -> list[HwStatement]:
@@ -24,7 +21,19 @@ def left_statements(history: History) -> list[HwStatement]:
                 continue
             high_watermark, ref = left.checkpoint
             log = left.lineage if high_watermark <= left.end else left.lineage.begin(UNKNOWN, left.end)
-            found.append(HwStatement(broker, UNKNOWN, log, high_watermark, False, LEFT_BEHIND, None, (ref,), True))
+            found.append(
+                HwStatement(
+                    replica=broker,
+                    epoch=UNKNOWN,
+                    lineage=log,
+                    high_watermark=high_watermark,
+                    implied=False,
+                    how=HwSource.LEFT_BEHIND,
+                    time=None,
+                    refs=(ref,),
+                    earlier=True,
+                )
+            )
     return found
 
 

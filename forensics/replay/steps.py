@@ -8,7 +8,15 @@ from enum import StrEnum
 
 from forensics.replay.coverage import MissingLines
 from forensics.replay.directory import Ref
-from forensics.replay.history import OwnHw, Role, ShortenedBy, ShortenedLog, Truncation, TruncationReason
+from forensics.replay.history import (
+    HwSource,
+    OwnHw,
+    Role,
+    ShortenedBy,
+    ShortenedLog,
+    Truncation,
+    TruncationReason,
+)
 from forensics.replay.lineage import Lineage
 
 
@@ -38,12 +46,12 @@ class LogBefore(StrEnum):
 
 @dataclass(slots=True)
 class Sample:
-    """A value and the evidence for it; ``how`` is set where that is not a line that prints it."""
+    """A value and the evidence for it; ``how`` is set where that is not a line that prints a high watermark."""
 
     value: int
     ref: Ref
     time: int | None
-    how: str = ""
+    how: HwSource | None = None
 
 
 @dataclass(slots=True)
@@ -118,6 +126,7 @@ class RoleSpan:
         end_low: greatest log end offset it is known to have reached.
         hw: greatest high watermark reached in the role span.
         isr: every ISR it stated as leader, in order.
+        isr_before_change: the first of these is the one before the first change that it made.
         standing: the ISR that may stand still, where it proposed the last one and no line says that it was committed.
         alone: log end offset it had as leader once the ISR was known to be itself alone.
         held_back: it said that its high watermark did not advance though it was alone and had more: who fetches within
@@ -148,6 +157,7 @@ class RoleSpan:
     end_low: int = 0
     hw: Sample | None = None
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
+    isr_before_change: bool = False
     standing: frozenset[int] | None = None
     alone: Sample | None = None
     is_alone: bool = False

@@ -314,7 +314,7 @@ def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
     # the epoch of its leader has changed: then a truncation, even without effect, is the first sign of it, unless its
     # fetches are printed.
     told = _is(Kind.FOLLOWER_FETCHED).any().over(run)
-    reconciles = _is(Kind.TRUNCATE, Kind.TRUNCATE_NOOP) & pl.lit(history.protocol != "hw") & ~told
+    reconciles = _is(Kind.TRUNCATE, Kind.TRUNCATE_NOOP) & pl.lit(not history.truncates_to_hw) & ~told
     fetches = (
         pl.when(_is(Kind.FETCHER_ADDED) | reconciles)
         .then(True)
@@ -349,7 +349,7 @@ def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.Dat
     takes over whatever its leader sends with the records.
     """
     ambiguous = (pl.col("detail") == AMBIGUOUS).fill_null(False) & (pl.col("hw") == 0)
-    own_target = _is(Kind.TRUNCATE) & (pl.col("role") != Role.LEADER.value) & pl.lit(history.protocol == "hw")
+    own_target = _is(Kind.TRUNCATE) & (pl.col("role") != Role.LEADER.value) & pl.lit(history.truncates_to_hw)
     stated = (
         pl.when(_is(Kind.HW_LOADED) & ambiguous).then(None)
         .when(_is(*ROLES) & ~pl.col("_taken")).then(None)

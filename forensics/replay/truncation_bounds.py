@@ -97,7 +97,7 @@ class TruncationBounds:
         """
         history, number = self.history, shortened.epoch
         led = [t for t in history.role_spans[shortened.replica] if t.epoch == number and t.role is Role.LEADER]
-        if history.protocol == "hw" or history.epoch_rollbacks or number in history.contested or len(led) != 1:
+        if history.truncates_to_hw or history.epoch_rollbacks or number in history.contested or len(led) != 1:
             return 0, None
         found: tuple[int, int | None] = 0, None
         for broker, spans in sorted(history.role_spans.items()):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
 from forensics.replay.history import (
-    ACKNOWLEDGED,
     BrokerFacts,
     HwAboveIsrMember,
+    HwSource,
     OwnHw,
     Regression,
     RegressionKind,
@@ -19,8 +19,6 @@ from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
 from parsers.details import AMBIGUOUS, counted_ends
 from parsers.schema import Kind
 
-BEGAN_WITH = "ISR before the first change that its leader made"
-"""What a line shows that tells of an ISR which a leader began with, where the line of its role does not."""
 _CHECKPOINTED = 10_000_000
 """Microseconds, twice the default of replica.high.watermark.checkpoint.interval.ms."""
 """Offsets among those that a leader to 1.1 counted, each with its segment and position."""
@@ -212,7 +210,7 @@ class Watermarks:
         kept = max(s.value for s in (now.hw, now.start_hw) if s is not None) if now.hw or now.start_hw else -1
         if event.hw is not None and event.hw > kept:
             ref = Ref(row=event.row, note=f"acks=all answered for the records from offset {event.offset} on")
-            now.hw = Sample(event.hw, ref, event.time, ACKNOWLEDGED)
+            now.hw = Sample(event.hw, ref, event.time, HwSource.ACKNOWLEDGED)
 
     def _isr(self, event: Event) -> None:
         now = self.now
@@ -225,7 +223,8 @@ class Watermarks:
         self.proposed = event if event.kind in (Kind.ISR_SHRINK, Kind.ISR_EXPAND) else None
         isr, was = broker_set(event.isr), broker_set(event.isr_before)
         if was and not now.isr:
-            now.isr.append((was, Ref(row=event.row, note=BEGAN_WITH)))
+            now.isr.append((was, Ref(row=event.row, note="ISR before the first change that its leader made")))
+            now.isr_before_change = True
         if isr is not None:
             confirms = self.facts.protocol.logs_isr_commits is Answer.YES
             now.standing = (now.standing or now.isr[-1][0]) if self.proposed and confirms and now.isr else None

@@ -106,7 +106,7 @@ def _partition(partition: Partition) -> dict[str, Any]:
         "topic_id": history.topic_id,
         "partition": history.partition,
         "incarnation": history.incarnation,
-        "protocol": history.protocol,
+        "protocol": history.protocol.value,
         "epochs": [
             {
                 "epoch": e.epoch,
@@ -143,7 +143,7 @@ def _replica(history: History, broker: int) -> dict[str, Any]:
 def finding_document(finding: Finding) -> dict[str, Any]:
     """One finding as plain values."""
     first, last = finding.span
-    cause = BY_ID.get(finding.cause or "")
+    cause = BY_ID[finding.cause] if finding.cause is not None else None
     positions = {ref: number for number, ref in enumerate(finding.refs)}
     return {
         "fingerprint": finding.fingerprint,

@@ -97,12 +97,11 @@ def _artifact(path: str, hashed: str | None) -> dict[str, Any]:
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
-    first, _, rest = rule.doc.strip().partition("\n")
     return {
         "id": rule.id,
-        "shortDescription": {"text": first},
+        "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.title},
-        "help": {"text": rest.strip() or first},
+        "help": {"text": rule.help.text},
         "defaultConfiguration": {"level": LEVELS[rule.severity]},
     }
 
@@ -119,7 +118,7 @@ def _result(
         "kind": "resource",
     }
     first = _location(pieces[0], place) if pieces else {}
-    cause = BY_ID.get(finding.cause or "")
+    cause = BY_ID[finding.cause] if finding.cause is not None else None
     said: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": number[finding.rule],

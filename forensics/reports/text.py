@@ -24,7 +24,7 @@ from forensics.reports.advice import advisers, copies, each_first
 from forensics.reports.remarks import acknowledged, apart, by_problem, changed, headline_of, one_folder
 from forensics.result import Partition, Result
 from forensics.rules import RULES
-from forensics.rules.causes import BY_ID
+from forensics.rules.causes import BY_ID, CauseId
 from forensics.rules.committed_data_lost import ID as LOSS
 from forensics.rules.finding import (
     Action,
@@ -253,8 +253,8 @@ class _Page:
 
     def causes(self, incident: Incident) -> None:
         """Each cause once."""
-        named = [BY_ID[f.cause] for f in incident.findings if f.cause in BY_ID]
-        known = [cause for cause in named if cause.id != "unknown"] or named[:1]
+        named = [BY_ID[f.cause] for f in incident.findings if f.cause is not None]
+        known = [cause for cause in named if cause.id is not CauseId.UNKNOWN] or named[:1]
         for cause in dict.fromkeys(known):
             source = f" ({cause.reference})" if cause.reference else ""
             versions = f". Versions: {cause.versions}" if cause.versions else ""

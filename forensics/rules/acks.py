@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from forensics.case import Case
 from forensics.replay.directory import Ref
-from forensics.replay.history import ACKNOWLEDGED, History, HwStatement
+from forensics.replay.history import History, HwSource, HwStatement
 from forensics.replay.isr import isr_text
 from forensics.rules.finding import Fact
 from parsers.checkpoint_file import INT32_MAX, integer
@@ -27,7 +27,7 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
         written: leader epochs in which the records were written.
         statements: high watermarks that prove they were committed.
     """
-    answered = next((s for s in statements if s.how == ACKNOWLEDGED), None)
+    answered = next((s for s in statements if s.how is HwSource.ACKNOWLEDGED), None)
     if answered is not None:
         return Fact("producers with acks=all are affected: they were answered", refs=answered.refs)
     least, told, refs = _least(history, case, written)

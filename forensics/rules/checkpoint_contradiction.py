@@ -1,27 +1,4 @@
-"""Checkpoint files contradict the log beside them.
-
-## What it finds
-A recovery point, a log start offset or a cleaner offset beyond the end of the replica's log.
-
-## Why it matters
-Such files belong to another state of the log: a restored backup, a lost tail, a directory put
-together by hand. A recovery point beyond the log's end makes the broker skip the recovery it needs.
-
-## Evidence
-The checkpoint files of a log directory and the segments in it. Where ``recovery-point-offset-checkpoint`` is
-absent or torn, the answer is unknown.
-
-## Not a finding when
-The high watermark is above the log's end: ``hw-above-leo`` reports that. Up to 2.3 a high watermark
-may stay below the log start after delete-records. A checkpoint is older than the log: each is
-written every few seconds to a minute.
-
-## Versions
-All.
-
-## What to do
-Find out where the directory comes from before the broker is started on it.
-"""
+"""Checkpoint files contradict the log beside them."""
 
 from __future__ import annotations
 
@@ -29,11 +6,35 @@ from forensics.case import Case
 from forensics.replay.confidence import Bearers
 from forensics.replay.directory import Disk, Pointer
 from forensics.replay.history import History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
+from forensics.rules.causes import CauseId
+from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
 ID = "checkpoint-contradiction"
+
+HELP = Help(
+    finds=("A recovery point, a log start offset or a cleaner offset beyond the end of the replica's log.",),
+    matters=(
+        """\
+Such files belong to another state of the log: a restored backup, a lost tail, a directory put
+together by hand. A recovery point beyond the log's end makes the broker skip the recovery it needs.""",
+    ),
+    evidence=(
+        """\
+The checkpoint files of a log directory and the segments in it. Where ``recovery-point-offset-checkpoint`` is
+absent or torn, the answer is unknown.""",
+    ),
+    not_when=(
+        """\
+The high watermark is above the log's end: ``hw-above-leo`` reports that. Up to 2.3 a high watermark
+may stay below the log start after delete-records. A checkpoint is older than the log: each is
+written every few seconds to a minute.""",
+    ),
+    versions=("All.",),
+    to_do=("Find out where the directory comes from before the broker is started on it.",),
+)
+"""What ``forensics explain`` prints of the rule."""
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 """Every broker keeps this file in every log directory, in all versions; the other two come and go with what is used."""
 
@@ -81,8 +82,17 @@ def _finding(history: History, broker: int, disk: Disk, name: str, pointer: Poin
         next_steps=actions(
             f"copy broker {broker}'s directory of {history.name} and its checkpoint files before it is started again",
         ),
-        cause=flushed_cause(history, broker, disk.end or 0) if name == "recovery point" else "unknown",
+        cause=flushed_cause(history, broker, disk.end or 0) if name == "recovery point" else CauseId.UNKNOWN,
     )
 
 
-RULE = Rule(ID, Severity.WARNING, "CHECKPOINTS CONTRADICT THE LOG", judge, __doc__ or "", Bearers.ONE, about_files=True)
+RULE = Rule(
+    id=ID,
+    severity=Severity.WARNING,
+    title="CHECKPOINTS CONTRADICT THE LOG",
+    judge=judge,
+    summary="Checkpoint files contradict the log beside them.",
+    help=HELP,
+    bearers=Bearers.ONE,
+    about_files=True,
+)

@@ -1,45 +1,4 @@
-"""Committed records are in no log that the partition serves any more.
-
-## What it finds
-Records (offset, leader epoch) below a reached high watermark that the log of the partition's
-current leader does not hold: a later leader began to write at a lower offset, so other records took
-their place, or nothing did; or the leader has no segment for them any more, or one that skips them
-though no cleaner worked on it; or the last leader came back without them, and nobody else in the ISR
-has them.
-
-## Why it matters
-Producers with acks=all were told that these records are safe, and consumers may have read them.
-They are gone for every reader from then on, wherever copies still lie. A replica that still holds
-them loses them the moment it follows the current leader with leader epochs, so copies must be saved
-before anything is started.
-
-## Evidence
-High watermarks with the log they speak of; the log end offset each leader began its epoch with
-(role lines, epoch entries, first batch of an epoch; before 0.11 the point where the leader's
-segments part from an older log). Where leader epochs ran backwards (ZooKeeper or the metadata log
-put back from an older copy), their order says nothing: only what a leader gave up by following
-another one is told, from its own lines and the segments of both.
-
-Records are counted by the batch headers of a copy that still has them: markers of transactions and
-offsets that compaction emptied are none. Where no copy has them, each offset counts as a record; of
-a topic with transactions or compaction none need be one. Producers with acks=all are affected if
-the ISR of then had min.insync.replicas members: they were answered.
-
-## Not a finding when
-A leader's uncommitted tail was cut after a failover (acks=0/1). A record was cut on one replica
-while its leader still had it. Records went by retention, compaction, delete-records or with a
-deleted topic of the same name.
-
-## Versions
-All. Before 0.11 a clean election can lose committed records (KIP-101); with leader epochs an
-unclean election, a lost disk or a power failure still can; up to 2.0 the election of a broker that
-entered the ISR before it had what was committed (KAFKA-7128), which is assumed possible where the
-version is not known.
-
-## What to do
-Stop; copy the directory of the replica that the finding says to keep, before any broker is started
-or reassigned.
-"""
+"""Committed records are in no log that the partition serves any more."""
 
 from __future__ import annotations
 
@@ -57,9 +16,11 @@ from forensics.replay.record_counts import records_lost, with_records
 from forensics.replay.short_current_leader import in_no_copy, left_with_less
 from forensics.replay.steps import StepKind
 from forensics.rules.acks import acks_fact
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Fact,
     Finding,
+    Help,
     Judgement,
     Rule,
     Severity,
@@ -95,6 +56,56 @@ from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, f
 from parsers.schema import DamageKind
 
 ID = "committed-data-lost"
+
+HELP = Help(
+    finds=(
+        """\
+Records (offset, leader epoch) below a reached high watermark that the log of the partition's
+current leader does not hold: a later leader began to write at a lower offset, so other records took
+their place, or nothing did; or the leader has no segment for them any more, or one that skips them
+though no cleaner worked on it; or the last leader came back without them, and nobody else in the ISR
+has them.""",
+    ),
+    matters=(
+        """\
+Producers with acks=all were told that these records are safe, and consumers may have read them.
+They are gone for every reader from then on, wherever copies still lie. A replica that still holds
+them loses them the moment it follows the current leader with leader epochs, so copies must be saved
+before anything is started.""",
+    ),
+    evidence=(
+        """\
+High watermarks with the log they speak of; the log end offset each leader began its epoch with
+(role lines, epoch entries, first batch of an epoch; before 0.11 the point where the leader's
+segments part from an older log). Where leader epochs ran backwards (ZooKeeper or the metadata log
+put back from an older copy), their order says nothing: only what a leader gave up by following
+another one is told, from its own lines and the segments of both.""",
+        """\
+Records are counted by the batch headers of a copy that still has them: markers of transactions and
+offsets that compaction emptied are none. Where no copy has them, each offset counts as a record; of
+a topic with transactions or compaction none need be one. Producers with acks=all are affected if
+the ISR of then had min.insync.replicas members: they were answered.""",
+    ),
+    not_when=(
+        """\
+A leader's uncommitted tail was cut after a failover (acks=0/1). A record was cut on one replica
+while its leader still had it. Records went by retention, compaction, delete-records or with a
+deleted topic of the same name.""",
+    ),
+    versions=(
+        """\
+All. Before 0.11 a clean election can lose committed records (KIP-101); with leader epochs an
+unclean election, a lost disk or a power failure still can; up to 2.0 the election of a broker that
+entered the ISR before it had what was committed (KAFKA-7128), which is assumed possible where the
+version is not known.""",
+    ),
+    to_do=(
+        """\
+Stop; copy the directory of the replica that the finding says to keep, before any broker is started
+or reassigned.""",
+    ),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -190,10 +201,10 @@ def _undated(history: History, case: Case, unclear: list[Range]) -> Want:
     without = tuple(
         b for b in sorted(members(history, case)) if b not in history.disks or not history.disks[b].lineage.entries
     )
-    if without and history.protocol != "hw":
+    if without and not history.truncates_to_hw:
         ways = (of(without, Artefact.SEGMENTS), of(without, Artefact.EPOCH_CHECKPOINT))
         return Want(Question.EPOCHS_OF_RECORDS, ways, offsets=offsets)
-    old = history.protocol == "hw"
+    old = history.truncates_to_hw
     question = Question.WRITER_OF_OLD_RECORDS if old else Question.WRITER_OF_RECORDS
     return Want(question, (of(history.coverage.shown_missing(*Span), *BOTH_LOGS),), offsets=offsets)
 
@@ -381,7 +392,7 @@ def _served_no_more(
     *,
     subject: str,
     not_because: tuple[str, ...],
-    cause: str = "unknown",
+    cause: CauseId = CauseId.UNKNOWN,
 ) -> Finding:
     """Records that no later leader took the place of, and that are served by nobody all the same."""
     statement, holders = loss.statements[0], tuple(loss.holders)
@@ -532,4 +543,11 @@ def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], .
     return Fact(f"still holds {span_text(ranges)}{differs}", broker=broker, refs=refs)
 
 
-RULE = Rule(ID, Severity.CRITICAL, "COMMITTED DATA LOST", judge, __doc__ or "")
+RULE = Rule(
+    id=ID,
+    severity=Severity.CRITICAL,
+    title="COMMITTED DATA LOST",
+    judge=judge,
+    summary="Committed records are in no log that the partition serves any more.",
+    help=HELP,
+)

@@ -1,34 +1,4 @@
-"""Leader epochs contradict each other in a log, between a log and its epoch file, or between replicas.
-
-## What it finds
-A leader epoch that falls as offsets rise within one log; a ``leader-epoch-checkpoint`` that its own
-segments refute; two replicas whose batches give one offset different leader epochs below both high
-watermarks. The same by the lines of a trace that claims to state each change of both. In a trace, a
-leader epoch whose entries name two first offsets, of one replica or of two.
-
-## Why it matters
-Followers reconcile by leader epoch (KIP-101, KIP-279). An epoch file that does not describe its log
-makes a replica cut too much or too little, and the next failover can lose or fork data.
-
-## Evidence
-``partitionLeaderEpoch`` of the record batches, and the entries of ``leader-epoch-checkpoint``. In a
-trace, ``epoch_assigned`` and ``epoch_entry``.
-
-## Not a finding when
-The last entry has no batch yet (a leader's own epoch before its first record). Followers lack an
-epoch that holds no record. The first entry starts at the log start: retention and delete-records
-rewrite it. The file is empty or lacks its first epochs: old message format, a fresh replica, or a
-recovery in 2.1 to 2.5, which skipped epoch 0. Entries at or beyond the log's end after a crash
-(3.8+ flush the file asynchronously).
-
-## Versions
-0.11 and later with message format v2. To 1.1 an unclean election, or one right after another, can
-leave a follower with a tail that its leader never had, and epochs that fall behind it (KIP-279).
-
-## What to do
-Stop the replica, keep its directory, and let it copy the partition anew from a leader that has the
-records.
-"""
+"""Leader epochs contradict each other in a log, between a log and its epoch file, or between replicas."""
 
 from __future__ import annotations
 
@@ -41,9 +11,11 @@ from forensics.replay.epoch_rollback import begun_twice
 from forensics.replay.history import EpochRollback, History
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, merge
 from forensics.replay.stated import EpochStarts
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Fact,
     Finding,
+    Help,
     Judgement,
     Rule,
     Severity,
@@ -56,6 +28,45 @@ from forensics.rules.story import all_claimed, fork_cause, replicas_not_named, u
 from forensics.rules.wants import Artefact, Question, Want, of
 
 ID = "epoch-divergence"
+
+HELP = Help(
+    finds=(
+        """\
+A leader epoch that falls as offsets rise within one log; a ``leader-epoch-checkpoint`` that its own
+segments refute; two replicas whose batches give one offset different leader epochs below both high
+watermarks. The same by the lines of a trace that claims to state each change of both. In a trace, a
+leader epoch whose entries name two first offsets, of one replica or of two.""",
+    ),
+    matters=(
+        """\
+Followers reconcile by leader epoch (KIP-101, KIP-279). An epoch file that does not describe its log
+makes a replica cut too much or too little, and the next failover can lose or fork data.""",
+    ),
+    evidence=(
+        """\
+``partitionLeaderEpoch`` of the record batches, and the entries of ``leader-epoch-checkpoint``. In a
+trace, ``epoch_assigned`` and ``epoch_entry``.""",
+    ),
+    not_when=(
+        """\
+The last entry has no batch yet (a leader's own epoch before its first record). Followers lack an
+epoch that holds no record. The first entry starts at the log start: retention and delete-records
+rewrite it. The file is empty or lacks its first epochs: old message format, a fresh replica, or a
+recovery in 2.1 to 2.5, which skipped epoch 0. Entries at or beyond the log's end after a crash
+(3.8+ flush the file asynchronously).""",
+    ),
+    versions=(
+        """\
+0.11 and later with message format v2. To 1.1 an unclean election, or one right after another, can
+leave a follower with a tail that its leader never had, and epochs that fall behind it (KIP-279).""",
+    ),
+    to_do=(
+        """\
+Stop the replica, keep its directory, and let it copy the partition anew from a leader that has the
+records.""",
+    ),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 _COPY = "copy the directory {name} of {whose} to another disk before any of them is started again"
 
@@ -225,7 +236,7 @@ def _file(history: History, broker: int, epoch: int, text: str, refs: tuple[Ref,
         if lone
         else (),
         not_because=("a batch of another epoch stands at that offset: it is not an epoch without records",),
-        cause="damaged-epoch-file",
+        cause=CauseId.DAMAGED_EPOCH_FILE,
         next_steps=actions(
             f"keep broker {broker}'s directory of {history.name} before the broker is started again",
         ),
@@ -235,7 +246,7 @@ def _file(history: History, broker: int, epoch: int, text: str, refs: tuple[Ref,
 def _falling(history: History, broker: int, fall: Damage, fell: int | None) -> Finding:
     forks = [fork for fork in history.forks if broker in (fork.left, fork.right)]
     ends = [fork.ranges for fork in forks if any(end == fell for _, end in fork.ranges)]
-    cause = fork_cause(history, ends[0]) if ends else "unknown"
+    cause = fork_cause(history, ends[0]) if ends else CauseId.UNKNOWN
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
@@ -276,7 +287,7 @@ def _twice(history: History, twice: EpochRollback) -> Finding:
         not_because=(
             "batches of that epoch stand at both offsets, and neither log was compacted or cut from its start",
         ),
-        cause="epochs-put-back",
+        cause=CauseId.EPOCHS_PUT_BACK,
         next_steps=actions(
             _COPY.format(whose="every replica", name=history.name),
         ),
@@ -299,7 +310,7 @@ def _two_starts(history: History, several: EpochStarts) -> Finding:
         summary=f"leader epoch {epoch} begins at offsets {offsets} by the epoch entries of {brokers_text(replicas)}",
         facts=tuple(Fact(ref.note, broker=replica, refs=(ref,)) for _, replica, ref in several.starts),
         not_because=("no replica that names a later offset says that it removed the beginning of its log",),
-        cause="epochs-put-back" if history.epoch_rollbacks else "unknown",
+        cause=CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN,
         next_steps=actions(_COPY.format(whose=brokers_text(replicas), name=history.name)),
     )
 
@@ -344,4 +355,11 @@ def _between(history: History) -> list[Finding]:
     return found
 
 
-RULE = Rule(ID, Severity.ERROR, "LEADER EPOCHS CONTRADICT", judge, __doc__ or "")
+RULE = Rule(
+    id=ID,
+    severity=Severity.ERROR,
+    title="LEADER EPOCHS CONTRADICT",
+    judge=judge,
+    summary="Leader epochs contradict each other in a log, between a log and its epoch file, or between replicas.",
+    help=HELP,
+)

@@ -1,26 +1,4 @@
-"""Evidence that the questions about a partition need is missing.
-
-## What it finds
-Brokers that are replicas of the partition but whose server.log, state-change.log or data directory
-was not handed in, or not all of it: lines are missing in between, rotated away before, or end early.
-
-## Why it matters
-A verdict is as good as its evidence. What is missing now can often still be collected; in a day it
-is rotated away.
-
-## Evidence
-The coverage of the case: which broker left which kind of file, for which time. What is absent cannot be
-cited; cited is what names the broker as a replica, and what its files know beyond its lines.
-
-## Not a finding when
-Everything the rules asked for is there.
-
-## Versions
-All.
-
-## What to do
-Collect what the finding lists, and scan again with all of it together.
-"""
+"""Evidence that the questions about a partition need is missing."""
 
 from __future__ import annotations
 
@@ -28,11 +6,33 @@ from forensics.case import Case
 from forensics.replay.confidence import Bearers
 from forensics.replay.coverage import Span
 from forensics.replay.history import History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, place
+from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, Verdict, actions, place
 from forensics.rules.story import members, missing_data, missing_logs, unstated_data
 from forensics.rules.wording import want_texts
 
 ID = "evidence-gap"
+
+HELP = Help(
+    finds=(
+        """\
+Brokers that are replicas of the partition but whose server.log, state-change.log or data directory
+was not handed in, or not all of it: lines are missing in between, rotated away before, or end early.""",
+    ),
+    matters=(
+        """\
+A verdict is as good as its evidence. What is missing now can often still be collected; in a day it
+is rotated away.""",
+    ),
+    evidence=(
+        """\
+The coverage of the case: which broker left which kind of file, for which time. What is absent cannot be
+cited; cited is what names the broker as a replica, and what its files know beyond its lines.""",
+    ),
+    not_when=("Everything the rules asked for is there.",),
+    versions=("All.",),
+    to_do=("Collect what the finding lists, and scan again with all of it together.",),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -100,4 +100,12 @@ def _further(history: History) -> list[Fact]:
     return facts
 
 
-RULE = Rule(ID, Severity.INFO, "EVIDENCE MISSING", judge, __doc__ or "", Bearers.ONE)
+RULE = Rule(
+    id=ID,
+    severity=Severity.INFO,
+    title="EVIDENCE MISSING",
+    judge=judge,
+    summary="Evidence that the questions about a partition need is missing.",
+    help=HELP,
+    bearers=Bearers.ONE,
+)

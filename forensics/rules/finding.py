@@ -13,6 +13,7 @@ from forensics.replay.confidence import Bearer, Bearers, Confidence, Weakness, w
 from forensics.replay.directory import Ref
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, size
+from forensics.rules.causes import CauseId
 from forensics.rules.wants import Want
 
 
@@ -150,7 +151,7 @@ class Finding:
         inferences: what was concluded from the protocol and not read.
         uncertain: what the evidence leaves open about this finding.
         not_because: legal look-alikes that were ruled out, and why.
-        cause: id in ``causes.CAUSES``, or None.
+        cause: see ``causes.CAUSES``; None where records did not go.
         keep: which copy to keep, or None.
         next_steps: safe actions, first first.
         do_not: what would destroy evidence or the last copy.
@@ -178,7 +179,7 @@ class Finding:
     inferences: tuple[str, ...] = ()
     uncertain: tuple[str, ...] = ()
     not_because: tuple[str, ...] = ()
-    cause: str | None = None
+    cause: CauseId | None = None
     keep: str | None = None
     next_steps: tuple[Action, ...] = ()
     do_not: tuple[str, ...] = ()
@@ -265,6 +266,49 @@ def judgement(rule: str, findings: Iterable[Finding], missing: Iterable[Want]) -
     return Judgement(rule, verdict, found, wanted)
 
 
+class Part(StrEnum):
+    """What is explained of a rule. Its value is the heading."""
+
+    FINDS = "What it finds"
+    MATTERS = "Why it matters"
+    EVIDENCE = "Evidence"
+    NOT_WHEN = "Not a finding when"
+    VERSIONS = "Versions"
+    TO_DO = "What to do"
+
+
+@dataclass(frozen=True, slots=True)
+class Help:
+    """What explains a rule: under each heading the paragraphs, in lines as a terminal shows them.
+
+    What is code stands between pairs of backquotes.
+    """
+
+    finds: tuple[str, ...]
+    matters: tuple[str, ...]
+    evidence: tuple[str, ...]
+    not_when: tuple[str, ...]
+    versions: tuple[str, ...]
+    to_do: tuple[str, ...]
+
+    @property
+    def parts(self) -> dict[Part, tuple[str, ...]]:
+        """The paragraphs by heading, in the order shown."""
+        return {
+            Part.FINDS: self.finds,
+            Part.MATTERS: self.matters,
+            Part.EVIDENCE: self.evidence,
+            Part.NOT_WHEN: self.not_when,
+            Part.VERSIONS: self.versions,
+            Part.TO_DO: self.to_do,
+        }
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n\n".join(f"## {part}\n" + "\n\n".join(told) for part, told in self.parts.items())
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One invariant.
@@ -274,7 +318,8 @@ class Rule:
         severity: of its worst finding.
         title: what a violation is called in a headline.
         judge: gives the answer for one partition.
-        doc: the module's docstring, which ``forensics explain`` prints.
+        summary: what it finds, in one sentence.
+        help: what explains it.
         bearers: what a proof of its findings takes.
         about_files: it asks what bytes and directories hold, so that a trace cannot answer.
     """
@@ -283,7 +328,8 @@ class Rule:
     severity: Severity
     title: str
     judge: Callable[[History, Case], Judgement]
-    doc: str
+    summary: str
+    help: Help
     bearers: Bearers = Bearers.TWO
     about_files: bool = False
 

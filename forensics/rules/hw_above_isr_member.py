@@ -1,36 +1,40 @@
-"""A leader's high watermark is above the log end of a replica that it counts as in sync.
-
-## What it finds
-A line in which a leader takes a replica out of the ISR while its high watermark is already above
-that replica's log end offset: until that line, a member of the ISR lacked committed records.
-
-## Why it matters
-Any member of the ISR may be elected. Had the leader failed before it shrank the ISR, a clean
-election could have lost committed records.
-
-## Evidence
-``Shrinking ISR .. Leader: (highWatermark: .., endOffset: ..). Out of sync replicas: (brokerId: ..,
-endOffset: ..)`` (2.2+).
-
-## Not a finding when
-The replica is behind the leader's log end only. Its log end offset is not known to the leader (-1
-or unknown, since the leader's start).
-
-## Versions
-2.2 and later print both values; earlier ones do not show it.
-
-## What to do
-Compare the replicas; report it with the leader's log if it repeats.
-"""
+"""A leader's high watermark is above the log end of a replica that it counts as in sync."""
 
 from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import History, HwAboveIsrMember
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
+from forensics.rules.causes import CauseId
+from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import missing_logs
 
 ID = "hw-above-isr-member"
+
+HELP = Help(
+    finds=(
+        """\
+A line in which a leader takes a replica out of the ISR while its high watermark is already above
+that replica's log end offset: until that line, a member of the ISR lacked committed records.""",
+    ),
+    matters=(
+        """\
+Any member of the ISR may be elected. Had the leader failed before it shrank the ISR, a clean
+election could have lost committed records.""",
+    ),
+    evidence=(
+        """\
+``Shrinking ISR .. Leader: (highWatermark: .., endOffset: ..). Out of sync replicas: (brokerId: ..,
+endOffset: ..)`` (2.2+).""",
+    ),
+    not_when=(
+        """\
+The replica is behind the leader's log end only. Its log end offset is not known to the leader (-1
+or unknown, since the leader's start).""",
+    ),
+    versions=("2.2 and later print both values; earlier ones do not show it.",),
+    to_do=("Compare the replicas; report it with the leader's log if it repeats.",),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -66,7 +70,7 @@ def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
                 refs=first.refs,
             ),
         ),
-        cause="unknown",
+        cause=CauseId.UNKNOWN,
         next_steps=actions(
             (
                 f"see that broker {first.replica} has fetched beyond {first.high_watermark} before broker "
@@ -77,4 +81,11 @@ def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
     )
 
 
-RULE = Rule(ID, Severity.WARNING, "HIGH WATERMARK ABOVE ISR MEMBER", judge, __doc__ or "")
+RULE = Rule(
+    id=ID,
+    severity=Severity.WARNING,
+    title="HIGH WATERMARK ABOVE ISR MEMBER",
+    judge=judge,
+    summary="A leader's high watermark is above the log end of a replica that it counts as in sync.",
+    help=HELP,
+)

@@ -1,37 +1,4 @@
-"""A replica's high watermark lies above the end of its own log.
-
-## What it finds
-A checkpointed high watermark greater than the log end offset read from the same replica's segments:
-the end of the log is missing, and what is missing was committed. Or a line that states both values of
-a replica at one moment, the high watermark above the log end offset: in a trace, in two lines of one
-moment as well.
-
-## Why it matters
-The high watermark file is flushed to disk, records are not: after a power failure a replica can
-come back without its tail. If it leads next, committed records are gone; seen before any restart,
-another replica can still be chosen.
-
-## Evidence
-``replication-offset-checkpoint`` of the directory and the record batches of the same directory. Where
-that file is absent or torn, the answer is unknown; so it is where a segment file may have been left
-out of the copy: lines that tell of a later one, an index or a recovery point beyond the end. A trace
-is testimony: what a witness states of one replica at one moment decides by itself, and where the trace
-claims to state each change of a replica, a value holds until the next one is stated.
-
-## Not a finding when
-Up to 2.3 a high watermark stays in memory after a truncation until the next fetch, so a value stated
-in between is passed over. The checkpoint
-is at most as old as the segments if the copy was taken from a stopped broker; a copy of a running
-broker's directory can show a checkpoint newer than the copied segment, which the finding says. Where
-the broker's lines end within five seconds of a truncation below it, the file is from before that.
-
-## Versions
-All. From 2.4 a loaded high watermark is clamped to the log, so it shows on disk alone, before the
-broker restarts.
-
-## What to do
-Do not start this replica first. Start one that has the records, and let it lead.
-"""
+"""A replica's high watermark lies above the end of its own log."""
 
 from __future__ import annotations
 
@@ -49,9 +16,11 @@ from forensics.replay.history import History
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.stated import HwAboveLeo
 from forensics.replay.steps import StepKind
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Fact,
     Finding,
+    Help,
     Judgement,
     Rule,
     Severity,
@@ -64,6 +33,45 @@ from forensics.rules.story import all_claimed, checkpoint_at_hand, flushed_cause
 from forensics.rules.wants import Artefact, Question, Want, anywhere, from_offset, of
 
 ID = "hw-above-leo"
+
+HELP = Help(
+    finds=(
+        """\
+A checkpointed high watermark greater than the log end offset read from the same replica's segments:
+the end of the log is missing, and what is missing was committed. Or a line that states both values of
+a replica at one moment, the high watermark above the log end offset: in a trace, in two lines of one
+moment as well.""",
+    ),
+    matters=(
+        """\
+The high watermark file is flushed to disk, records are not: after a power failure a replica can
+come back without its tail. If it leads next, committed records are gone; seen before any restart,
+another replica can still be chosen.""",
+    ),
+    evidence=(
+        """\
+``replication-offset-checkpoint`` of the directory and the record batches of the same directory. Where
+that file is absent or torn, the answer is unknown; so it is where a segment file may have been left
+out of the copy: lines that tell of a later one, an index or a recovery point beyond the end. A trace
+is testimony: what a witness states of one replica at one moment decides by itself, and where the trace
+claims to state each change of a replica, a value holds until the next one is stated.""",
+    ),
+    not_when=(
+        """\
+Up to 2.3 a high watermark stays in memory after a truncation until the next fetch, so a value stated
+in between is passed over. The checkpoint
+is at most as old as the segments if the copy was taken from a stopped broker; a copy of a running
+broker's directory can show a checkpoint newer than the copied segment, which the finding says. Where
+the broker's lines end within five seconds of a truncation below it, the file is from before that.""",
+    ),
+    versions=(
+        """\
+All. From 2.4 a loaded high watermark is clamped to the log, so it shows on disk alone, before the
+broker restarts.""",
+    ),
+    to_do=("Do not start this replica first. Start one that has the records, and let it lead.",),
+)
+"""What ``forensics explain`` prints of the rule."""
 _WRITTEN = 5_000_000
 """Microseconds: the default of replica.high.watermark.checkpoint.interval.ms."""
 HIGH_WATERMARKS = "replication-offset-checkpoint"
@@ -156,7 +164,7 @@ def _stopped(history: History, broker: int) -> bool:
 
 def _replaced(history: History, broker: int, first: int, end: int) -> bool:
     """Whether a replica cut some of the offsets and fetched others, where no epochs tell whether they are the same."""
-    return history.protocol == "hw" and any(
+    return history.truncates_to_hw and any(
         truncation.replica == broker and truncation.target < end and truncation.end > first
         for truncation in history.truncations
     )
@@ -196,7 +204,7 @@ def _stated(history: History, above: HwAboveLeo) -> Finding:
         after={"log_end_offset": end},
         inferences=(unsure,) if above.later else (),
         not_because=("no truncation was stated right before: up to 2.3 a high watermark outlasts one in memory",),
-        cause="unknown",
+        cause=CauseId.UNKNOWN,
         next_steps=actions(
             f"copy the directory {history.name} of every replica to another disk before any broker is started again",
         ),
@@ -283,4 +291,11 @@ def _finding(history: History, case: Case, broker: int, high_watermark: int, ref
     )
 
 
-RULE = Rule(ID, Severity.ERROR, "HIGH WATERMARK ABOVE LOG END", judge, __doc__ or "")
+RULE = Rule(
+    id=ID,
+    severity=Severity.ERROR,
+    title="HIGH WATERMARK ABOVE LOG END",
+    judge=judge,
+    summary="A replica's high watermark lies above the end of its own log.",
+    help=HELP,
+)

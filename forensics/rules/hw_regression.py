@@ -1,46 +1,53 @@
-"""A high watermark went back where it may not.
-
-## What it finds
-A leader's high watermark that falls within one leader epoch and one run of its broker, and a
-replica that came back with records but without a checkpointed high watermark (its file was lost or
-emptied, and it starts from 0), or from a clean stop with a lower one than it led with (its file was
-put back from an older copy).
-
-## Why it matters
-Within an epoch a leader's high watermark only rises (Partition.maybeIncrementLeaderHW). Where
-followers truncate to their high watermark, a lost checkpoint makes a replica throw away its whole
-log. A replica that was moved by hand to another log directory of its broker begins from 0 too, as
-that directory's file does not name it: that is told as a warning.
-
-## Evidence
-High watermark lines of the leader, ``Non-monotonic update of high watermark`` (2.7.1+), ``No
-checkpointed highwatermark is found`` after a log with records was loaded; the high watermark a new
-process begins with (``Log loaded for partition``, role lines).
-
-## Not a finding when
-A follower's high watermark falls: it takes over its leader's, which trails after a failover. A high
-watermark is lower after a crash: it comes from a checkpoint up to 5 s old (a clean stop writes it,
-ReplicaManager.shutdown). The cluster's high watermark is lower after a failover: the new leader
-starts from its own. A new, empty replica has no checkpointed high watermark.
-
-## Versions
-All.
-
-## What to do
-Find out who removed or rolled back ``replication-offset-checkpoint``; with brokers before 0.11,
-copy the other replicas before such a broker rejoins.
-"""
+"""A high watermark went back where it may not."""
 
 from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.coverage import Span
 from forensics.replay.history import History, Regression, RegressionKind
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, actions, judgement, place
+from forensics.rules.causes import CauseId
+from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import BOTH_LOGS, missing_logs
 from forensics.rules.wants import Question, Want, of
 
 ID = "hw-regression"
+
+HELP = Help(
+    finds=(
+        """\
+A leader's high watermark that falls within one leader epoch and one run of its broker, and a
+replica that came back with records but without a checkpointed high watermark (its file was lost or
+emptied, and it starts from 0), or from a clean stop with a lower one than it led with (its file was
+put back from an older copy).""",
+    ),
+    matters=(
+        """\
+Within an epoch a leader's high watermark only rises (Partition.maybeIncrementLeaderHW). Where
+followers truncate to their high watermark, a lost checkpoint makes a replica throw away its whole
+log. A replica that was moved by hand to another log directory of its broker begins from 0 too, as
+that directory's file does not name it: that is told as a warning.""",
+    ),
+    evidence=(
+        """\
+High watermark lines of the leader, ``Non-monotonic update of high watermark`` (2.7.1+), ``No
+checkpointed highwatermark is found`` after a log with records was loaded; the high watermark a new
+process begins with (``Log loaded for partition``, role lines).""",
+    ),
+    not_when=(
+        """\
+A follower's high watermark falls: it takes over its leader's, which trails after a failover. A high
+watermark is lower after a crash: it comes from a checkpoint up to 5 s old (a clean stop writes it,
+ReplicaManager.shutdown). The cluster's high watermark is lower after a failover: the new leader
+starts from its own. A new, empty replica has no checkpointed high watermark.""",
+    ),
+    versions=("All.",),
+    to_do=(
+        """\
+Find out who removed or rolled back ``replication-offset-checkpoint``; with brokers before 0.11,
+copy the other replicas before such a broker rejoins.""",
+    ),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -118,10 +125,17 @@ def _finding(history: History, group: list[Regression]) -> Finding:
         facts=(Fact(told, broker=first.replica, time=first.time, refs=first.refs),),
         before={"high_watermark": first.before},
         after={"high_watermark": first.after},
-        cause="unknown" if first.kind is RegressionKind.LEADER else "manual-edit",
+        cause=CauseId.UNKNOWN if first.kind is RegressionKind.LEADER else CauseId.MANUAL_EDIT,
         next_steps=next_steps,
         count=len(group),
     )
 
 
-RULE = Rule(ID, Severity.ERROR, "HIGH WATERMARK WENT BACK", judge, __doc__ or "")
+RULE = Rule(
+    id=ID,
+    severity=Severity.ERROR,
+    title="HIGH WATERMARK WENT BACK",
+    judge=judge,
+    summary="A high watermark went back where it may not.",
+    help=HELP,
+)

@@ -1,34 +1,4 @@
-"""A replica's log came back shorter than it was, and no truncation explains it.
-
-## What it finds
-A log end offset at load, or after log recovery, below one that the replica is known to have
-reached, or an empty log in the place of one that had records.
-
-## Why it matters
-The end of a log lost this way was acknowledged by this replica: as leader or as a member of the
-ISR. If the replica is elected next, committed records go.
-
-## Evidence
-Load lines (``Completed load of``), recovery lines (``Corruption found in segment``), lines of new
-logs; the log end offset before, from its own lines, or from a high watermark reached while the
-replica was in the ISR. Brokers before 2.2 print neither in between at stock logging, so a follower
-that came back shorter may leave no trace there.
-
-## Not a finding when
-A truncation, a deletion of the topic or of the replica, a move to another directory or tiered
-storage explains it. Nor when its log directory had failed, so that the replica was made anew in
-another, and it has fetched everything again (KIP-112).
-
-A replica that has fetched the records again since is told as a warning.
-
-## Versions
-All. A process killed alone loses nothing: the operating system still has its pages. A host that
-loses power does. A clean stop flushes the log (LogManager.shutdown), so a log that is shorter after
-one was replaced by another.
-
-## What to do
-Look at the host (power, kernel, disk, mounts) before trusting the replica again.
-"""
+"""A replica's log came back shorter than it was, and no truncation explains it."""
 
 from __future__ import annotations
 
@@ -44,7 +14,7 @@ from forensics.replay.lineage import differences, subtract
 from forensics.replay.log_dirs import Moved, moved_before
 from forensics.replay.steps import REMOVES, LogBefore, StepKind
 from forensics.replay.surviving_copies import holders
-from forensics.rules.finding import Finding, Judgement, Rule, Severity, actions, brokers_text, judgement, place
+from forensics.rules.finding import Finding, Help, Judgement, Rule, Severity, actions, brokers_text, judgement, place
 from forensics.rules.story import (
     BOTH_LOGS,
     SHORTENED_BY,
@@ -58,6 +28,42 @@ from forensics.rules.suspected import look_in
 from forensics.rules.wants import Artefact, Question, Want, from_offset, of
 
 ID = "leo-regression"
+
+HELP = Help(
+    finds=(
+        """\
+A log end offset at load, or after log recovery, below one that the replica is known to have
+reached, or an empty log in the place of one that had records.""",
+    ),
+    matters=(
+        """\
+The end of a log lost this way was acknowledged by this replica: as leader or as a member of the
+ISR. If the replica is elected next, committed records go.""",
+    ),
+    evidence=(
+        """\
+Load lines (``Completed load of``), recovery lines (``Corruption found in segment``), lines of new
+logs; the log end offset before, from its own lines, or from a high watermark reached while the
+replica was in the ISR. Brokers before 2.2 print neither in between at stock logging, so a follower
+that came back shorter may leave no trace there.""",
+    ),
+    not_when=(
+        """\
+A truncation, a deletion of the topic or of the replica, a move to another directory or tiered
+storage explains it. Nor when its log directory had failed, so that the replica was made anew in
+another, and it has fetched everything again (KIP-112).""",
+        """\
+A replica that has fetched the records again since is told as a warning.""",
+    ),
+    versions=(
+        """\
+All. A process killed alone loses nothing: the operating system still has its pages. A host that
+loses power does. A clean stop flushes the log (LogManager.shutdown), so a log that is shorter after
+one was replaced by another.""",
+    ),
+    to_do=("Look at the host (power, kernel, disk, mounts) before trusting the replica again.",),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 _EMPTY = (ShortenedBy.NEW_LOG, ShortenedBy.DIR_FAILURE)
 """Causes that leave an empty log."""
@@ -316,4 +322,11 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
     )
 
 
-RULE = Rule(ID, Severity.ERROR, "LOG CAME BACK SHORTER", judge, __doc__ or "")
+RULE = Rule(
+    id=ID,
+    severity=Severity.ERROR,
+    title="LOG CAME BACK SHORTER",
+    judge=judge,
+    summary="A replica's log came back shorter than it was, and no truncation explains it.",
+    help=HELP,
+)

@@ -1,32 +1,4 @@
-"""Two replicas hold different records at the same committed offsets.
-
-## What it finds
-Offsets at which the segments of two replicas hold different records (other leader epoch, or another
-checksum for the same span), below the high watermark of both.
-
-## Why it matters
-Readers get one record or the other, depending on who leads. At least one of the two was committed
-and is lost to some reader. Kafka does not notice: a follower compares offsets or epochs at the end
-of its log only.
-
-## Evidence
-Record batch headers of both replicas: base and last offset, leader epoch (message format v2) and
-checksum. Followers append their leader's batches unchanged, so equal spans must be equal batches. From
-one copy nothing follows, unless the partition is known to have had no other.
-
-## Not a finding when
-One side has no batch there (compaction, retention, delete-records, a replica that has not caught
-up), compaction rewrote a batch of the same epoch, or the difference lies above the high watermark
-of one side: an old leader's tail that it will cut when it follows the new one.
-
-## Versions
-Mostly before 0.11, where a returning leader keeps its tail (KIP-101). With leader epochs only if
-epoch files are lost.
-
-## What to do
-Keep both copies. The side that the finding names as committed first has what producers were
-promised.
-"""
+"""Two replicas hold different records at the same committed offsets."""
 
 from __future__ import annotations
 
@@ -42,6 +14,7 @@ from forensics.replay.omissions import unknown_writers
 from forensics.rules.finding import (
     Fact,
     Finding,
+    Help,
     Judgement,
     Rule,
     Severity,
@@ -56,6 +29,43 @@ from forensics.rules.story import fork_cause, missing_data, replicas_not_named
 from forensics.rules.wants import Artefact, Question, Want, of, offsets_of
 
 ID = "replica-divergence"
+
+HELP = Help(
+    finds=(
+        """\
+Offsets at which the segments of two replicas hold different records (other leader epoch, or another
+checksum for the same span), below the high watermark of both.""",
+    ),
+    matters=(
+        """\
+Readers get one record or the other, depending on who leads. At least one of the two was committed
+and is lost to some reader. Kafka does not notice: a follower compares offsets or epochs at the end
+of its log only.""",
+    ),
+    evidence=(
+        """\
+Record batch headers of both replicas: base and last offset, leader epoch (message format v2) and
+checksum. Followers append their leader's batches unchanged, so equal spans must be equal batches. From
+one copy nothing follows, unless the partition is known to have had no other.""",
+    ),
+    not_when=(
+        """\
+One side has no batch there (compaction, retention, delete-records, a replica that has not caught
+up), compaction rewrote a batch of the same epoch, or the difference lies above the high watermark
+of one side: an old leader's tail that it will cut when it follows the new one.""",
+    ),
+    versions=(
+        """\
+Mostly before 0.11, where a returning leader keeps its tail (KIP-101). With leader epochs only if
+epoch files are lost.""",
+    ),
+    to_do=(
+        """\
+Keep both copies. The side that the finding names as committed first has what producers were
+promised.""",
+    ),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -149,7 +159,7 @@ def _bound(history: History, broker: int) -> int | None:
         apart = (first for first, _ in history.diverging_ranges(one, two))
         bounds.append(min(theirs, end, until, *apart))  # beyond its end nothing was compared
     replica = history.replicas[broker]
-    if bounds and end is not None and history.protocol != "hw":
+    if bounds and end is not None and not history.truncates_to_hw:
         # What a leader committed without it, in the log of which it holds the records all the same.
         proven = committed(history, replica.lineage, replica.log_start, end).ranges
         bounds += [stop for first, stop in proven[:1] if first == replica.log_start]
@@ -241,4 +251,12 @@ def _sides(forks: list[Fork]) -> dict[int, int]:
     return sides
 
 
-RULE = Rule(ID, Severity.CRITICAL, "REPLICAS DIFFER", judge, __doc__ or "", about_files=True)
+RULE = Rule(
+    id=ID,
+    severity=Severity.CRITICAL,
+    title="REPLICAS DIFFER",
+    judge=judge,
+    summary="Two replicas hold different records at the same committed offsets.",
+    help=HELP,
+    about_files=True,
+)

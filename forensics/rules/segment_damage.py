@@ -1,30 +1,4 @@
-"""A segment is damaged: bad checksums, gaps, overlaps, lengths that lie.
-
-## What it finds
-Record batches whose checksum fails, headers that cannot be, offsets that go back or are skipped,
-segments that do not follow one another; and, as information, a torn or zero-filled end.
-
-## Why it matters
-Consumers fail at a bad batch, and followers stop there. What lies behind an unreadable place is out
-of Kafka's reach.
-
-## Evidence
-The segment files, each batch's header and checksum, and the base offsets in the file names. Where a
-segment is missing between others, the broker's own count of the segments that it loaded tells whether
-its disk lacked it or the copy does; without that the answer is unknown. Where a segment skips offsets,
-the properties with which the log was made and the brokers' `cleaner-offset-checkpoint` tell whether a
-cleaner may have taken them; without these the answer is unknown.
-
-## Not a finding when
-The end of the last segment is torn or zero-filled (information only): a crash, a preallocated file,
-or a copy of a running broker. Offsets are missing inside a compacted log.
-
-## Versions
-All.
-
-## What to do
-Copy the partition from a replica without damage. Do not let a damaged replica lead.
-"""
+"""A segment is damaged: bad checksums, gaps, overlaps, lengths that lie."""
 
 from __future__ import annotations
 
@@ -33,9 +7,11 @@ from forensics.replay.compaction import NOT_CLEANED
 from forensics.replay.confidence import Bearers, Weakness, weak_points
 from forensics.replay.directory import Damage
 from forensics.replay.history import History
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Fact,
     Finding,
+    Help,
     Judgement,
     Rule,
     Severity,
@@ -49,6 +25,35 @@ from forensics.rules.wants import Artefact, Question, Want, anywhere, of, offset
 from parsers.schema import DamageKind
 
 ID = "segment-damage"
+
+HELP = Help(
+    finds=(
+        """\
+Record batches whose checksum fails, headers that cannot be, offsets that go back or are skipped,
+segments that do not follow one another; and, as information, a torn or zero-filled end.""",
+    ),
+    matters=(
+        """\
+Consumers fail at a bad batch, and followers stop there. What lies behind an unreadable place is out
+of Kafka's reach.""",
+    ),
+    evidence=(
+        """\
+The segment files, each batch's header and checksum, and the base offsets in the file names. Where a
+segment is missing between others, the broker's own count of the segments that it loaded tells whether
+its disk lacked it or the copy does; without that the answer is unknown. Where a segment skips offsets,
+the properties with which the log was made and the brokers' `cleaner-offset-checkpoint` tell whether a
+cleaner may have taken them; without these the answer is unknown.""",
+    ),
+    not_when=(
+        """\
+The end of the last segment is torn or zero-filled (information only): a crash, a preallocated file,
+or a copy of a running broker. Offsets are missing inside a compacted log.""",
+    ),
+    versions=("All.",),
+    to_do=("Copy the partition from a replica without damage. Do not let a damaged replica lead.",),
+)
+"""What ``forensics explain`` prints of the rule."""
 SHOWN = 5
 _ENDS = (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL)
 """What a crash, a preallocated file or a copy of a running broker leaves."""
@@ -128,7 +133,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
                 else ()
             ),
         ),
-        cause="unknown",
+        cause=CauseId.UNKNOWN,
         keep=f"the copies of {name} on {brokers_text(whole)}, whose segments are whole to the same offset"
         if whole
         else None,
@@ -156,4 +161,13 @@ def _undamaged(history: History, broker: int) -> tuple[int, ...]:
     )
 
 
-RULE = Rule(ID, Severity.ERROR, "SEGMENTS DAMAGED", judge, __doc__ or "", Bearers.ONE, about_files=True)
+RULE = Rule(
+    id=ID,
+    severity=Severity.ERROR,
+    title="SEGMENTS DAMAGED",
+    judge=judge,
+    summary="A segment is damaged: bad checksums, gaps, overlaps, lengths that lie.",
+    help=HELP,
+    bearers=Bearers.ONE,
+    about_files=True,
+)

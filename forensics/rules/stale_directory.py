@@ -1,33 +1,4 @@
-"""A broker has two directories of one partition.
-
-## What it finds
-Two live data directories of the same partition under one broker id: one of them is left from
-another time.
-
-## Why it matters
-A broker that starts on the wrong one takes up a log that the cluster has left behind; two
-directories at once make it stop.
-
-## Evidence
-Partition directories below log directories whose ``meta.properties`` (or folder) give the same
-broker id. Where a partition's folder was handed in without the log directory around it, the answer is
-unknown.
-
-## Not a finding when
-The second directory is marked (``-delete``, ``-future``, ``-stray``), or it is the same directory
-handed in twice.
-
-## Versions
-All.
-
-## What to do
-The one in the log directory that the broker used last is taken as live: what it printed as ``log.dirs``
-last, or whose ``meta.properties`` was written last, tell that of all partitions in it. Where nothing does,
-the one that knows the later leader epoch is taken; where they know the same, the longer one, and the
-finding says that it is not known. A log directory that was left behind as a whole is one finding, on
-the first of its partitions. Keep the other until the incident is closed: it may hold
-what was lost.
-"""
+"""A broker has two directories of one partition."""
 
 from __future__ import annotations
 
@@ -38,11 +9,47 @@ from forensics.case.log_directories import LogDirectory
 from forensics.replay.confidence import Bearers
 from forensics.replay.directory import Disk, LiveBy
 from forensics.replay.history import History
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, judgement, place
+from forensics.rules.causes import CauseId
+from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, Verdict, actions, judgement, place
 from forensics.rules.story import log_directory_at_hand, missing_data
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
 ID = "stale-directory"
+
+HELP = Help(
+    finds=(
+        """\
+Two live data directories of the same partition under one broker id: one of them is left from
+another time.""",
+    ),
+    matters=(
+        """\
+A broker that starts on the wrong one takes up a log that the cluster has left behind; two
+directories at once make it stop.""",
+    ),
+    evidence=(
+        """\
+Partition directories below log directories whose ``meta.properties`` (or folder) give the same
+broker id. Where a partition's folder was handed in without the log directory around it, the answer is
+unknown.""",
+    ),
+    not_when=(
+        """\
+The second directory is marked (``-delete``, ``-future``, ``-stray``), or it is the same directory
+handed in twice.""",
+    ),
+    versions=("All.",),
+    to_do=(
+        """\
+The one in the log directory that the broker used last is taken as live: what it printed as ``log.dirs``
+last, or whose ``meta.properties`` was written last, tell that of all partitions in it. Where nothing does,
+the one that knows the later leader epoch is taken; where they know the same, the longer one, and the
+finding says that it is not known. A log directory that was left behind as a whole is one finding, on
+the first of its partitions. Keep the other until the incident is closed: it may hold
+what was lost.""",
+    ),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 
 _UNDECIDED = "which of them the broker used last: by leader epochs they are alike, and the longer one need not be it"
@@ -123,7 +130,7 @@ def _finding(history: History, case: Case, broker: int, disk: Disk) -> Finding:
         uncertain=() if why is not None else (_UNDECIDED,),
         inferences=(why.format(epoch=disk.latest),) if why is not None else (),
         facts=tuple(facts),
-        cause="stale-directory",
+        cause=CauseId.STALE_DIRECTORY,
         next_steps=actions(
             (
                 f"compare log.dirs and the last start of broker {broker}, or directory.id of meta.properties "
@@ -159,4 +166,13 @@ def _end(offset: int | None) -> str:
     return "unknown" if offset is None else str(offset)
 
 
-RULE = Rule(ID, Severity.WARNING, "STALE DIRECTORY", judge, __doc__ or "", Bearers.ONE, about_files=True)
+RULE = Rule(
+    id=ID,
+    severity=Severity.WARNING,
+    title="STALE DIRECTORY",
+    judge=judge,
+    summary="A broker has two directories of one partition.",
+    help=HELP,
+    bearers=Bearers.ONE,
+    about_files=True,
+)

@@ -10,7 +10,6 @@ from forensics.replay.committed import losses, may_have_lost_tail, possible_loss
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.elections import outside_isr, was_last_member
 from forensics.replay.history import (
-    ACKNOWLEDGED,
     Epoch,
     History,
     HwStatement,
@@ -25,19 +24,16 @@ from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
 from forensics.replay.protocol import Answer
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, LogBefore, Step, StepKind
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, epoch_text, span_text
 from forensics.rules.wants import Artefact, Question, Want, anywhere, from_offset, of, offsets_of
+from forensics.rules.wording import stated_text
 
 
 def statement_fact(statement: HwStatement) -> Fact:
     """A high watermark and where it comes from."""
-    where = f" of leader epoch {statement.epoch}" if statement.epoch >= 0 else ""
-    text = f"high watermark {statement.high_watermark}{where}, {statement.how}"
-    if statement.how == ACKNOWLEDGED:
-        last = statement.high_watermark - 1
-        text = f"offset {last}{where} acknowledged to a producer with acks=all: the high watermark had passed it"
     return Fact(
-        text,
+        stated_text(statement),
         broker=statement.replica,
         time=statement.time,
         refs=statement.refs,
@@ -126,13 +122,13 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
 
 SHORTENED_BY = {
     # A clean stop flushes the log (LogManager.shutdown), so this is another one.
-    ShortenedBy.CLEAN_RESTART: "stale-directory",
-    ShortenedBy.UNCLEAN_RESTART: "unflushed-tail",
-    ShortenedBy.RECOVERY: "unflushed-tail",
-    ShortenedBy.NEW_LOG: "wiped-disk",
-    ShortenedBy.DIR_FAILURE: "wiped-disk",
+    ShortenedBy.CLEAN_RESTART: CauseId.STALE_DIRECTORY,
+    ShortenedBy.UNCLEAN_RESTART: CauseId.UNFLUSHED_TAIL,
+    ShortenedBy.RECOVERY: CauseId.UNFLUSHED_TAIL,
+    ShortenedBy.NEW_LOG: CauseId.WIPED_DISK,
+    ShortenedBy.DIR_FAILURE: CauseId.WIPED_DISK,
 }
-"""What made a log come back shorter: the id of a cause."""
+"""What made a log come back shorter."""
 
 
 def failed_directories(history: History) -> tuple[int, ...]:
@@ -144,7 +140,7 @@ def failed_directories(history: History) -> tuple[int, ...]:
     )
 
 
-def flushed_cause(history: History, broker: int, end: int) -> str:
+def flushed_cause(history: History, broker: int, end: int) -> CauseId:
     """Why the log of a replica ends on disk at an offset although it had more.
 
     How it came back last says it best; but a log that has grown since it came back empty may lack its end for another
@@ -154,9 +150,9 @@ def flushed_cause(history: History, broker: int, end: int) -> str:
     steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
     back = [step for step in steps if step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED)]
     if back and back[-1] in replacements(history, broker):
-        return SHORTENED_BY[ShortenedBy.NEW_LOG] if end <= back[-1].target else "unknown"
+        return SHORTENED_BY[ShortenedBy.NEW_LOG] if end <= back[-1].target else CauseId.UNKNOWN
     point = history.disks[broker].recovery_point
-    return "stale-directory" if point is not None and point[0] > end else "unflushed-tail"
+    return CauseId.STALE_DIRECTORY if point is not None and point[0] > end else CauseId.UNFLUSHED_TAIL
 
 
 def replacements(history: History, broker: int) -> list[Step]:
@@ -201,8 +197,8 @@ def leader_text(epoch: Epoch) -> str:
     )
 
 
-def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
-    """Why the leader of an epoch lacked records from an offset on: the id of a cause.
+def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> CauseId:
+    """Why the leader of an epoch lacked records from an offset on.
 
     Args:
         history: the partition.
@@ -220,7 +216,7 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
             return SHORTENED_BY[shortened.cause]
     for truncation in truncated_before(history, epoch, offset, since):
         if truncation.reason is TruncationReason.HIGH_WATERMARK:
-            return "hw-truncation"
+            return CauseId.HW_TRUNCATION
         inner = history.epochs.get(truncation.epoch)
         if inner is not None and inner.leader != leader:
             return loss_cause(history, inner, offset, since)
@@ -229,7 +225,7 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
         # Who wrote the record had it, and so had the last member of the ISR (KIP-966), elected from it or not: that it
         # came back without it has another cause.
         had = written is not None and written.leader == leader
-        return "unknown" if had or was_last_member(history.epochs, epoch) else unclean_cause(epoch)
+        return CauseId.UNKNOWN if had or was_last_member(history.epochs, epoch) else unclean_cause(epoch)
     kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
     unseen = leader is not None and written is not None and may_have_lost_tail(history, leader, written, epoch)
     # In epochs that nobody names, anything may have happened to its log, and a controller's own change of the ISR has
@@ -243,10 +239,11 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> str:
         and history.coverage.throughout(leader)
         and not unseen
     ):
-        return "hw-truncation"  # as a follower it kept a tail of its own, which no offset can tell from its leader's
+        # As a follower it kept a tail of its own, which no offset can tell from its leader's.
+        return CauseId.HW_TRUNCATION
     if followed and _lagged(history, epoch, offset, since):
-        return "lagging-isr-member"
-    return "epochs-put-back" if history.epoch_rollbacks else "unknown"
+        return CauseId.LAGGING_ISR_MEMBER
+    return CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN
 
 
 def truncated_before(history: History, epoch: Epoch, offset: int, since: int) -> list[Truncation]:
@@ -275,7 +272,7 @@ def _kept_tail(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     """Whether the leader of an epoch followed another one before with more in its log than it fetched from there, and
     cut none of that: what reached farther than its high watermark alone goes (ReplicaManager.makeFollowers).
     """
-    if history.protocol != "hw":
+    if not history.truncates_to_hw:
         return False
     for role_span in history.role_spans.get(epoch.leader if epoch.leader is not None else UNKNOWN, ()):
         truncations = [step.target for step in role_span.steps if step.kind in REMOVES]
@@ -289,28 +286,28 @@ def _kept_tail(history: History, epoch: Epoch, offset: int, since: int) -> bool:
     return False
 
 
-def unclean_cause(epoch: Epoch) -> str:
-    """Why a replica from outside the ISR was elected: the id of a cause."""
-    return "forced-election" if epoch.forced else "unclean-election"
+def unclean_cause(epoch: Epoch) -> CauseId:
+    """Why a replica from outside the ISR was elected."""
+    return CauseId.FORCED_ELECTION if epoch.forced else CauseId.UNCLEAN_ELECTION
 
 
-def fork_cause(history: History, ranges: tuple[Range, ...]) -> str:
+def fork_cause(history: History, ranges: tuple[Range, ...]) -> CauseId:
     """What made the partition lose one side of the fork, or who began to write where they part."""
     for loss in losses(history)[0]:
         if intersect(loss.ranges, ranges):
             return loss_cause(history, loss.epoch, loss.ranges[0][0], loss.statements[0].epoch)
     if history.epoch_rollbacks:
-        return "epochs-put-back"
+        return CauseId.EPOCHS_PUT_BACK
     first = ranges[0][0]
     outside = [e for e in history.epochs.values() if outside_isr(history, e) and not was_last_member(history.epochs, e)]
     if outside:
-        return next((unclean_cause(epoch) for epoch in outside if epoch.start == first), "unknown")
+        return next((unclean_cause(epoch) for epoch in outside if epoch.start == first), CauseId.UNKNOWN)
     removed = [
         truncation
         for truncation in history.truncations
         if truncation.reason is TruncationReason.HIGH_WATERMARK and truncation.target <= first < truncation.end
     ]
-    return "hw-truncation" if removed and history.protocol == "hw" else "unknown"
+    return CauseId.HW_TRUNCATION if removed and history.truncates_to_hw else CauseId.UNKNOWN
 
 
 def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:

@@ -10,6 +10,7 @@ from forensics.replay.history import History
 from forensics.replay.lineage import intersect, subtract
 from forensics.replay.log_dirs import Moved
 from forensics.replay.suspicions import Sign, Suspicion, suspicions
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, epoch_text, place
 from forensics.rules.story import SHORTENED_BY
 from forensics.rules.wants import Want
@@ -284,7 +285,7 @@ def _finding(
         after={suspect.after: one.first if one.target is None else one.target},
         inferences=(*_moved(one), *_failed(one)),
         uncertain=tuple(f"it may be that {other.format_map(values)}" for other in suspect.otherwise),
-        cause=SHORTENED_BY[one.shortened.cause] if one.shortened is not None else "unknown",
+        cause=SHORTENED_BY[one.shortened.cause] if one.shortened is not None else CauseId.UNKNOWN,
         next_steps=actions(
             f"copy the directory {history.name} of every replica to another disk before any broker is started again",
             *((look_in(history, one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),

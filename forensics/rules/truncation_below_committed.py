@@ -1,41 +1,4 @@
-"""A replica removed records from its log that were already committed.
-
-## What it finds
-A truncation of a replica from log end offset ``end`` to ``target`` where some removed record
-(offset, leader epoch) lay below a high watermark that had been reached before, in the log of the
-leader that wrote it; or below a high watermark that the replica itself had stated in the same leader
-epoch, of records that it had from the leader of that epoch.
-
-## Why it matters
-What is committed was promised to producers with acks=all and shown to consumers. If the leader the
-replica then followed lacked the records too, the partition has lost them or is about to; if it had
-them, they were fetched again and the cut only shows that the replica could not have been elected
-safely in between.
-
-## Evidence
-Truncation lines of the log layer (``Truncating log .. to offset``, ``Truncating to offset``), the
-log end offset before from load and role lines, high watermarks from role lines, from restarts, from
-truncation to the high watermark before 0.11, from checkpoint files. Where no line gives the log end
-offset, the protocol bounds it: a high watermark reached while the replica was in the ISR covers its
-log (confidence: inferred).
-
-## Not a finding when
-The removed records were written by a leader and never committed (acks=0/1 and a failover), though
-the cluster's high watermark has long passed those offsets in a later epoch: the same offset is then
-another record. A follower truncates below a high watermark that it stated in the same leader epoch, but
-before it had appended anything of its leader: it takes over its leader's high watermark before it is
-reconciled (KAFKA-14704). A line that asks for a truncation beyond the log's end removes nothing (printed up
-to 0.10.2).
-
-## Versions
-All. Before 0.11, and with an inter-broker protocol or message format before it, every follower cuts
-to its own high watermark; this is routine on restart and a warning where the records were fetched
-again. The broker's own warning ``below high watermark`` is reliable in 2.0 to 2.3 and since 4.2; it
-cannot fire in between (KAFKA-19474).
-
-## What to do
-If critical: keep the copy the finding names, before anything is restarted, reassigned or deleted.
-"""
+"""A replica removed records from its log that were already committed."""
 
 from __future__ import annotations
 
@@ -46,14 +9,16 @@ from forensics.case import Case
 from forensics.replay.committed import CommittedProof, Loss, committed, losses, possible_losses, refetched
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.deletions import kept
-from forensics.replay.history import History, HwStatement, Truncation, TruncationReason
+from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, size, subtract
 from forensics.replay.stale_dirs import left_behind
 from forensics.replay.surviving_copies import holders
 from forensics.replay.vanished_tails import vanished_tails
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Fact,
     Finding,
+    Help,
     Judgement,
     Rule,
     Severity,
@@ -79,6 +44,49 @@ from forensics.rules.story import (
 from forensics.rules.wants import Artefact, Question, Want, from_offset, of, offsets_of
 
 ID = "truncation-below-committed"
+
+HELP = Help(
+    finds=(
+        """\
+A truncation of a replica from log end offset ``end`` to ``target`` where some removed record
+(offset, leader epoch) lay below a high watermark that had been reached before, in the log of the
+leader that wrote it; or below a high watermark that the replica itself had stated in the same leader
+epoch, of records that it had from the leader of that epoch.""",
+    ),
+    matters=(
+        """\
+What is committed was promised to producers with acks=all and shown to consumers. If the leader the
+replica then followed lacked the records too, the partition has lost them or is about to; if it had
+them, they were fetched again and the cut only shows that the replica could not have been elected
+safely in between.""",
+    ),
+    evidence=(
+        """\
+Truncation lines of the log layer (``Truncating log .. to offset``, ``Truncating to offset``), the
+log end offset before from load and role lines, high watermarks from role lines, from restarts, from
+truncation to the high watermark before 0.11, from checkpoint files. Where no line gives the log end
+offset, the protocol bounds it: a high watermark reached while the replica was in the ISR covers its
+log (confidence: inferred).""",
+    ),
+    not_when=(
+        """\
+The removed records were written by a leader and never committed (acks=0/1 and a failover), though
+the cluster's high watermark has long passed those offsets in a later epoch: the same offset is then
+another record. A follower truncates below a high watermark that it stated in the same leader epoch, but
+before it had appended anything of its leader: it takes over its leader's high watermark before it is
+reconciled (KAFKA-14704). A line that asks for a truncation beyond the log's end removes nothing (printed up
+to 0.10.2).""",
+    ),
+    versions=(
+        """\
+All. Before 0.11, and with an inter-broker protocol or message format before it, every follower cuts
+to its own high watermark; this is routine on restart and a warning where the records were fetched
+again. The broker's own warning ``below high watermark`` is reliable in 2.0 to 2.3 and since 4.2; it
+cannot fire in between (KAFKA-19474).""",
+    ),
+    to_do=("If critical: keep the copy the finding names, before anything is restarted, reassigned or deleted.",),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -123,7 +131,7 @@ def _stated(history: History, truncation: Truncation) -> CommittedProof:
         truncation.lineage,
         own.end,
         False,
-        "stated in the same leader epoch",
+        HwSource.SAME_EPOCH,
         own.time,
         (own.ref,),
     )
@@ -226,10 +234,11 @@ def _finding(
     else:
         outcome = "whether the partition kept them is not known"
     epoch = history.epochs.get(truncation.epoch)
-    cause = "hw-truncation" if truncation.reason is TruncationReason.HIGH_WATERMARK else "unknown"
-    if cause == "unknown" and epoch is not None and not had:
+    to_hw = truncation.reason is TruncationReason.HIGH_WATERMARK
+    cause = CauseId.HW_TRUNCATION if to_hw else CauseId.UNKNOWN
+    if cause is CauseId.UNKNOWN and epoch is not None and not had:
         cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
-    if cause == "unknown" and without is not None:  # the leader it cut for had followed who lacked them first
+    if cause is CauseId.UNKNOWN and without is not None:  # the leader it cut for had followed who lacked them first
         cause = loss_cause(history, without.epoch, lost[0][0], statement.epoch)
     inferences: tuple[str, ...] = ()
     if bounded:
@@ -300,4 +309,11 @@ def _where_to_read(history: History, lost: list[Range]) -> str:
     return f"read the finding on lost data of {history.name}: {copy}"
 
 
-RULE = Rule(ID, Severity.CRITICAL, "TRUNCATED BELOW COMMITTED", judge, __doc__ or "")
+RULE = Rule(
+    id=ID,
+    severity=Severity.CRITICAL,
+    title="TRUNCATED BELOW COMMITTED",
+    judge=judge,
+    summary="A replica removed records from its log that were already committed.",
+    help=HELP,
+)

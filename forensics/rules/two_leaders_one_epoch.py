@@ -1,36 +1,14 @@
-"""One leader epoch of a partition has two leaders.
-
-## What it finds
-Two brokers that are stated as leader of the same (topic id, partition, leader epoch).
-
-## Why it matters
-An epoch names one leader: the whole protection of KIP-101 rests on it. Two leaders can write
-different records under the same epoch, and no replica will notice.
-
-## Evidence
-Role lines of the brokers, LeaderAndIsr requests, controller lines and metadata records. Where the role
-lines of a replica are not all at hand, the answer is violated or unknown: a broker tells only its own.
-One process that follows a leader and then leads in the same epoch decides by itself.
-
-## Not a finding when
-Two brokers lead at the same time in different epochs: an old leader that has not heard of its
-successor (session loss, long pause). The topic was deleted and created again: that is another topic
-id.
-
-## Versions
-All. Never legal.
-
-## What to do
-Keep the logs of both brokers and of every controller; stop writes to the partition.
-"""
+"""One leader epoch of a partition has two leaders."""
 
 from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import Epoch, History
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Fact,
     Finding,
+    Help,
     Judgement,
     Rule,
     Severity,
@@ -43,6 +21,30 @@ from forensics.rules.story import BOTH_LOGS, any_leader, members, roles_not_seen
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
 ID = "two-leaders-one-epoch"
+
+HELP = Help(
+    finds=("Two brokers that are stated as leader of the same (topic id, partition, leader epoch).",),
+    matters=(
+        """\
+An epoch names one leader: the whole protection of KIP-101 rests on it. Two leaders can write
+different records under the same epoch, and no replica will notice.""",
+    ),
+    evidence=(
+        """\
+Role lines of the brokers, LeaderAndIsr requests, controller lines and metadata records. Where the role
+lines of a replica are not all at hand, the answer is violated or unknown: a broker tells only its own.
+One process that follows a leader and then leads in the same epoch decides by itself.""",
+    ),
+    not_when=(
+        """\
+Two brokers lead at the same time in different epochs: an old leader that has not heard of its
+successor (session loss, long pause). The topic was deleted and created again: that is another topic
+id.""",
+    ),
+    versions=("All. Never legal.",),
+    to_do=("Keep the logs of both brokers and of every controller; stop writes to the partition.",),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -85,7 +87,7 @@ def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
         epochs=(number,),
         summary=f"leader epoch {number} has {len(leaders)} leaders: {brokers_text(leaders)}",
         facts=tuple(facts),
-        cause="epochs-put-back" if history.epoch_rollbacks else "unknown",
+        cause=CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN,
         keep=f"the copies of {history.name} on {brokers_text(leaders)}",
         next_steps=actions(
             f"stop {brokers_text(leaders)} and copy the directory {history.name} of each to another disk",
@@ -99,4 +101,11 @@ def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
     )
 
 
-RULE = Rule(ID, Severity.CRITICAL, "TWO LEADERS IN ONE EPOCH", judge, __doc__ or "")
+RULE = Rule(
+    id=ID,
+    severity=Severity.CRITICAL,
+    title="TWO LEADERS IN ONE EPOCH",
+    judge=judge,
+    summary="One leader epoch of a partition has two leaders.",
+    help=HELP,
+)

@@ -1,37 +1,4 @@
-"""A replica from outside the ISR was elected leader.
-
-## What it finds
-A change of leader to a replica that was not in the in-sync replica set: by the controller's own
-words, by the RECOVERING mark of its partition, or by the last ISR known before the election.
-
-## Why it matters
-Such a leader may lack committed records. Whether it did is the business of the rule on lost data.
-
-## Evidence
-Controller lines (``No broker in ISR is alive``, ``using an unclean election``, ``UNCLEAN partition
-change``), the line ``was marked as RECOVERING``, metadata records, ISR lines of the leader before
-and the ISR the new leader started with. An election whose ISR nobody tells (by partition epoch, by a
-leader before whose lines are all there, or by every replica) is neither clean nor a hit: unknown.
-
-## Not a finding when
-The leader came from the eligible leader replicas of KIP-966, or with the last step of a reassignment,
-which the controller prints as UNCLEAN too (PartitionChangeBuilder); with KRaft that takes the word of
-whoever elected it, or of the leader: an unclean one is RECOVERING. The last ISR is not known, or
-leader epochs ran backwards: a lone leader in the ISR may be the last member that was in sync. To 1.0 a
-controller that allows unclean elections empties the ISR when the last member goes and warns of data
-loss when that same replica comes back; it has all that was committed. With eligible leader replicas the
-same replica, once it stopped uncleanly, is in neither set, and a controller elects it as the last known
-leader and calls that unclean: a warning, as nobody else was in sync after it.
-
-## Versions
-All. In ZooKeeper mode 1.1 to 3.9 print no line that says so; there it is derived from the ISR.
-
-## What to do
-Set unclean.leader.election.enable=false where data matters more than availability, and read the
-finding on lost data. Where the controller's log tells that somebody asked for it, or the metadata log
-and the controller's settings show that it was false, a command forced the election (KIP-460), and the
-finding says so: no setting prevents that.
-"""
+"""A replica from outside the ISR was elected leader."""
 
 from __future__ import annotations
 
@@ -57,6 +24,7 @@ from forensics.replay.omissions import unknown_writers
 from forensics.rules.finding import (
     Fact,
     Finding,
+    Help,
     Judgement,
     Rule,
     Severity,
@@ -68,6 +36,42 @@ from forensics.rules.story import any_leader, leader_fact, maybe_controllers, ro
 from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, of
 
 ID = "unclean-election"
+
+HELP = Help(
+    finds=(
+        """\
+A change of leader to a replica that was not in the in-sync replica set: by the controller's own
+words, by the RECOVERING mark of its partition, or by the last ISR known before the election.""",
+    ),
+    matters=("Such a leader may lack committed records. Whether it did is the business of the rule on lost data.",),
+    evidence=(
+        """\
+Controller lines (``No broker in ISR is alive``, ``using an unclean election``, ``UNCLEAN partition
+change``), the line ``was marked as RECOVERING``, metadata records, ISR lines of the leader before
+and the ISR the new leader started with. An election whose ISR nobody tells (by partition epoch, by a
+leader before whose lines are all there, or by every replica) is neither clean nor a hit: unknown.""",
+    ),
+    not_when=(
+        """\
+The leader came from the eligible leader replicas of KIP-966, or with the last step of a reassignment,
+which the controller prints as UNCLEAN too (PartitionChangeBuilder); with KRaft that takes the word of
+whoever elected it, or of the leader: an unclean one is RECOVERING. The last ISR is not known, or
+leader epochs ran backwards: a lone leader in the ISR may be the last member that was in sync. To 1.0 a
+controller that allows unclean elections empties the ISR when the last member goes and warns of data
+loss when that same replica comes back; it has all that was committed. With eligible leader replicas the
+same replica, once it stopped uncleanly, is in neither set, and a controller elects it as the last known
+leader and calls that unclean: a warning, as nobody else was in sync after it.""",
+    ),
+    versions=("All. In ZooKeeper mode 1.1 to 3.9 print no line that says so; there it is derived from the ISR.",),
+    to_do=(
+        """\
+Set unclean.leader.election.enable=false where data matters more than availability, and read the
+finding on lost data. Where the controller's log tells that somebody asked for it, or the metadata log
+and the controller's settings show that it was false, a command forced the election (KIP-460), and the
+finding says so: no setting prevents that.""",
+    ),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -271,4 +275,11 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
     )
 
 
-RULE = Rule(ID, Severity.ERROR, "UNCLEAN ELECTION", judge, __doc__ or "")
+RULE = Rule(
+    id=ID,
+    severity=Severity.ERROR,
+    title="UNCLEAN ELECTION",
+    judge=judge,
+    summary="A replica from outside the ISR was elected leader.",
+    help=HELP,
+)

@@ -1,25 +1,4 @@
-"""A replica removed records that had not been committed.
-
-## What it finds
-A truncation whose removed records are in no log that is known to be committed: what only an old
-leader had.
-
-## Why it matters
-Kafka promises nothing for such records, but producers with acks=0 or acks=1 may have been told that
-they were written.
-
-## Evidence
-The same as for ``truncation-below-committed``.
-
-## Not a finding when
-A removed record was committed (the other rule reports it), or the cut removed nothing.
-
-## Versions
-All; normal after each failover of a leader under load.
-
-## What to do
-Nothing, unless producers with acks=1 rely on these records: use acks=all.
-"""
+"""A replica removed records that had not been committed."""
 
 from __future__ import annotations
 
@@ -28,8 +7,10 @@ from forensics.replay.committed import committed
 from forensics.replay.confidence import Bearers
 from forensics.replay.history import History, Truncation
 from forensics.replay.lineage import Range, size, subtract
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Finding,
+    Help,
     Judgement,
     Rule,
     Severity,
@@ -50,6 +31,24 @@ from forensics.rules.story import (
 from forensics.rules.wants import Want
 
 ID = "uncommitted-truncation"
+
+HELP = Help(
+    finds=(
+        """\
+A truncation whose removed records are in no log that is known to be committed: what only an old
+leader had.""",
+    ),
+    matters=(
+        """\
+Kafka promises nothing for such records, but producers with acks=0 or acks=1 may have been told that
+they were written.""",
+    ),
+    evidence=("The same as for ``truncation-below-committed``.",),
+    not_when=("A removed record was committed (the other rule reports it), or the cut removed nothing.",),
+    versions=("All; normal after each failover of a leader under load.",),
+    to_do=("Nothing, unless producers with acks=1 rely on these records: use acks=all.",),
+)
+"""What ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -99,9 +98,17 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
         before={"log_end_offset": truncation.end} if truncation.end_exact else {},
         after={"log_end_offset": truncation.target},
         uncertain=uncertain,
-        cause="acks1-failover",
+        cause=CauseId.ACKS1_FAILOVER,
         count=times_stated(history, truncation),
     )
 
 
-RULE = Rule(ID, Severity.INFO, "UNCOMMITTED TAIL CUT", judge, __doc__ or "", Bearers.ONE)
+RULE = Rule(
+    id=ID,
+    severity=Severity.INFO,
+    title="UNCOMMITTED TAIL CUT",
+    judge=judge,
+    summary="A replica removed records that had not been committed.",
+    help=HELP,
+    bearers=Bearers.ONE,
+)

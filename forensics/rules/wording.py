@@ -1,10 +1,11 @@
-"""Words for what rules conclude: the one place where a want becomes a sentence."""
+"""Words for what rules conclude: the one place where a want or a high watermark becomes a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from forensics.replay.history import HwSource, HwStatement
 from forensics.rules.finding import brokers_text, span_text
 from forensics.rules.wants import Artefact, Question, Want
 
@@ -201,6 +202,30 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
     }
 )
 """The sentence for each question, with the parts of ``_PARTS`` in braces."""
+
+
+STATED: Mapping[HwSource, str] = MappingProxyType(
+    {
+        HwSource.PRINTED: "printed",
+        HwSource.PRINTED_BY_LEADER: "printed by the leader",
+        HwSource.SAME_EPOCH: "stated in the same leader epoch",
+        HwSource.CHECKPOINT: "in the checkpoint file",
+        HwSource.LEFT_BEHIND: "in the checkpoint file of a directory left behind",
+        HwSource.READ_BACK: "with which it returned",
+        HwSource.ALONE_IN_ISR: "because the leader was alone in the ISR",
+        HwSource.STEPPED_DOWN: "when it gave way",
+    }
+)
+"""What states a high watermark; of one that an acknowledgement implies ``stated_text`` says more."""
+
+
+def stated_text(statement: HwStatement) -> str:
+    """A high watermark, and what states it."""
+    where = f" of leader epoch {statement.epoch}" if statement.epoch >= 0 else ""
+    if statement.how is HwSource.ACKNOWLEDGED:
+        last = statement.high_watermark - 1
+        return f"offset {last}{where} acknowledged to a producer with acks=all: the high watermark had passed it"
+    return f"high watermark {statement.high_watermark}{where}, {STATED[statement.how]}"
 
 
 def want_text(want: Want, partition: str, again: str | None = None) -> str:

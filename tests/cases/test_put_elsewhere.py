@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.stale_dirs import LEFT_BEHIND
+from forensics.replay.history import HwSource
 from tests.cases.test_recorded import LOSS, unpacked
 from tests.incident import wishes
 
@@ -50,5 +50,5 @@ def test_a_directory_of_another_topic_of_the_name_tells_nothing_of_this_one(
     disk = partition.history.disks[2]
     assert len(disk.stale) == 1
     assert bool(disk.left_by_this_topic()) == counts
-    assert any(statement.how == LEFT_BEHIND for statement in partition.history.statements) == counts
+    assert any(statement.how is HwSource.LEFT_BEHIND for statement in partition.history.statements) == counts
     assert partition.judgements["stale-directory"].findings

@@ -52,6 +52,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.replay.coverage import Span
+from forensics.replay.history import HwSource
 from forensics.result import Result
 from tests.covering import missing_within
 from tests.incident import wishes
@@ -405,7 +406,7 @@ def test_a_leader_alone_commits_from_3_7_on_where_min_insync_replicas_is_1(
     result = scan([str(tmp_path)])
     (partition,) = (p for p in result.partitions if p.history.name == "orders-1")
     assert partition.history.min_insync_replicas == int(least)
-    alone = [s.high_watermark for s in partition.history.statements if "alone in the ISR" in s.how]
+    alone = [s.high_watermark for s in partition.history.statements if s.how is HwSource.ALONE_IN_ISR]
     assert (84 in alone) == known
 
 

@@ -30,12 +30,27 @@ def test_a_rule_is_explained_in_six_parts(rule: Rule, run: Run) -> None:
     assert "\n" not in told[""]
 
 
+@pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
+def test_a_rule_explains_itself_in_values(rule: Rule) -> None:
+    assert rule.summary.endswith(".")
+    assert "\n" not in rule.summary
+    assert [part.value for part in rule.help.parts] == PARTS
+    for paragraphs in rule.help.parts.values():
+        assert paragraphs
+        for paragraph in paragraphs:
+            assert paragraph == paragraph.strip() != ""
+            assert "\n\n" not in paragraph
+            assert not paragraph.startswith("#")
+            assert paragraph.endswith(".")
+            assert paragraph.count("``") % 2 == 0
+
+
 def test_every_rule_is_listed_with_its_severity(run: Run) -> None:
     lines = run("rules").out.splitlines()
     assert [line.split()[0] for line in lines] == [rule.id for rule in RULES]
     for line, rule in zip(lines, RULES, strict=True):
         assert Severity(line.split()[1]) is rule.severity
-        assert line.endswith(parts_of(rule.doc)[""])
+        assert line.endswith(rule.summary)
 
 
 def test_an_unexplained_part_is_seen() -> None:

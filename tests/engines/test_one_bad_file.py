@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ def test_a_rule_that_fails_is_unknown_and_the_others_are_asked(
     def judge(_history: History, _case: Case) -> Judgement:
         raise ZeroDivisionError("made by a test")
 
-    rules = tuple(type(r)(r.id, r.severity, r.title, judge, r.doc) if r.id == "unclean-election" else r for r in RULES)
+    rules = tuple(replace(rule, judge=judge) if rule.id == "unclean-election" else rule for rule in RULES)
     monkeypatch.setattr("forensics.rules.RULES", rules)
     result = local.scan([str(sample_traces / "unclean-0.10.2.2")])
     assert f"{LOSS} proven" in rules_of(result)

@@ -37,6 +37,7 @@ PATTERNS = {
 
 EXCUSED = {
     ("forensics.reports.html.wording", "sentence"): "sets a full stop where there is none",
+    ("forensics.reports.html.wording", "in_code"): "sets a rule's own help in one line, and its code in another face",
     ("forensics.reports.html.figures", "escaped"): "escapes what plotly reads as HTML",
     ("forensics.reports.html.page", "_island"): "escapes what HTML reads in JSON",
     ("forensics.reports.redaction", "_quoted"): "leaves out a name at which a quoted line was cut",

@@ -20,6 +20,7 @@ from forensics.replay.history import (
     Epoch,
     Fork,
     History,
+    HwSource,
     HwStatement,
     Replica,
     Role,
@@ -85,7 +86,7 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
     history.role_spans = {1: [role_span(0)]}
     history.epochs = {0: Epoch(0, leader=2, start=0, leader_took_up=True)}
     history.epochs[1] = Epoch(1, leader=2, start=16, isr=[(frozenset(isr), LINE)], isr_elected=how, leader_took_up=True)
-    said = HwStatement(1, 0, Lineage(((0, 0),)), hw, False, "printed", None, (LINE,))
+    said = HwStatement(1, 0, Lineage(((0, 0),)), hw, False, HwSource.PRINTED, None, (LINE,))
     assert beyond_lines(history, said) == known
 
 
@@ -107,7 +108,7 @@ def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
     history.epochs[1] = Epoch(
         1, leader=leader, start=16, isr=[(frozenset(isr), LINE)], isr_elected=True, leader_took_up=True
     )
-    said = HwStatement(1, 0, Lineage(((0, 0),)), 30, False, "printed", None, (LINE,))
+    said = HwStatement(1, 0, Lineage(((0, 0),)), 30, False, HwSource.PRINTED, None, (LINE,))
     assert beyond_lines(history, said) == known
 
 
@@ -230,7 +231,7 @@ def test_records_that_the_leader_has_as_another_copy_has_them_are_not_lost(
         0: Epoch(0, leader=1, start=0, leader_took_up=True, lineage=old),
         2: Epoch(2, leader=3, start=43, leader_took_up=True, lineage=new),
     }
-    history.statements = [HwStatement(1, 0, old, 80, False, "with which it returned", None, (LINE,), True)]
+    history.statements = [HwStatement(1, 0, old, 80, False, HwSource.READ_BACK, None, (LINE,), True)]
     (loss,), unclear = losses(history)
     assert list(loss.ranges) == gone
     assert unclear == ([] if gone == [(43, 80)] else [(43, 50)])

@@ -6,7 +6,7 @@ import pytest
 
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.epoch_start import EpochStart, had_part, passed_over
-from forensics.replay.history import Epoch, History, Role
+from forensics.replay.history import Epoch, History, Role, TruncatesTo
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 from tests.covering import holed, whole
@@ -147,7 +147,9 @@ def test_an_epoch_that_began_nobody_knows_where_goes_on_from_what_its_leader_had
     had: tuple[tuple[int, int], ...], begins: int
 ) -> None:
     """Before 0.11 no line tells where a leader begins."""
-    history = History("orders", 0, protocol="hw", epochs={3: Epoch(3, leader=1, leader_took_up=True)})
+    history = History(
+        "orders", 0, protocol=TruncatesTo.HIGH_WATERMARK, epochs={3: Epoch(3, leader=1, leader_took_up=True)}
+    )
     leading = EpochStart(history, {1: []}, {}, {})
     leading.logs[1] = Lineage(had)
     role_span = RoleSpan(1, 3, 1, Role.LEADER, 1, start_low=16, end_low=16)

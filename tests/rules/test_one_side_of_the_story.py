@@ -12,7 +12,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.replay.coverage import Printed
 from forensics.replay.directory import Ref
-from forensics.replay.history import Epoch, Fork, History, Replica, Role, TruncationReason
+from forensics.replay.history import Epoch, Fork, History, Replica, Role, TruncatesTo, TruncationReason
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import RoleSpan, Step, StepKind, unknown_change
 from forensics.rules import READ_AS, RULES, unclean_election
@@ -315,7 +315,7 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
 ) -> None:
     """Broker 2 followed in leader epoch 1 and leads in epoch 3 with other records from offset 10 on."""
     ref, both = Ref(row=1), frozenset({1, 2})
-    history = History("orders", 0, protocol="hw", joins_below_epoch_start=Answer.YES)
+    history = History("orders", 0, protocol=TruncatesTo.HIGH_WATERMARK, joins_below_epoch_start=Answer.YES)
     history.replicas[2] = Replica(2)
     history.coverage = whole(1, 2, unnamed=() if named else (2,))
     leaders = {0: 2, 1: 1, 2: 1, 3: 2}

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from forensics.replay.history import Confidence, HwSource, HwStatement
+from forensics.replay.lineage import Lineage
 from forensics.result import Result
+from forensics.rules.causes import CAUSES, CauseId
 from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, from_offset, of
-from forensics.rules.wording import SENTENCES, names_partition, want_text
+from forensics.rules.wording import SENTENCES, STATED, names_partition, stated_text, want_text
 
 Scanned = Callable[[Path], Result]
 
@@ -24,6 +27,18 @@ CALLED = {
     Artefact.PARTITION_LOGGER: ("kafka.cluster.Partition", "server.log at TRACE"),
 }
 """Words for an artefact where a sentence does not use its name."""
+
+
+def test_every_source_of_a_high_watermark_has_words() -> None:
+    assert {*STATED} == {*HwSource} - {HwSource.ACKNOWLEDGED}
+    log = Lineage(((3, 0),))
+    for source in HwSource:
+        told = stated_text(HwStatement(1, 3, log, 50, Confidence.PROVEN, source, None, ()))
+        assert ("offset 49 of leader epoch 3" if source is HwSource.ACKNOWLEDGED else "high watermark 50") in told
+
+
+def test_every_cause_is_explained() -> None:
+    assert [cause.id for cause in CAUSES] == [*CauseId]
 
 
 def test_every_question_has_a_sentence() -> None:

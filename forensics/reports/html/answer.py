@@ -11,7 +11,7 @@ from forensics.reports.advice import FORKED, LOST, advisers, copies, each_first,
 from forensics.reports.html.wording import Namer, clock, namer, number, offsets, plain, plural, sentence
 from forensics.result import Partition, Result
 from forensics.rules import RULES
-from forensics.rules.causes import BY_ID, Cause
+from forensics.rules.causes import BY_ID, Cause, CauseId
 from forensics.rules.finding import Action, Finding, Severity, Verdict
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_text
@@ -311,7 +311,7 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
     every = sorted({r for f in of_head for r in f.offsets}) if head.rule == LOST else merged(of_head)
     # Two logs may have lost the same offsets, but two pairs that differ there differ at one place.
     count = sum(size(f.offsets) for f in of_head) if head.rule == LOST else size(every)
-    causes = [BY_ID[f.cause] for f in told if f.cause and f.cause != "unknown"]
+    causes = [BY_ID[f.cause] for f in told if f.cause is not None and f.cause is not CauseId.UNKNOWN]
     if not causes:
         causes = [BY_ID[cause] for cause in [next((f.cause for f in findings if f.cause), None)] if cause]
     return Card(

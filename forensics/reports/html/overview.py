@@ -10,11 +10,11 @@ from forensics import __version__
 from forensics.case import Case
 from forensics.case.coverage import coverage
 from forensics.case.producers import asked
-from forensics.reports.html.wording import human_bytes, micros, namer, number, plain, plural, shortener
+from forensics.reports.html.wording import human_bytes, in_code, micros, namer, number, plain, plural, shortener
 from forensics.reports.remarks import listed
 from forensics.result import Result
 from forensics.rules import RULES
-from forensics.rules.finding import Judgement, Severity, Verdict
+from forensics.rules.finding import Judgement, Rule, Severity, Verdict
 from parsers.schema import Kind
 
 MAPPED, WRITTEN, COVERED, LISTED, NOTED = 5_000, 60, 240, 400, 40
@@ -214,7 +214,7 @@ def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
             rule.title.capitalize(),
             result.changes.severities.get(rule.id, rule.severity).value,
             {letter: sum(row[place] == letter for row in letters) for letter in LETTERS},
-            passages(rule.doc),
+            passages(rule),
         )
         for place, rule in enumerate(asked)
     ]
@@ -225,20 +225,10 @@ def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
     return Map(tuple(columns), tuple(rows), len(result.partitions))
 
 
-def passages(doc: str) -> tuple[Passage, ...]:
-    r"""The text that explains a rule, by its headings.
-
-    >>> [passage.heading for passage in passages("What it is.\n\n## Evidence\nA ``.log``\nfile.")]
-    ['', 'Evidence']
-    """
-    found: dict[str, list[tuple[str, ...]]] = {}
-    heading = ""
-    for block in doc.strip().split("\n\n"):
-        first, _, rest = block.partition("\n")
-        if first.startswith("## "):
-            heading, block = first.removeprefix("## "), rest
-        found.setdefault(heading, []).append(tuple(" ".join(block.split()).split("``")))
-    return tuple(Passage(heading, tuple(paragraphs)) for heading, paragraphs in found.items())
+def passages(rule: Rule) -> tuple[Passage, ...]:
+    """What explains a rule: its summary, and each part under its heading."""
+    parts = [("", (rule.summary,)), *((part.value, told) for part, told in rule.help.parts.items())]
+    return tuple(Passage(heading, tuple(in_code(told) for told in paragraphs)) for heading, paragraphs in parts)
 
 
 def _letter(judgement: Judgement | None) -> str:

@@ -185,7 +185,7 @@ def _story(
         inferences=tuple(plain(text) for text in finding.inferences),
         ruled_out=tuple(plain(text) for text in finding.not_because),
         open=tuple(plain(text) for text in dict.fromkeys(doubts)),
-        cause=BY_ID.get(finding.cause or ""),
+        cause=BY_ID[finding.cause] if finding.cause is not None else None,
         unfolded=position < OPENED,
     )
 

@@ -111,6 +111,15 @@ def plain(text: str) -> str:
     return _INVISIBLE.sub(_visible, unicodedata.normalize("NFC", text))
 
 
+def in_code(text: str) -> tuple[str, ...]:
+    r"""A paragraph of a rule's help in one line, in pieces: every second is code.
+
+    >>> in_code("A ``.log``\nfile.")
+    ('A ', '.log', ' file.')
+    """
+    return tuple(" ".join(text.split()).split("``"))
+
+
 def _visible(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

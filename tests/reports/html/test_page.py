@@ -131,10 +131,11 @@ def test_every_rule_is_in_the_map_and_explained(results: Callable[[str], Result]
         assert f"<span>{rule.id}</span>" in page
     told = " ".join(re.sub(r"</?code>", "", page).split())
     for rule in RULES:
-        for block in rule.doc.strip().split("\n\n"):
-            heading, _, rest = block.partition("\n") if block.startswith("## ") else ("", "", block)
-            assert not heading or f"<dt>{heading[3:]}</dt>" in told
-            assert " ".join(rest.split()).replace("``", "") in told
+        assert rule.summary in told
+        for part, paragraphs in rule.help.parts.items():
+            assert f"<dt>{part}</dt>" in told
+            for paragraph in paragraphs:
+                assert " ".join(paragraph.split()).replace("``", "") in told
 
 
 def test_only_scripts_of_the_page_itself_may_run(results: Callable[[str], Result]) -> None:
