@@ -261,8 +261,16 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         unknown=Answer.OPEN,
         source="Partition, 2.4.0; up to 2.3 at TRACE",
     ),
+    # -- what comes with it -------------------------------------------------------------------------------------------
+    Behaviour(
+        name="ships_dump_log",
+        says="The release has a script kafka-dump-log.sh. Without it, kafka-run-class.sh runs the same class.",
+        releases=(Releases((2, 0), None),),
+        unknown=Answer.OPEN,
+        source="KAFKA-6615; kafka.tools.DumpLogSegments",
+    ),
 )
-"""Every behaviour that differs between releases and that replay knows."""
+"""Every behaviour that differs between releases and that replay knows, or advice depends on."""
 
 _NAMED: Mapping[str, Behaviour] = {row.name: row for row in BEHAVIOURS}
 
@@ -283,6 +291,7 @@ class Protocol:
     elects_from_elr: Answer = Answer.NO
     logs_leader_start: Answer = Answer.OPEN
     logs_isr_commits: Answer = Answer.OPEN
+    ships_dump_log: Answer = Answer.OPEN
     old_runs: frozenset[int] = field(default=frozenset())
     """Processes that did not truncate by epoch, whatever the broker did later."""
 

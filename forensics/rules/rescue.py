@@ -7,10 +7,12 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from forensics.case import Case
+from forensics.replay import protocol
 from forensics.replay.committed import Loss
 from forensics.replay.directory import StaleDir
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
+from forensics.replay.protocol import Answer
 from forensics.replay.stale_dirs import left_behind, reaching
 from forensics.rules.finding import Action, actions, brokers_text, span_text
 from forensics.rules.story import failed_directories, members
@@ -177,7 +179,6 @@ def _only(loss: Loss, unseen: tuple[int, ...], parts: tuple[int, ...]) -> str:
 
 def _dump(case: Case, broker: int) -> str:
     """What prints the records of a segment: old releases have no script of its own for it."""
-    facts = case.brokers.get(broker)
-    if facts is not None and facts.release is not None and facts.release < (2, 7):
+    if protocol.of(case.brokers.get(broker)).ships_dump_log is Answer.NO:
         return "kafka-run-class.sh kafka.tools.DumpLogSegments"
     return "kafka-dump-log.sh"

@@ -102,7 +102,12 @@ def test_a_copy_that_never_heard_of_the_new_leader_is_the_one_to_keep(incident: 
 
 
 @pytest.mark.parametrize(
-    ("release", "script"), [("2.8.2", "kafka-dump-log.sh"), ("1.1.1", "kafka-run-class.sh kafka.tools.DumpLogSegments")]
+    ("release", "script"),
+    [
+        ("2.8.2", "kafka-dump-log.sh"),
+        ("2.1.1", "kafka-dump-log.sh"),
+        ("1.1.1", "kafka-run-class.sh kafka.tools.DumpLogSegments"),
+    ],
 )
 def test_the_next_step_fits_the_release_and_a_path_with_blanks(release: str, script: str, tmp_path: Path) -> None:
     incident = Incident(tmp_path / "of monday")

@@ -70,6 +70,7 @@ EDGES: dict[str, dict[str, Answer]] = {
     "elects_from_elr": {"3.9.1": NO, "4.0.0": OPEN, "4.2.0": OPEN},  # the level of the feature is not read
     "logs_leader_start": {"0.10.2.2": NO, "0.11.0.0": YES, "4.2.0": YES},
     "logs_isr_commits": {"2.3.1": NO, "2.4.0": YES, "4.2.0": YES},
+    "ships_dump_log": {"1.1.1": NO, "2.0.0": YES, "4.2.0": YES},
 }
 """What a broker of a release does that states nothing else, at the edges of each row's ranges."""
 
@@ -130,7 +131,6 @@ def test_every_row_is_asked_but_those_that_say_they_are_not(repository: Path) ->
 
 COMPARE_RELEASES = {
     "forensics/replay/protocol.py": "the table",
-    "forensics/rules/rescue.py": "which script a release ships for the operator: nothing that its broker does",
 }
 
 
@@ -330,6 +330,7 @@ NOT_MODELLED = {
     "elects_from_elr": "the model has no eligible leader replicas",
     "logs_leader_start": "what is logged",
     "logs_isr_commits": "what is logged",
+    "ships_dump_log": "what an operator runs",
 }
 """Rows of which the model has no counterpart, and why."""
 
