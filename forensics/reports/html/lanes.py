@@ -10,6 +10,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.quotes import LONGEST, Place, places
 from forensics.replay.history import History, Replica
+from forensics.replay.isr import broker_set
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
 from forensics.reports.html.thinning import thin
@@ -432,7 +433,7 @@ def _members(frame: pl.DataFrame, brokers: list[int], drawn: Chart) -> dict[int,
     starts = [_ms(drawn, time) for time in stated.get_column("from").to_list()]
     spans: dict[int, list[tuple[int, int, bool]]] = {}
     for start, end, isr in zip(starts, [*starts[1:], drawn.length], stated.get_column("isr").to_list(), strict=False):
-        inside = {int(part) for part in isr.split(",") if part}
+        inside = broker_set(isr) or frozenset()
         for broker in brokers:
             known = spans.setdefault(broker, [])
             if known and known[-1][2] == (broker in inside):
