@@ -89,8 +89,9 @@ def clock(time: int, *, date: bool = False) -> str:
     >>> clock(1_795_233_996_540_000), clock(1_795_233_996_540_000, date=True)
     ('04:06:36.540', '2026-11-21 04:06:36.540')
     """
-    text = datetime.fromtimestamp(time / 1e6, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-    return text if date else text[11:]
+    moment = datetime.fromtimestamp(time / 1e6, UTC)
+    of_day = moment.time().isoformat("milliseconds")
+    return f"{moment.date().isoformat()} {of_day}" if date else of_day
 
 
 def micros(time: datetime | None) -> int | None:
