@@ -22,6 +22,9 @@ earlier or later, and the other is not there. All of them stand in one table,
 replay meets a contradiction that missing lines would explain, it lowers the coverage of that replica and starts again
 (``forensics.replay.reconstruct``). So conclusions do not depend on the order in which contradictions are found.
 
+A doubt is less than an omission: lines may be missing, and nothing proves it. It lowers no coverage. Whoever has one
+asks the coverage first and then concludes less about that one epoch (``epoch_start``, ``elections``).
+
 A trace may claim that it states each change of some replicas. Inside that claim an absent line is proof, whatever
 Kafka would have printed besides, so no omission counts for such a replica.
 
