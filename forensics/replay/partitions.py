@@ -277,8 +277,8 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     heard = pl.col("kind").is_in([k.value for k in _EPOCH_KINDS]) & pl.col("leader_epoch").is_not_null()
     # A controller that makes a partition new says so before it elects a leader (NonExistentPartition to NewPartition).
     new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
-    # So does whoever takes the request for a new topic.
-    new = new | (pl.col("kind") == Kind.PARTITION_REQUESTED.value)
+    # So does whoever takes the request for a new topic, if nobody refuses it.
+    new = new | ((pl.col("kind") == Kind.PARTITION_REQUESTED.value) & _is_carried_out(place))
     gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.TOPIC_REMOVED.value]) | (pl.col("leader") == -2) | new
     gone = gone | (pl.col("detail") == Transition.DELETED.value)
     rows = rows.with_columns(
@@ -315,6 +315,22 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     else:
         rows = rows.with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
     return rows.drop("_mark", "_id", "_after_deletion", "_id_before", "_begins")
+
+
+def _is_carried_out(place: list[str]) -> pl.Expr:
+    """Whether a broker made its log after it had asked for a new topic, and not for a role it had been given before.
+
+    A topic may exist already: of two brokers that create ``__consumer_offsets`` at once, ZooKeeper refuses one.
+    That broker has printed "Topic creation" before (AdminZkClient.writeTopicPartitionAssignment, 2.0).
+    """
+    kind = pl.col("kind")
+    role = kind.is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])
+    asked = kind == Kind.PARTITION_REQUESTED.value
+    made = pl.when(kind == Kind.LOG_CREATED.value).then(True).when(role | asked).then(False).otherwise(None)
+    given = pl.when(kind == Kind.LEADER_AND_ISR.value).then(True).when(role).then(False).otherwise(None)
+    made_next = made.backward_fill().shift(-1).over(place).fill_null(False)
+    given_last = given.forward_fill().shift(1).over(place).fill_null(False)
+    return made_next & ~given_last
 
 
 def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from forensics.replay.partitions import incarnations
+from forensics.replay.partitions import REQUESTED, incarnations
 from parsers.schema import Kind
 
 ROWS = {
@@ -30,7 +30,10 @@ def told(rows: list[Told], *ids: str | None, broker: int = 1) -> list[dict[str, 
     of = {"topic": "orders", "partition": 0, "broker": broker}
     named = ids or (None,) * len(rows)
     return [
-        blank | of | {"kind": kind.value, "message": kind.value, "leader_epoch": epoch, "topic_id": name, "time": time}
+        blank
+        | of
+        | {"kind": kind.value, "leader_epoch": epoch, "topic_id": name, "time": time}
+        | {"message": REQUESTED if (kind, epoch) == MADE else kind.value}
         for time, ((kind, epoch), name) in enumerate(zip(rows, named, strict=True))
     ]
 
@@ -53,7 +56,7 @@ def followed(epoch: int) -> Told:
 
 DELETED: Told = (Kind.LOG_DELETED, None)
 CREATED: Told = (Kind.LOG_CREATED, None)
-MADE: Told = (Kind.PARTITION_CREATED, None)  # whoever creates the topic says so
+MADE: Told = (Kind.PARTITION_CREATED, None)  # whoever is asked for the topic says so, before ZooKeeper has it
 
 
 @pytest.mark.parametrize(
@@ -70,6 +73,11 @@ MADE: Told = (Kind.PARTITION_CREATED, None)  # whoever creates the topic says so
         # Its deletion is not told, but that it is created again.
         ([asked(0), led(0), MADE, CREATED, asked(0), led(0)], [1, 1, 0, 0, 0, 0]),
         ([MADE, CREATED, asked(0), led(0), MADE, CREATED, asked(0), led(0)], [1, 1, 1, 1, 0, 0, 0, 0]),
+        ([asked(0), led(0), MADE, asked(0), CREATED, led(0)], [1, 1, 0, 0, 0, 0]),
+        # ZooKeeper has the topic already, as another broker was asked for it too: there is one topic.
+        ([asked(0), MADE, followed(0)], [0, 0, 0]),
+        ([asked(0), MADE, CREATED, followed(0)], [0, 0, 0, 0]),
+        ([asked(0), followed(0), MADE, (Kind.METADATA_CACHED, 0)], [0, 0, 0, 0]),
         # A wiped disk, or a replica on another broker: a log is made anew, and the topic is the same.
         ([asked(0), led(0), CREATED, asked(0), led(0)], [0, 0, 0, 0, 0]),
         ([asked(4), CREATED, followed(4)], [0, 0, 0]),
