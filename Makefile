@@ -10,7 +10,7 @@ UV ?= $(shell command -v uv 2>/dev/null)
 JOBS ?= 2
 # More arguments for pytest: make test ARGS="-k segment"; for the benchmarks too: make same ARGS=--quick.
 ARGS ?=
-# The revision that `make same` compares with; without it, where this branch left main.
+# The revision that `make same` compares with, without it where this branch left main; `make bench` compares if it is given.
 BASE ?=
 
 BIN := $(VENV)/bin
@@ -64,8 +64,8 @@ format: setup ## put imports and layout in order
 types: setup ## check types
 	@$(BIN)/mypy
 
-bench: setup ## time a scan of generated evidence
-	@$(PY) -m benchmarks.scan $(ARGS)
+bench: setup ## time a scan of generated evidence (BASE=REV: the judging, beside that of another revision)
+	@$(PY) -m benchmarks.scan $(if $(BASE),--base $(BASE)) $(ARGS)
 
 accuracy: setup ## compare verdicts with what is known of recorded clusters
 	@$(PY) -m benchmarks.accuracy $(ARGS)

@@ -5,18 +5,25 @@ Two measurements on real broker logs, multiplied:
 * whole scan of default-level logs against ``grep -cE`` of the same phrases on the same files;
 * observations per second on replication-level logs, and the peak memory of the process.
 
-    python -m benchmarks.scan [EVIDENCE]
+With ``--base REV`` the working tree and another revision judge the same generated evidence instead, in turn.
+
+    python -m benchmarks.scan [--base REV] [EVIDENCE]
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+
+from benchmarks import versions
+from benchmarks.same.sides import NoSuchRevision, base
 
 ROOT = Path(__file__).resolve().parent.parent
 EVIDENCE = ROOT.parent / "shared" / "evidence"
@@ -24,6 +31,9 @@ DEFAULT_CASE = "unclean-3.9.1"
 TRACE_CASE = "rolling-3.9.1-replication"
 TARGET_BYTES = 300_000_000
 TRACE_COPIES = 120
+COMPARED_BYTES = 4_000_000
+COMPARED_COPIES = 10
+"""Two versions read and judge this five times each in about two minutes."""
 RUNS = 3
 
 
@@ -109,32 +119,67 @@ print(json.dumps({"observations": case.observations.height, "partitions": len(fo
 """
 
 
-def main() -> int:
+def arguments(given: Sequence[str] | None) -> argparse.Namespace:
+    """What was asked for."""
+    parser = argparse.ArgumentParser("make bench", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("evidence", type=Path, nargs="?", default=EVIDENCE, help="folder of recorded clusters")
+    parser.add_argument("--base", metavar="REV", help="measure the judging of this revision beside the working tree's")
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str] | None = None) -> int:
     """Print the ratios."""
-    evidence = Path(sys.argv[1]) if len(sys.argv) > 1 else EVIDENCE
+    options = arguments(given)
+    try:
+        commit = base(options.base) if options.base else ""
+    except NoSuchRevision as error:
+        print(f"make bench: {error}", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        if commit:
+            against_base(commit, options.evidence, Path(folder))
+        else:
+            against_grep(options.evidence, Path(folder))
+    return 0
+
+
+def against_base(commit: str, evidence: Path, folder: Path) -> None:
+    """Print how long the working tree and another revision take to judge a partition."""
+    default, traces = folder / "default", folder / "traces"
+    size = multiply(evidence / DEFAULT_CASE, default, COMPARED_BYTES)
+    lines = repeat(evidence / TRACE_CASE, traces, COMPARED_COPIES)
+    versions.compare(
+        commit,
+        {
+            f"default-level logs of {DEFAULT_CASE}, {size / 1e6:,.0f} MB": default,
+            f"replication-level logs of {TRACE_CASE}, {lines:,} lines": traces,
+        },
+    )
+
+
+def against_grep(evidence: Path, folder: Path) -> None:
+    """Print how long a scan takes, beside ``grep``, and how much memory."""
     from parsers.messages import MESSAGES
 
     phrases = "|".join(re.escape(literal) for message in MESSAGES for literal in message.literals)
-    with tempfile.TemporaryDirectory() as folder:
-        big = Path(folder) / "default"
-        size = multiply(evidence / DEFAULT_CASE, big, TARGET_BYTES)
-        files = [str(path) for path in sorted(big.rglob("*.log"))]
-        (Path(folder) / "phrases").write_text("\n".join(phrases.split("|")))
-        print(f"default-level logs: {size / 1e6:,.0f} MB in {len(files)} files, {len(phrases.split('|'))} phrases")
-        ratios = []
-        for _ in range(RUNS):
-            grep, _ = timed(["grep", "-cE", phrases, *files])
-            scan, _ = timed([sys.executable, "-m", "forensics", "scan", str(big), "-o", f"{folder}/out.txt"])
-            ratios.append(scan / grep)
-            print(f"  grep -cE {grep:6.2f} s   forensics scan {scan:6.2f} s   ratio {scan / grep:5.1f}")
-        print(f"  ratio, median of {RUNS}: {sorted(ratios)[RUNS // 2]:.1f}")
-        traces = Path(folder) / "traces"
-        lines = repeat(evidence / TRACE_CASE, traces, TRACE_COPIES)
-        for _ in range(RUNS):
-            _, out = timed([sys.executable, "-c", _CHILD, str(traces)])
-            print(f"replication-level logs, {lines:,} lines: {out.strip()}")
+    big = folder / "default"
+    size = multiply(evidence / DEFAULT_CASE, big, TARGET_BYTES)
+    files = [str(path) for path in sorted(big.rglob("*.log"))]
+    (folder / "phrases").write_text("\n".join(phrases.split("|")))
+    print(f"default-level logs: {size / 1e6:,.0f} MB in {len(files)} files, {len(phrases.split('|'))} phrases")
+    ratios = []
+    for _ in range(RUNS):
+        grep, _ = timed(["grep", "-cE", phrases, *files])
+        scan, _ = timed([sys.executable, "-m", "forensics", "scan", str(big), "-o", f"{folder}/out.txt"])
+        ratios.append(scan / grep)
+        print(f"  grep -cE {grep:6.2f} s   forensics scan {scan:6.2f} s   ratio {scan / grep:5.1f}")
+    print(f"  ratio, median of {RUNS}: {sorted(ratios)[RUNS // 2]:.1f}")
+    traces = folder / "traces"
+    lines = repeat(evidence / TRACE_CASE, traces, TRACE_COPIES)
+    for _ in range(RUNS):
+        _, out = timed([sys.executable, "-c", _CHILD, str(traces)])
+        print(f"replication-level logs, {lines:,} lines: {out.strip()}")
     print(f"peak memory of the largest child: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:,.0f} MB")
-    return 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ their own, on the same selections of evidence:
 * ``corpus`` finds the recorded clusters; ``cuts`` takes parts of their evidence away; ``runs`` draws runs of the model;
 * ``side`` runs in a worker process and is the only module that calls ``forensics`` and ``parsers``;
 * ``sides`` copies the two versions, starts the workers and keeps what they answered;
-* ``differences`` compares the answers; ``__main__`` prints them.
+* ``differences`` compares the answers; ``accepted`` reads ``accepted.toml``, the list of differences that are right;
+  ``__main__`` prints the others.
 
 Cuts are chosen from paths, line numbers and raw text alone, so both versions get the same bytes.
 """

@@ -1,8 +1,8 @@
 """Compare all verdicts and findings of the working tree with those of another revision.
 
-    python -m benchmarks.same [--base REV] [--quick] [--only GLOB] [--allow FILE]
+    python -m benchmarks.same [--base REV] [--quick] [--only GLOB] [--accepted FILE]
 
-Exit code 0: no difference but for those that are allowed; 1: some; 2: it could not be done.
+Exit code 0: no difference but for those that are listed as right; 1: some; 2: it could not be done.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
 from benchmarks.same import side, sides
+from benchmarks.same.accepted import LIST, Accepted, accepted
 from benchmarks.same.corpus import ROOT, recorded
-from benchmarks.same.differences import Report, Row, allowed, rows
+from benchmarks.same.differences import Report, Row, rows
 from benchmarks.same.runs import Batch, batches
 
 WIDEST = 400
@@ -36,7 +38,9 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="every case, a few cuts of each, 400 runs of the model")
     parser.add_argument("--only", metavar="GLOB", action="append", help="only cases and batches whose name matches")
     parser.add_argument("--runs", type=int, metavar="N", help="runs of the model (default: 10,000, quick 400)")
-    parser.add_argument("--allow", type=Path, metavar="FILE", help="TOML file of differences that are justified")
+    parser.add_argument(
+        "--accepted", type=Path, metavar="FILE", default=LIST, help="list of differences that are right"
+    )
     parser.add_argument("--rows", type=int, default=60, metavar="N", help="differences to print (default: 60)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)")
     parser.add_argument("--fresh", action="store_true", help="judge anew what was judged before: both versions")
@@ -105,8 +109,12 @@ def tell(report: Report, limit: int) -> None:
         )
     if len(entries) > limit:
         print(f"… and {len(entries) - limit:,} more: --rows {len(entries)} shows all")
-    for why, count in report.justified.items():
-        print(f"allowed: {count:,} × {why}" + ("" if count else " (no difference fits: remove it)"))
+
+
+def tell_accepted(listed: Sequence[Accepted], report: Report) -> None:
+    """Prints each entry of the list with how often it was met, in one line each, and those that nothing fits last."""
+    for one, count in sorted(zip(listed, report.taken, strict=True), key=lambda pair: -pair[1]):
+        print(f"accepted: {f'{count:,} ×' if count else 'NOTHING FITS'} {one.why} [{one.test}]")
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -115,8 +123,9 @@ def main(given: Sequence[str] | None = None) -> int:
     begin = time.monotonic()
     progress = _progress(begin)
     try:
-        report = Report(allowed(options.allow) if options.allow else ())
         revision = sides.base(options.base)
+        listed = accepted(options.accepted, partial(sides.is_part_of, revision))
+        report = Report(listed)
     except (sides.NoSuchRevision, ValueError, OSError) as error:
         print(f"make same: {error}", file=sys.stderr)
         return 2
@@ -137,10 +146,12 @@ def main(given: Sequence[str] | None = None) -> int:
         progress("")
         count = compare([unit.name for unit in chosen], old, new, report, log)
     tell(report, options.rows)
+    tell_accepted(listed, report)
     print(
         f"{count:,} selections of {len(chosen):,} cases and batches compared with {revision[:10]}, "
         f"{report.differing:,} differ ({len(report.found):,} differences) in {time.monotonic() - begin:.0f} s"
-        + (f"; each stands in {log}" if report.differing else "")
+        + (f"; each is in {log}" if report.differing else "")
+        + (f"; {sum(report.taken):,} differences more are accepted" if listed else "")
     )
     return 1 if report.differing else 0
 

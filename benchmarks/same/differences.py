@@ -5,12 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 Document = dict[str, Any]
 Key = tuple[Any, ...]
@@ -85,6 +82,11 @@ class Row:
     where: str = ""
 
     @property
+    def partition(self) -> str:
+        """The partition alone."""
+        return _FINGERPRINT.sub("", self.where)
+
+    @property
     def key(self) -> tuple[str, ...]:
         """What it has in common with the same difference elsewhere: the words that changed, without numbers."""
         old, new = _changed(self.old.split(), self.new.split()) if self.old and self.new else (self.old, self.new)
@@ -98,6 +100,7 @@ def _changed(old: list[str], new: list[str]) -> tuple[str, str]:
     return " … ".join(" ".join(one) for one, _ in changed), " … ".join(" ".join(other) for _, other in changed)
 
 
+_FINGERPRINT = re.compile(r" [0-9a-f]{16}$")
 _NUMBER = re.compile(r"[0-9a-f]{16,64}|[A-Za-z0-9_-]{22}(?![\w-])|[0-9]+")
 
 
@@ -245,37 +248,11 @@ class Difference:
     units: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """A listed difference with its reason. Patterns are those of file names; what is not given is not looked at.
+class Listed(Protocol):
+    """An entry of a list of differences that are right."""
 
-    Attributes:
-        why: the reason.
-        patterns: by what they are of: ``unit``, ``cut``, ``rule``, ``what``, ``old``, ``new``.
-    """
-
-    why: str
-    patterns: tuple[tuple[str, str], ...]
-
-    def fits(self, row: Row, unit: str, cut: str) -> bool:
-        """Whether a difference is of those it speaks of."""
-        values = {"unit": unit, "cut": cut, "rule": row.rule, "what": row.what, "old": row.old, "new": row.new}
-        return all(fnmatchcase(values[name], pattern) for name, pattern in self.patterns)
-
-
-def allowed(path: Path) -> list[Allowed]:
-    """The differences that a file lists: TOML, a table ``[[difference]]`` each, with ``why`` and patterns.
-
-    Raises:
-        ValueError: a table has no reason, no pattern or an unknown key.
-    """
-    found = []
-    for table in tomllib.loads(path.read_text())["difference"]:
-        why = table.pop("why", "")
-        if not why or not table or set(table) - {"unit", "cut", "rule", "what", "old", "new"}:
-            raise ValueError(f"{path}: a difference needs `why` and patterns of unit, cut, rule, what, old or new")
-        found.append(Allowed(why, tuple(table.items())))
-    return found
+    def fits(self, row: Row, unit: str, cut: str, beside: Sequence[Row]) -> bool:
+        """Whether a difference is of those the entry speaks of."""
 
 
 @dataclass(slots=True)
@@ -283,30 +260,24 @@ class Report:
     """All differences.
 
     Attributes:
-        listed: the ones that are allowed.
-        found: by what they have in common.
-        differing: selections that differ otherwise than is allowed.
-        justified: by reason, how many rows it took.
+        listed: the ones that are right.
+        found: the others, by what they have in common.
+        differing: selections that differ otherwise than is listed.
+        taken: how many rows each entry of the list took.
     """
 
-    listed: Sequence[Allowed] = ()
+    listed: Sequence[Listed] = ()
     found: dict[Key, Difference] = field(default_factory=dict)
     differing: int = 0
-    justified: dict[str, int] = field(default_factory=dict)
+    taken: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Every reason is counted, also one that nothing fits."""
-        self.justified = {one.why: 0 for one in self.listed}
+        """Every entry is counted, also one that nothing fits."""
+        self.taken = [0] * len(self.listed)
 
     def add(self, unit: str, cut: str, differences: Sequence[Row]) -> list[Row]:
-        """Takes in the differences of one selection; gives those that are not allowed."""
-        open_ones = []
-        for row in differences:
-            reason = next((one.why for one in self.listed if one.fits(row, unit, cut)), None)
-            if reason is None:
-                open_ones.append(row)
-            else:
-                self.justified[reason] += 1
+        """Takes in the differences of one selection; gives those that are not listed."""
+        open_ones = [row for row in differences if not self._takes(row, unit, cut, differences)]
         for key in dict.fromkeys(row.key for row in open_ones):
             row = next(row for row in open_ones if row.key == key)
             entry = self.found.setdefault(key, Difference(row, f"{unit}: {cut}"))
@@ -314,3 +285,11 @@ class Report:
             entry.units.add(unit)
         self.differing += bool(open_ones)
         return open_ones
+
+    def _takes(self, row: Row, unit: str, cut: str, beside: Sequence[Row]) -> bool:
+        """Counts the first entry that a difference fits."""
+        for number, one in enumerate(self.listed):
+            if one.fits(row, unit, cut, beside):
+                self.taken[number] += 1
+                return True
+        return False

@@ -56,6 +56,15 @@ def base(revision: str | None) -> str:
     return git("merge-base", "HEAD", "main")
 
 
+def is_part_of(revision: str, later: str) -> bool:
+    """Whether a revision is a later one or an ancestor of it.
+
+    Raises:
+        NoSuchRevision: git does not know one of them.
+    """
+    return git("merge-base", revision, base(later)) == base(revision)
+
+
 @dataclass(frozen=True, slots=True)
 class Side:
     """One version of the code.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,13 +13,15 @@ from typing import Any
 import pytest
 
 from benchmarks.same import sides
-from benchmarks.same.__main__ import main
+from benchmarks.same.__main__ import main, tell_accepted
+from benchmarks.same.accepted import LIST, Accepted, accepted
 from benchmarks.same.corpus import ROOT, Files, recorded
 from benchmarks.same.cuts import AT_RANDOM, WHOLE, Cut, Evidence, planned
-from benchmarks.same.differences import Allowed, Renamed, Report, Row, allowed, rows
+from benchmarks.same.differences import Renamed, Report, Row, rows
 from benchmarks.same.runs import KINDS, PROTOCOLS, batches
 from forensics.engines.local import scan
 from forensics.model.protocol import EVERY
+from forensics.replay.omissions import OMISSIONS
 from forensics.reports import json_report
 
 LOST = "kip101-0.10.2.2"
@@ -183,32 +187,150 @@ def test_a_wording_that_changes_in_many_sentences_is_one_difference() -> None:
     assert [one.selections for one in report.found.values()] == [3]
 
 
-def test_what_is_allowed_is_counted_apart(tmp_path: Path) -> None:
-    listed = tmp_path / "allowed.toml"
-    listed.write_text('[[difference]]\nwhy = "a log is whole now"\nrule = "leo-*"\nwhat = "verdict"\n')
-    report = Report(allowed(listed))
-    verdict = Row("leo-regression", "verdict", "unknown", "clean")
+# -- differences that are right ----------------------------------------------------------------------------------------
+
+WHY = 'why = "a log is whole now"\ntest = "tests/a.py::test_b"\nbase = "d17effd"\n'
+
+
+def entries(room: Path, *texts: str) -> list[Accepted]:
+    """A list of entries with a reason, a test and a base each."""
+    listed = room / "accepted.toml"
+    listed.write_text("".join(f"[[difference]]\n{WHY}{text}\n" for text in texts))
+    return accepted(listed)
+
+
+def test_what_is_listed_is_counted_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listed = entries(
+        tmp_path,
+        'rule = "leo-*"\nwhat = "verdict"\nold = "unknown"\nnew = "clean"',
+        'rule = "leo-*"\nwhat = "verdict"\nold = "violated"',
+    )
+    report = Report(listed)
+    verdict = Row("leo-regression", "verdict", "unknown", "clean", "orders-0")
     assert report.add("data/a", "whole", [verdict]) == []
-    assert (report.differing, report.justified) == (0, {"a log is whole now": 1})
-    other = Row("leo-regression", "summary", "", "clean")
+    assert (report.differing, report.taken) == (0, [1, 0])
+    other = Row("leo-regression", "summary", "unknown", "clean", "orders-0")
     assert report.add("data/a", "whole", [verdict, other]) == [other]
-    assert (report.differing, report.justified) == (1, {"a log is whole now": 2})
+    assert (report.differing, report.taken) == (1, [2, 0])
+    tell_accepted(listed, report)
+    assert capsys.readouterr().out.splitlines() == [
+        "accepted: 2 × a log is whole now [tests/a.py::test_b]",
+        "accepted: NOTHING FITS a log is whole now [tests/a.py::test_b]",
+    ]
 
 
-@pytest.mark.parametrize("table", ['why = "so"', 'rule = "leo-regression"', 'why = "so"\nrules = "leo-regression"'])
-def test_what_is_allowed_has_a_reason_and_a_pattern(tmp_path: Path, table: str) -> None:
-    listed = tmp_path / "allowed.toml"
+CLEAN_TO_UNKNOWN = Row("leo-regression", "verdict", "clean", "unknown", "orders-0")
+
+
+@pytest.mark.parametrize(
+    "near",
+    [
+        {"rule": "hw-regression"},
+        {"what": "summary"},
+        {"old": "violated"},
+        {"new": "violated"},
+        {"where": "orders-1"},
+    ],
+    ids=lambda near: next(iter(near)),
+)
+def test_one_pattern_that_does_not_fit_is_enough(tmp_path: Path, near: dict[str, str]) -> None:
+    text = 'rule = "leo-*"\nwhat = "verdict"\nold = ["clean", "no*"]\nnew = "unknown"\npartition = "orders-0"'
+    (one,) = entries(tmp_path, text)
+    assert one.fits(CLEAN_TO_UNKNOWN, "data/a", "whole", [])
+    assert not one.fits(replace(CLEAN_TO_UNKNOWN, **near), "data/a", "whole", [])
+
+
+def test_a_pattern_may_name_the_case(tmp_path: Path) -> None:
+    text = 'unit = "data/a*"\ncut = "without logs *"\nrule = "leo-regression"\nwhat = "verdict"\nnew = "unknown"'
+    (one,) = entries(tmp_path, text)
+    assert one.fits(CLEAN_TO_UNKNOWN, "data/a-1.0", "without logs of broker-1", [])
+    assert not one.fits(CLEAN_TO_UNKNOWN, "data/b-1.0", "without logs of broker-1", [])
+    assert not one.fits(CLEAN_TO_UNKNOWN, "data/a-1.0", "whole", [])
+
+
+def test_brackets_in_a_pattern_stand_for_themselves(tmp_path: Path) -> None:
+    (one,) = entries(tmp_path, 'rule = "r"\nwhat = "replicas[].lineage[][]"\nnew = "[5*, 80) lost"')
+    row = Row("r", "replicas[].lineage[][]", "", "[50, 80) lost", "orders-0")
+    assert one.fits(row, "data/a", "whole", [])
+    assert not one.fits(replace(row, new="50, 80) lost"), "data/a", "whole", [])
+
+
+def test_a_difference_may_count_only_beside_another(tmp_path: Path) -> None:
+    text = 'rule = "leo-*"\nwhat = "verdict"\nold = "clean"\nwith = { what = "missing[]", new = "the log of *" }'
+    (one,) = entries(tmp_path, text)
+    lacks = Row("leo-regression", "missing[]", "", "the log of broker 2", "orders-0")
+    assert one.fits(CLEAN_TO_UNKNOWN, "data/a", "whole", [CLEAN_TO_UNKNOWN, lacks])
+    for other in (
+        replace(lacks, new="data of broker 2"),
+        replace(lacks, where="orders-1"),
+        replace(lacks, rule="hw-regression"),
+    ):
+        assert not one.fits(CLEAN_TO_UNKNOWN, "data/a", "whole", [CLEAN_TO_UNKNOWN, other])
+
+
+def test_a_finding_is_of_the_partition_of_its_verdict(tmp_path: Path) -> None:
+    text = 'rule = "r"\nwhat = "verdict"\nwith = { what = "severity", old = "error", new = "warning" }'
+    (one,) = entries(tmp_path, text)
+    milder = Row("r", "severity", "error", "warning", "orders-0 (life 1) c08d8dfcbef470c7")
+    verdict = Row("r", "verdict", "violated", "unknown", "orders-0 (life 1)")
+    assert one.fits(verdict, "data/a", "whole", [milder])
+    assert not one.fits(replace(verdict, where="orders-0"), "data/a", "whole", [milder])
+
+
+def test_a_text_that_is_worded_otherwise_keeps_its_numbers(tmp_path: Path) -> None:
+    (one,) = entries(tmp_path, r"""reworded = [['in leader epoch (\d+)', 'in epoch \1'], ['gone', 'lost, gone']]""")
+    old = "offsets 50 to 79 are gone in leader epoch 7; gone"
+    row = Row("r", "summary", old, "offsets 50 to 79 are lost, gone in epoch 7; lost, gone", "orders-0")
+    assert one.fits(row, "data/a", "whole", [])
+    for new in (row.new.replace("epoch 7", "epoch 8"), row.new.replace("; lost, gone", "; gone"), old):
+        assert not one.fits(replace(row, new=new), "data/a", "whole", [])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        'why = "so"\ntest = "t"\nrule = "r"\nwhat = "verdict"\nnew = "clean"',
+        'why = "so"\nbase = "d17effd"\nrule = "r"\nwhat = "verdict"\nnew = "clean"',
+        'test = "t"\nbase = "d17effd"\nrule = "r"\nwhat = "verdict"\nnew = "clean"',
+        f'{WHY}rule = "r"\nwhat = "verdict"',
+        f'{WHY}rule = "r"\nnew = "clean"',
+        f'{WHY}what = "verdict"\nnew = "clean"',
+        f'{WHY}rule = "r"\nwhat = "*"\nnew = "clean"',
+        f'{WHY}rule = "r"\nwhat = "verdict"\nverdict = "clean"',
+        f"{WHY}reworded = [['(', '']]",
+        f"{WHY}reworded = [['a*', '']]",
+    ],
+    ids=["base", "test", "why", "old or new", "what", "rule", "everything", "unknown key", "expression", "nothing"],
+)
+def test_an_entry_that_lacks_something_is_refused(tmp_path: Path, table: str) -> None:
+    listed = tmp_path / "accepted.toml"
     listed.write_text(f"[[difference]]\n{table}\n")
-    with pytest.raises(ValueError, match="needs `why` and patterns"):
-        allowed(listed)
+    with pytest.raises(ValueError, match=re.escape(str(listed))):
+        accepted(listed)
 
 
-def test_a_pattern_may_name_the_case() -> None:
-    one = Allowed("so", (("unit", "data/a*"), ("cut", "without logs *")))
-    row = Row("r", "verdict", "clean", "unknown")
-    assert one.fits(row, "data/a-1.0", "without logs of broker-1")
-    assert not one.fits(row, "data/b-1.0", "without logs of broker-1")
-    assert not one.fits(row, "data/a-1.0", "whole")
+def test_an_entry_counts_where_its_base_or_an_ancestor_is_compared_with() -> None:
+    newest, former = sides.git("rev-parse", "HEAD"), sides.git("rev-parse", "HEAD~1")
+    assert sides.is_part_of(former, newest)
+    assert sides.is_part_of(newest, newest)
+    assert not sides.is_part_of(newest, former)
+
+
+def test_missing_lines_are_worded_as_the_list_says() -> None:
+    (entry,) = (one for one in accepted(LIST) if one.test.endswith("test_missing_lines_are_worded_as_the_list_says"))
+    said = {re.sub(r"\{\w+\}", "{}", omission.says) for omission in OMISSIONS}
+    said |= {
+        text.replace("it {} in epoch", f"it {role} in epoch") for text in said for role in ("led", "was in the ISR")
+    }
+    assert {re.sub(r"\\\d", "{}", words) for _, words in entry.reworded} <= said
+
+
+def test_the_list_names_tests_that_are_there() -> None:
+    for one in accepted(LIST):
+        place, *names = one.test.split("::")
+        text = (ROOT / place).read_text()
+        for name in names:
+            assert re.search(rf"^\s*(?:def|class) {re.escape(name.partition('[')[0])}\b", text, re.MULTILINE), one.test
 
 
 # -- selections --------------------------------------------------------------------------------------------------------
