@@ -276,7 +276,7 @@ class Reader(Watermarks):
             self._as_before()
             before = LogBefore.REPLACED if self._had_log(anew=anew) else None
             self._step(StepKind.CREATED, 0, event, "a new, empty log", before=before)
-        if now.start_end is None or (first_step and self._loaded_before(event)):
+        if now.start_end is None or (first_step and not anew and self._loaded_before(event)):
             now.start_end, now.start_ref, now.start_low, now.end_low = 0, self.end_ref, 0, 0
         self.growing = now.role is Role.LEADER and now.epoch >= 0
 

@@ -394,6 +394,21 @@ def test_what_was_cut_before_a_restart_within_an_epoch_is_no_shorter_log() -> No
     assert {f.offsets for f in found if (f.rule, f.partition) == (LOSS, 1)} == {((57, 99),), ((21, 57),), ((57, 84),)}
 
 
+def test_a_log_that_is_made_anew_leaves_the_role_before_where_it_began() -> None:
+    """Broker 1 led epoch 2 from offset 29, was killed and wiped, and led epoch 4 from 0: that one lacks the records."""
+    (partition,) = (
+        one for one in scan([str(DATA / "chaos108-4.0.0.tar.xz")]).partitions if one.history.name == "orders-0"
+    )
+    assert {epoch: one.start for epoch, one in partition.history.epochs.items() if one.leader == 1} == {
+        0: 0,
+        2: 29,
+        4: 0,
+        6: 61,
+    }
+    (lost,) = partition.judgements[LOSS].findings
+    assert "leader 1 began epoch 4 at offset 0" in lost.summary
+
+
 @pytest.mark.parametrize(("least", "known"), [("1", True), ("2", False)])
 def test_a_leader_alone_commits_from_3_7_on_where_min_insync_replicas_is_1(
     least: str, known: bool, tmp_path: Path
