@@ -216,13 +216,31 @@ def _lists(before: list[Any], after: list[Any], rule: str, where: str, path: str
     for tag, first, end, start, stop in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        common = min(end - first, stop - start)
-        for at in range(common):
-            yield from _values(before[first + at], after[start + at], rule, where, f"{path}[]")
-        for at in range(first + common, end):
-            yield Row(rule, f"{path}[]", old[at], "", where)
-        for at in range(start + common, stop):
-            yield Row(rule, f"{path}[]", "", new[at], where)
+        pairs = _alike(old[first:end], new[start:stop])
+        for one, other in pairs:
+            yield from _values(before[first + one], after[start + other], rule, where, f"{path}[]")
+        paired = {first + one for one, _ in pairs}, {start + other for _, other in pairs}
+        yield from (Row(rule, f"{path}[]", old[at], "", where) for at in range(first, end) if at not in paired[0])
+        yield from (Row(rule, f"{path}[]", "", new[at], where) for at in range(start, stop) if at not in paired[1])
+
+
+def _alike(old: list[str], new: list[str]) -> list[tuple[int, int]]:
+    """Which entries are likely the same, changed: where one list is longer, those with most words in common."""
+    if len(old) == len(new):
+        return [(at, at) for at in range(len(old))]
+    words = [set(text.split()) for text in old], [set(text.split()) for text in new]
+    free = {(one, other) for one in range(len(old)) for other in range(len(new))}
+    found = []
+    while free:
+        best = max(free, key=lambda pair: (_likeness(words[0][pair[0]], words[1][pair[1]]), -pair[0], -pair[1]))
+        found.append(best)
+        free = {pair for pair in free if pair[0] != best[0] and pair[1] != best[1]}
+    return sorted(found)
+
+
+def _likeness(one: set[str], other: set[str]) -> float:
+    """The share of words that two texts have in common."""
+    return len(one & other) / max(1, len(one | other))
 
 
 def _text(value: Any) -> str:

@@ -133,6 +133,18 @@ def test_one_fact_more_is_one_row(document: dict[str, Any]) -> None:
     assert (row.what, row.old, json.loads(row.new)) == ("facts[]", "", more)
 
 
+def test_an_entry_that_is_new_among_others_that_changed_is_one_row_more() -> None:
+    verdict = {"verdict": "unknown", "missing": ["the log of broker 2: it led epoch 3", "any high watermark"]}
+    now = {"verdict": "unknown", "missing": ["who leads", "the log of broker 2: it was leader of epoch 3", "any hw"]}
+    place = {"cluster": "c", "topic": "orders", "partition": 0, "incarnation": 0}
+    before, after = ({"partitions": [{**place, "verdicts": {"r": one}}]} for one in (verdict, now))
+    assert [(row.what, row.old, row.new) for row in rows(before, after)] == [
+        ("missing[]", verdict["missing"][0], now["missing"][1]),
+        ("missing[]", verdict["missing"][1], now["missing"][2]),
+        ("missing[]", "", now["missing"][0]),
+    ]
+
+
 def test_evidence_that_is_listed_in_another_order_leaves_facts_alone(document: dict[str, Any]) -> None:
     before, after = altered(document)
     finding = after["findings"][0]
