@@ -92,16 +92,20 @@ _STAMP: Final = re.compile(rb"(?m)^\[([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{
 _FALL: Final = timedelta(seconds=1)  # threads of one broker print lines out of order by less
 _OFTEN: Final = 4
 _FALLS: Final = 2  # one is where two logs were joined
+_FEW: Final = 3  # times that go back by less, as threads may make them
 
 
 def out_of_order(data: bytes) -> bool:
-    """Whether so many times fall back that nobody wrote these lines one after the other."""
+    """Whether so many times go back that nobody wrote these lines one after the other: by more than a second, or in
+    most of the lines.
+    """
     times = _STAMP.findall(data)
-    falls = steps = 0
+    falls = steps = back = 0
     for before, after in itertools.pairwise(times):
         steps += before != after
+        back += before > after
         falls += before[:19] > after[:19] and _moment(before) - _moment(after) > _FALL
-    return falls >= _FALLS and _OFTEN * falls >= steps
+    return (falls >= _FALLS and _OFTEN * falls >= steps) or (back > _FEW and 2 * back > steps)
 
 
 def _moment(stamp: bytes) -> datetime:

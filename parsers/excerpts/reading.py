@@ -52,6 +52,7 @@ _NO_CLASS: Final = "java.lang.Exception"
 _LONGEST_MARK: Final = 60
 _FALL: Final = 1_000_000  # microseconds: threads of one broker print lines out of order by less
 _OFTEN: Final = 4
+_FEW: Final = 3  # times that go back by less, as threads may make them
 
 
 def piece(source: Source) -> FileReading:
@@ -226,24 +227,30 @@ def _gaps(lines: Sequence[Line]) -> list[tuple[int, str]]:
 def _by_time(part: FileReading) -> None:
     """Put rows in the order of their times, where the lines stand in another."""
     time = part.observations.get_column("time").cast(pl.Int64)
-    if not out_of_order(time.drop_nulls().to_list()):
+    steps = [after - before for before, after in itertools.pairwise(time.drop_nulls().to_list())]
+    if not out_of_order(steps):
         return
+    # Of lines in reverse order those of one moment stand in reverse order too.
+    down = sum(step < 0 for step in steps) > sum(step > 0 for step in steps)
     part.observations = (
-        part.observations.with_columns(pl.col("time").forward_fill().backward_fill().alias("_place"))
-        .sort("_place", maintain_order=True)
-        .drop("_place")
+        part.observations.with_columns(
+            pl.col("time").forward_fill().backward_fill().alias("_place"),
+            (-pl.col("line") if down else pl.lit(0)).alias("_within"),
+        )
+        .sort("_place", "_within", maintain_order=True)
+        .drop("_place", "_within")
     )
     ends = [moment for moment in (part.first_time, part.last_time, time.min(), time.max()) if isinstance(moment, int)]
     part.first_time, part.last_time = min(ends), max(ends)
     part.notices = pl.concat([part.notices, note("its lines stand in another order than their times: read by these")])
 
 
-def out_of_order(times: Sequence[int]) -> bool:
-    """Whether so many times fall back that nobody wrote them one after the other.
+def out_of_order(steps: Sequence[int]) -> bool:
+    """Whether so many times go back that nobody wrote the lines one after the other.
 
     Args:
-        times: microseconds.
+        steps: microseconds from each line to the next.
     """
-    steps = [after - before for before, after in itertools.pairwise(times)]
-    falls = sum(step < -_FALL for step in steps)
-    return falls > 0 and _OFTEN * falls >= sum(step != 0 for step in steps)
+    moved = sum(step != 0 for step in steps)
+    falls, back = sum(step < -_FALL for step in steps), sum(step < 0 for step in steps)
+    return (falls > 0 and _OFTEN * falls >= moved) or (back > _FEW and _OFTEN * back >= moved)

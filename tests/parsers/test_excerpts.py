@@ -541,6 +541,21 @@ def test_lines_in_another_order_are_read_by_their_times() -> None:
     assert reading.notices["reason"].to_list() == ["its lines stand in another order than their times: read by these"]
 
 
+@pytest.mark.parametrize("dress", ["{}", "> {}"])
+def test_the_last_line_first_within_a_second(dress: str) -> None:
+    """Lines of one moment stand in reverse order too."""
+    lines = [ONE.replace(":01,107", f":01,{107 + at // 2}").replace("50", str(50 + at)) for at in range(12)]
+    (reading,) = readings(text([dress.format(line) for line in lines[::-1]])).values()
+    assert reading.observations.drop_nulls("offset")["offset"].to_list() == list(range(50, 62))
+
+
+def test_lines_of_threads_side_by_side_keep_their_order() -> None:
+    times = (107, 106, 108, 107, 109, 110, 109, 111, 112, 113, 114, 115, 116, 117)
+    lines = [ONE.replace(":01,107", f":01,{time}").replace("50", str(50 + at)) for at, time in enumerate(times)]
+    (reading,) = readings(text([f"> {line}" for line in lines])).values()
+    assert reading.observations.drop_nulls("offset")["offset"].to_list() == list(range(50, 64))
+
+
 def test_logs_one_after_another_keep_their_order() -> None:
     lines = [*window(LOGS[0]), *window(LOGS[0])]
     assert not is_excerpt(text(lines))
