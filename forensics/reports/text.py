@@ -10,7 +10,7 @@ import itertools
 import re
 import shutil
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,11 +26,13 @@ from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, CauseId
 from forensics.rules.committed_data_lost import ID as LOSS
+from forensics.rules.evidence_gap import ID as GAPS
 from forensics.rules.finding import (
     Action,
     Evidence,
     Fact,
     Finding,
+    Rule,
     Severity,
     Verdict,
     count_text,
@@ -38,7 +40,7 @@ from forensics.rules.finding import (
     span_text,
 )
 from forensics.rules.known_problems import NOTHING_TO_DO
-from forensics.rules.stated_problems import Problem
+from forensics.rules.stated_problems import Problem, excerpts_alone
 from forensics.rules.wants import Want
 from forensics.rules.wording import names_partition, unnamed, want_text
 
@@ -46,6 +48,7 @@ FULL = 12  # incidents that are told whole
 BRIEF = 30  # that are named after these
 WISHES = 10  # of what would settle what is unknown; of more than these, the first
 FIRST_WISHES = 4
+NEXT = 3  # things to fetch after an excerpt
 EXAMPLES = 5  # of what was not understood
 RANGES = 3  # of offsets in a headline
 QUOTED = 2  # lines of one quote
@@ -158,6 +161,7 @@ class _Page:
         self.result = result
         self.columns = columns
         self.lines: list[str] = []
+        self.pasted = excerpts_alone(result.case)
         # Where everything lies below one folder, its name is said once, at the end.
         one = len(result.inputs) == 1
         self.root = result.inputs[0].rstrip("/") + "/" if one and Path(result.inputs[0]).is_dir() else ""
@@ -359,7 +363,7 @@ class _Page:
         rows = []
         for rule in asked:
             by = {verdict: [p for p in partitions if p.judgements[rule.id].verdict is verdict] for verdict in Verdict}
-            if not (by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]):
+            if not (by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]) or (self.pasted and _says_little(rule, by)):
                 continue
             counts = "".join(
                 f"{len(by[verdict]) or '.':>10}" for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN, Verdict.CLEAN)
@@ -368,7 +372,9 @@ class _Page:
             rows.append(f"  {rule.id:27}{counts}   {names}")
         about_files = [rule.id for rule in asked if _not_applicable(partitions, rule.id)]
         clean = len(asked) - len(rows) - len(about_files)
-        if rows:
+        if self.pasted:
+            self.few_rows(total, rows, len(asked))
+        elif rows:
             self.lines += [f"{total:29}{'violated':>10}{'unknown':>10}{'clean':>10}", *rows]
             if clean:
                 self.lines.append(f"  {clean} other rules: clean everywhere")
@@ -378,8 +384,18 @@ class _Page:
             self.put("  not applicable: ", f"{', '.join(about_files)} (a trace holds no bytes and no files)", indent=4)
         self.lines.append("")
 
+    def few_rows(self, total: str, rows: Sequence[str], asked: int) -> None:
+        """Of an excerpt, rules that found something; that the others cannot be answered is nothing to list."""
+        if rows:
+            self.lines += [f"{total:29}{'violated':>10}{'unknown':>10}{'clean':>10}", *rows]
+        open_ = {rule for one in self.result.partitions for rule in one.verdicts(Verdict.UNKNOWN)}
+        if open_:
+            self.lines.append(f"{len(open_)} of {asked} rules cannot be answered from these lines")
+
     def wishes(self) -> None:
-        """What would settle what is unknown, most useful first; what several partitions want is said once."""
+        """What would settle what is unknown, most useful first; what several partitions want is said once. Of an
+        excerpt the few things to fetch next, where nothing above has said them.
+        """
         wanted: dict[Want, dict[str, None]] = {}
         for partition in self.result.partitions:
             if partition.history.incarnation:
@@ -388,14 +404,20 @@ class _Page:
                 if judgement.verdict is Verdict.UNKNOWN:
                     for want in judgement.missing:
                         wanted.setdefault(want, {})[partition.history.name] = None
-        if not wanted:
+        if not wanted or (self.pasted and self.advised()):
             return
-        self.lines.append("would settle what is unknown:")
+        self.lines.append("to fetch next:" if self.pasted else "would settle what is unknown:")
         # Kafka's own topics come last.
         order = sorted(
-            wanted.items(), key=lambda pair: (all(n.startswith("__") for n in pair[1]), -len(pair[1]), unnamed(pair[0]))
+            wanted.items(),
+            key=lambda pair: (
+                all(n.startswith("__") for n in pair[1]),
+                -len(pair[1]),
+                "" if self.pasted else unnamed(pair[0]),  # else in the order of the rules: what may be lost comes first
+            ),
         )
         shown = len(order) if len(order) <= WISHES else FIRST_WISHES
+        shown = min(shown, NEXT) if self.pasted else shown
         for want, uses in order[:shown]:
             names = list(uses)
             if len(names) > 1:
@@ -407,6 +429,11 @@ class _Page:
         if len(order) > shown:
             self.lines.append(f"  ... and {len(order) - shown:,} more: --format json has them all")
         self.lines.append("")
+
+    def advised(self) -> bool:
+        """Whether a finding or a known problem has said what to fetch next."""
+        told = any(finding.severity is not Severity.INFO and finding.next_steps for finding in self.result.findings)
+        return told or any(not one.known.routine and one.fetch for one in self.result.problems)
 
     # -- what there was ---------------------------------------------------------------------------------------------
 
@@ -592,6 +619,11 @@ def _nothing(result: Result) -> str:
 def _names(names: Sequence[str], most: int) -> str:
     rest = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
+
+
+def _says_little(rule: Rule, by: Mapping[Verdict, Sequence[Partition]]) -> bool:
+    """Whether a row about a rule says no more than that lines are missing, as they are of each excerpt."""
+    return rule.id == GAPS or not by[Verdict.VIOLATED]
 
 
 def _holders(partition: Partition) -> set[int]:
