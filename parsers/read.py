@@ -265,6 +265,8 @@ _SPEAKS = "server.log"
 
 def _wide(head: bytes) -> str:
     """Which encoding of two or four bytes a character a text has that is not read; "" where it is no such text."""
+    if b"\0" not in head:
+        return ""
     marked = head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff"))
     text = head[4:] if marked else head
     for name, size, places in (("UTF-32", 4, (0, 3)), ("UTF-16", 2, (0, 1))):

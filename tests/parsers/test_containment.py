@@ -95,9 +95,34 @@ def test_every_bound_is_of_a_column() -> None:
     assert set(BOUNDS) <= set(OBSERVATIONS)
 
 
+@pytest.mark.parametrize("name", BOUNDS)
+def test_a_row_is_left_out_for_each_bound(name: str) -> None:
+    """One number alone in a table whose others are sound; what is at the bound stays."""
+    row = {"kind": Kind.LEADER_AND_ISR, "topic": "orders", "partition": 0, "line": 1}
+    bound, lowest = BOUNDS[name], -(1 << 31)
+    outside = [bound.least - 1, lowest] + [bound.most + 1] * (OBSERVATIONS[name] == pl.Int64)
+    for value, kept in ((bound.least, 1), (bound.most, 1), *((one, 0) for one in outside)):
+        table = observations([{**row, name: value}, row])
+        found = admitted(FileReading("broker-log", observations=table))
+        assert found.observations.height == 1 + kept, value
+        assert found.notices.height == 1 - kept, value
+
+
+@pytest.mark.parametrize("isr", ["1,2147483648", "1,x", "99999999999", ","])
+def test_a_list_that_holds_no_broker_is_left_out(isr: str) -> None:
+    for name in ("isr", "isr_before"):
+        rows = [
+            {"kind": Kind.ISR_SHRINK, "topic": "orders", "partition": 0, name: one} for one in (isr, "1,2147483647")
+        ]
+        assert admitted(FileReading("broker-log", observations=observations(rows))).observations[name].len() == 1
+
+
 def test_a_table_of_another_schema_is_a_defect() -> None:
     with pytest.raises(TypeError, match="other columns than its schema"):
         admitted(FileReading("broker-log", observations=pl.DataFrame({"topic": ["orders"]})))
+    other = observations([]).with_columns(pl.col("hw").cast(pl.Int32))
+    with pytest.raises(TypeError, match="other columns than its schema"):
+        admitted(FileReading("broker-log", observations=other))
 
 
 def test_a_defect_while_looking_into_an_archive_costs_that_file_alone(
