@@ -99,7 +99,7 @@ def counted(notices: pl.DataFrame) -> pl.DataFrame:
 
 
 def _within(rows: pl.DataFrame) -> bool:
-    """Whether all numbers are within their bounds, as they are in almost every table: told at a fiftieth of the cost."""
+    """Whether all numbers are within their bounds, as almost always: told at a fiftieth of the cost."""
     for name, bound in BOUNDS.items():
         column = rows.get_column(name)
         least, most = column.min(), column.max()
