@@ -16,6 +16,13 @@ from forensics.replay.protocol import Answer
 from forensics.replay.steps import RoleSpan, Sample, StepKind, replaced
 
 
+def _source(sample: Sample, *, by_leader: bool) -> HwSource:
+    """What states a high watermark that was reached in a role span."""
+    if sample.how is not None:
+        return sample.how
+    return HwSource.PRINTED_BY_LEADER if by_leader else HwSource.PRINTED
+
+
 class HwAttribution(EpochStart):
     """What the fold makes of high watermarks."""
 
@@ -25,15 +32,17 @@ class HwAttribution(EpochStart):
             ahead = [n for n, start, _ in role_span.entries if n > epoch.epoch and start < role_span.hw.value]
             reached_in = self.history.epochs.get(max(ahead)) if ahead else None
             if reached_in is not None:
-                own = role_span.log if self._is_whole(broker) else None
-                self._state(broker, reached_in, role_span.hw, HwSource.PRINTED, own=own)
+                self._state(broker, reached_in, role_span.hw, HwSource.PRINTED, own=self._own_log(broker, role_span))
             else:
-                printed = HwSource.PRINTED_BY_LEADER if epoch.leader == broker else HwSource.PRINTED
-                self._state(broker, epoch, role_span.hw, role_span.hw.how or printed)
+                self._state(broker, epoch, role_span.hw, _source(role_span.hw, by_leader=epoch.leader == broker))
         reached = role_span.hw.value if role_span.hw is not None else 0
         alone = self._alone(broker, role_span) if epoch is not None and epoch.leader == broker else None
         if alone is not None and alone.value > reached and self._commits_alone(broker):
             self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, implied=True)
+
+    def _own_log(self, broker: int, role_span: RoleSpan) -> Lineage | None:
+        """The log of a replica in a role span, if its lines are there to tell."""
+        return role_span.log if self._is_whole(broker) else None
 
     def _commits_alone(self, broker: int) -> bool:
         """Whether a leader alone in the ISR commits what it appends: not where min.insync.replicas asks for more."""
