@@ -21,7 +21,7 @@ from forensics.model import PROTOCOLS, VARIANTS, Run, scenario
 from forensics.model.random_runs import Setting
 from forensics.model.run import Logging
 from forensics.model.wording import Scene
-from forensics.replay.history import Confidence
+from forensics.replay.confidence import Confidence
 from forensics.reports.text import render
 from forensics.result import Result
 from tests.model.batches import Schedule, drawn

@@ -15,7 +15,7 @@ from forensics.model import Run
 from forensics.model.run import Logging
 from forensics.model.trace import Event, moment
 from forensics.model.wording import Scene, wording_of
-from forensics.replay.history import Confidence
+from forensics.replay.confidence import Confidence
 from forensics.result import Result, finish
 from forensics.rules.finding import Finding, Severity, Verdict
 from parsers.containers import expand

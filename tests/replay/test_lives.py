@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from forensics.replay.partitions import REQUESTED, incarnations
+from forensics.replay.partitions import incarnations
 from parsers.schema import Kind
 
 ROWS = {
@@ -30,10 +30,7 @@ def told(rows: list[Told], *ids: str | None, broker: int = 1) -> list[dict[str, 
     of = {"topic": "orders", "partition": 0, "broker": broker}
     named = ids or (None,) * len(rows)
     return [
-        blank
-        | of
-        | {"kind": kind.value, "leader_epoch": epoch, "topic_id": name, "time": time}
-        | {"message": REQUESTED if (kind, epoch) == MADE else kind.value}
+        blank | of | {"kind": kind.value, "message": kind.value, "leader_epoch": epoch, "topic_id": name, "time": time}
         for time, ((kind, epoch), name) in enumerate(zip(rows, named, strict=True))
     ]
 
@@ -56,7 +53,7 @@ def followed(epoch: int) -> Told:
 
 DELETED: Told = (Kind.LOG_DELETED, None)
 CREATED: Told = (Kind.LOG_CREATED, None)
-MADE: Told = (Kind.PARTITION_CREATED, None)  # whoever is asked for the topic says so, before ZooKeeper has it
+MADE: Told = (Kind.PARTITION_REQUESTED, None)  # whoever is asked for the topic says so, before ZooKeeper has it
 
 
 @pytest.mark.parametrize(

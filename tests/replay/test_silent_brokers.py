@@ -17,9 +17,9 @@ from forensics.replay.epoch_rollback import begun_twice
 from forensics.replay.epoch_start import EpochStart
 from forensics.replay.epochs import unnamed
 from forensics.replay.history import (
-    Confidence,
     Epoch,
     History,
+    HwSource,
     HwStatement,
     Replica,
     Role,
@@ -69,7 +69,7 @@ def test_two_beginnings_of_an_epoch_may_be_those_of_a_deletion_that_no_line_show
 def test_a_high_watermark_of_a_log_of_unknown_epochs_needs_every_truncation(coverage: Coverage) -> None:
     """Its checkpoint says 80, and of which epochs its records are is not known: it may have truncated since."""
     own, its = Lineage().begin(UNKNOWN, 0), Lineage().begin(UNKNOWN, 0)
-    said = HwStatement(1, UNKNOWN, its, 80, Confidence.PROVEN, "in the checkpoint file", None, (LINE,))
+    said = HwStatement(1, UNKNOWN, its, 80, False, HwSource.CHECKPOINT, None, (LINE,))
     assert committed(found(whole(1, 2), statements=[said]), own, 0, 90, replica=1).ranges == ((0, 80),)
     assert committed(found(coverage, statements=[said]), own, 0, 90, replica=1).ranges == ()
 
@@ -77,7 +77,7 @@ def test_a_high_watermark_of_a_log_of_unknown_epochs_needs_every_truncation(cove
 @pytest.mark.parametrize("coverage", SILENT, ids=IDS)
 def test_a_log_that_came_back_shorter_may_have_been_truncated_where_no_line_shows_it(coverage: Coverage) -> None:
     back = RoleSpan(1, 1, 2, Role.LEADER, 1, refs=[LINE])
-    shorter = ShortenedLog(1, 0, 23, 0, Lineage(((0, 0),)), None, (LINE,), Confidence.PROVEN)
+    shorter = ShortenedLog(1, 0, 23, 0, Lineage(((0, 0),)), None, (LINE,), False)
     assert found_shorter_unexplained(found(whole(1, 2), back), shorter, 5) == (False, None)
     assert found_shorter_unexplained(found(coverage, back), shorter, 5) == (True, None)
 

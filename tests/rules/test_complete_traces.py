@@ -42,7 +42,7 @@ def verdicts(folder: Path, lines: list[Line]) -> dict[str, Verdict]:
 def test_a_healthy_trace_that_states_everything_is_clean(tmp_path: Path) -> None:
     found = verdicts(tmp_path, [head(), *HEALTHY])
     assert {rule: found[rule] for rule in ASKED} == dict.fromkeys(ASKED, Verdict.CLEAN)
-    assert {found[rule] for rule in BYTES} == {Verdict.UNKNOWN}
+    assert {found[rule] for rule in BYTES} == {Verdict.NOT_APPLICABLE}
 
 
 @pytest.mark.parametrize("claim", [False, [1], [2]])

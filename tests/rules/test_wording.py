@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.replay.history import Confidence, HwSource, HwStatement
+from forensics.replay.history import HwSource, HwStatement
 from forensics.replay.lineage import Lineage
 from forensics.result import Result
 from forensics.rules.causes import CAUSES, CauseId
@@ -33,7 +33,7 @@ def test_every_source_of_a_high_watermark_has_words() -> None:
     assert {*STATED} == {*HwSource} - {HwSource.ACKNOWLEDGED}
     log = Lineage(((3, 0),))
     for source in HwSource:
-        told = stated_text(HwStatement(1, 3, log, 50, Confidence.PROVEN, source, None, ()))
+        told = stated_text(HwStatement(1, 3, log, 50, False, source, None, ()))
         assert ("offset 49 of leader epoch 3" if source is HwSource.ACKNOWLEDGED else "high watermark 50") in told
 
 
