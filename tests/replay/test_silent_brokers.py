@@ -6,6 +6,8 @@ with none. Nothing shows that lines of a broker are missing that has none, so wh
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from forensics.replay.committed import committed
@@ -32,6 +34,7 @@ from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
 from tests.covering import holed, whole, without
+from tests.incident import Incident
 
 LINE = Ref(row=5)
 SILENT = [whole(2), holed(whole(1, 2), 1), without(whole(1, 2), 1, Printed.LOG)]
@@ -143,3 +146,20 @@ def test_epochs_that_no_line_names_had_a_leader_where_somebody_may_have_led_unse
     epochs = {0: Epoch(0, leader=1), 3: Epoch(3, leader=2)}
     assert unnamed(epochs, {}, heard=True, skips=True) == frozenset()
     assert unnamed(epochs, {}, heard=False, skips=False) == {1, 2}
+
+
+def test_the_checkpoint_of_a_silent_broker_may_be_its_leaders_high_watermark(tmp_path: Path) -> None:
+    """Broker 3 had [20, 30) of its own, which nobody else ever had. It began to follow leader 2 of epoch 1, took that
+    one's high watermark over before it was reconciled with it (KAFKA-14704), and died: its checkpoint says 30.
+    """
+    incident = Incident(tmp_path)
+    incident.elects(10, 1, 2, [1, 2])
+    incident[2].leads(10, 1, 20, 20, [1, 2])
+    incident[1].follows(10, 1, 2, 20, 20)
+    for broker in (1, 2):
+        incident[broker].segment([(0, 19, 0), (20, 59, 1)])
+        incident[broker].epochs((0, 0), (1, 20)).checkpoint(60)
+    incident[3].segment([(0, 19, 0), (20, 29, 0)])
+    incident[3].epochs((0, 0)).checkpoint(30)
+    assert incident.findings("committed-data-lost") == []
+    assert incident.verdict("committed-data-lost") == "unknown"
