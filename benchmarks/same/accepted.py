@@ -14,7 +14,10 @@ A table ``[[difference]]`` has:
 * ``reworded``: pairs of a regular expression and what replaces it. The entry fits only where these replacements, each
   match replaced once, make of the old text exactly the new one. So a number that changed along is still told.
 
-An entry needs ``reworded``, or ``rule`` and ``what`` with ``old``, ``new`` or ``with``.
+* ``more``: true where the new value is a greater number than the old one.
+
+An entry needs ``reworded``, or ``rule`` and ``what`` with ``old``, ``new``, ``more`` or ``with``, or one ``unit`` in
+full and ``with``.
 """
 
 from __future__ import annotations
@@ -45,6 +48,7 @@ class Accepted:
         patterns: by what they are of; one of each has to fit.
         others: patterns of a difference that has to stand beside.
         reworded: expressions and what replaces them.
+        more: whether the new value has to be a greater number.
     """
 
     why: str
@@ -53,6 +57,7 @@ class Accepted:
     patterns: Patterns
     others: Patterns
     reworded: tuple[tuple[re.Pattern[str], str], ...]
+    more: bool
 
     def fits(self, row: Row, unit: str, cut: str, beside: Sequence[Row]) -> bool:
         """Whether a difference is of those the entry speaks of.
@@ -65,6 +70,7 @@ class Accepted:
         return (
             _fit(self.patterns, {"unit": unit, "cut": cut, **_values(row)})
             and (not self.reworded or self._only_reworded(row))
+            and (not self.more or _is_more(row))
             and (not self.others or any(self._stands_with(row, other) for other in beside))
         )
 
@@ -74,6 +80,10 @@ class Accepted:
 
     def _only_reworded(self, row: Row) -> bool:
         return _reworded(row.old, self.reworded) == row.new
+
+
+def _is_more(row: Row) -> bool:
+    return row.old.isdecimal() and row.new.isdecimal() and int(row.new) > int(row.old)
 
 
 def _values(row: Row) -> dict[str, str]:
@@ -119,11 +129,14 @@ def _entry(table: dict[str, Any]) -> Accepted:
     absent = [name for name in ABOUT if not isinstance(table.get(name), str) or not table[name]]
     if absent:
         raise ValueError(f"an entry needs {', '.join(absent)}")
-    given = {name: value for name, value in table.items() if name not in (*ABOUT, "with", "reworded")}
-    others, reworded = table.get("with", {}), table.get("reworded", [])
-    narrow = {"rule", "what"} <= given.keys() and (others or {"old", "new"} & given.keys())
-    if not reworded and not narrow:
-        raise ValueError("an entry needs `reworded`, or `rule` and `what` with `old`, `new` or `with`")
+    given = {name: value for name, value in table.items() if name not in (*ABOUT, "with", "reworded", "more")}
+    others, reworded, more = table.get("with", {}), table.get("reworded", []), table.get("more") is True
+    narrow = {"rule", "what"} <= given.keys() and (others or more or {"old", "new"} & given.keys())
+    of_one = others and "*" not in given.get("unit", "*")
+    if not (reworded or narrow or of_one):
+        raise ValueError(
+            "an entry needs `reworded`, or `rule` and `what` with `old`, `new`, `more` or `with`, or `unit` and `with`"
+        )
     pairs = tuple((re.compile(expression), words) for expression, words in reworded)
     if any(expression.search("") for expression, _ in pairs):
         raise ValueError("an expression of `reworded` fits nothing at all")
@@ -134,6 +147,7 @@ def _entry(table: dict[str, Any]) -> Accepted:
         _patterns(given, (*OF_SELECTION, *OF_ROW)),
         _patterns(others, OF_ROW),
         pairs,
+        more,
     )
 
 

@@ -49,15 +49,17 @@ def stated_starts(rows: pl.DataFrame) -> Starts:
 
 
 def log_start_at(starts: Sequence[tuple[int, int, int]], broker: int, row: int | None) -> int:
-    """Where the log of a replica started as far as its broker had said before; 0 where it had not.
+    """The greatest offset at which the log of a replica had started, as its broker had said before; 0 where it had not.
+
+    A broker that is killed may read back an older start: it writes ``log-start-offset-checkpoint`` once a minute
+    (LogManager, log.flush.start.offset.checkpoint.interval.ms). What had been deleted was not lost then.
 
     Args:
         starts: broker, row and log start offset.
         broker: broker id.
         row: of a line.
     """
-    said = [(at, start) for of, at, start in starts if of == broker and row is not None and at < row]
-    return max(said)[1] if said else 0
+    return max((start for of, at, start in starts if of == broker and row is not None and at < row), default=0)
 
 
 def deletions(history: History, starts: Sequence[tuple[int, int, int]]) -> list[Deletion]:

@@ -220,16 +220,21 @@ def _kept_from(history: History, broker: int, known: Sample, start: int) -> int:
 
 
 def _truncated_below_own(history: History) -> Iterator[Suspicion]:
-    """Followers that truncate below a high watermark that they printed or read back in the same role."""
+    """Followers that truncate below a high watermark that they printed or read back in the same role. What their leader
+    had deleted from the beginning of the log before is not at stake.
+    """
     for broker, spans in sorted(history.role_spans.items()):
         for role_span in spans:
             stated = [sample for sample in (role_span.hw, role_span.start_hw) if sample is not None]
             known = max(stated, key=lambda sample: sample.value, default=None)
             step = _truncation_below(role_span, known) if known is not None else None
-            if known is not None and step is not None:
+            if known is None or step is None:
+                continue
+            first = max(step.target, log_start_at(history.log_starts, broker, known.ref.row))
+            if first < known.value:
                 yield Suspicion(
                     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK, broker, broker, role_span.epoch, -1,
-                    step.target, known.value, step.time, tuple(dict.fromkeys((known.ref, *step.refs))),
+                    first, known.value, step.time, tuple(dict.fromkeys((known.ref, *step.refs))), target=step.target,
                 )  # fmt: skip
 
 

@@ -91,9 +91,9 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK,
         "truncation-below-committed",
-        "broker {replica} truncated its log to {first}, below its own high watermark {end}: committed offsets {span} "
+        "broker {replica} truncated its log to {target}, below its own high watermark {end}: committed offsets {span} "
         "may be gone from it",
-        "broker {replica} truncates to offset {first}",
+        "broker {replica} truncates to offset {target}",
         (
             "the high watermark was its leader's, taken over before the log was reconciled (KAFKA-14704)",
             "its leader's log was replaced by another of the same name",

@@ -298,6 +298,23 @@ def test_a_text_that_is_worded_otherwise_keeps_its_numbers(tmp_path: Path) -> No
         assert not one.fits(replace(row, new=new), "data/a", "whole", [])
 
 
+def test_a_number_may_have_to_grow(tmp_path: Path) -> None:
+    (one,) = entries(tmp_path, 'rule = "document"\nwhat = "sources[].understood"\nmore = true')
+    row = Row("document", "sources[].understood", "9", "10")
+    assert one.fits(row, "data/a", "whole", [])
+    for old, new in (("10", "9"), ("9", "9"), ("", "9"), ("9", "all 10")):
+        assert not one.fits(replace(row, old=old, new=new), "data/a", "whole", [])
+
+
+def test_all_of_a_partition_of_one_case_may_differ_where_another_difference_says_why(tmp_path: Path) -> None:
+    text = 'unit = "data/a"\nwith = { rule = "partitions", what = "partition", new = "orders-*" }'
+    (one,) = entries(tmp_path, text)
+    made = Row("partitions", "partition", "", "orders-0", "orders-0")
+    assert one.fits(CLEAN_TO_UNKNOWN, "data/a", "whole", [CLEAN_TO_UNKNOWN, made])
+    assert not one.fits(CLEAN_TO_UNKNOWN, "data/a", "whole", [CLEAN_TO_UNKNOWN])
+    assert not one.fits(CLEAN_TO_UNKNOWN, "data/b", "whole", [CLEAN_TO_UNKNOWN, made])
+
+
 @pytest.mark.parametrize(
     "table",
     [
@@ -309,10 +326,23 @@ def test_a_text_that_is_worded_otherwise_keeps_its_numbers(tmp_path: Path) -> No
         f'{WHY}what = "verdict"\nnew = "clean"',
         f'{WHY}rule = "r"\nwhat = "*"\nnew = "clean"',
         f'{WHY}rule = "r"\nwhat = "verdict"\nverdict = "clean"',
+        f"{WHY}unit = 'data/*'\nwith = {{ what = 'verdict' }}",
         f"{WHY}reworded = [['(', '']]",
         f"{WHY}reworded = [['a*', '']]",
     ],
-    ids=["base", "test", "why", "old or new", "what", "rule", "everything", "unknown key", "expression", "nothing"],
+    ids=[
+        "base",
+        "test",
+        "why",
+        "old or new",
+        "what",
+        "rule",
+        "everything",
+        "unknown key",
+        "cases",
+        "expression",
+        "nothing",
+    ],
 )
 def test_an_entry_that_lacks_something_is_refused(tmp_path: Path, table: str) -> None:
     listed = tmp_path / "accepted.toml"

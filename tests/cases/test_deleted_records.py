@@ -30,6 +30,15 @@ def test_only_what_was_there_is_lost(name: str, tmp_path: Path) -> None:
     assert cut == ({} if name == "retforked-3.9.1" else LOST)
 
 
+def test_what_was_deleted_is_not_suspected_to_be_gone(tmp_path: Path) -> None:
+    """All of ``delall`` was deleted; broker 1 was killed, read back an older log start offset, and truncated to 25."""
+    folder = unpacked("retloss-3.9.1", tmp_path)
+    for log in (folder / "broker-3" / "logs").iterdir():
+        log.unlink()
+    found = {f"{f.topic}-{f.partition}": f.offsets for f in scan([str(folder)]).findings if f.rule == CUT}
+    assert found == LOST
+
+
 def test_without_the_line_that_tells_of_it_the_records_count_as_lost(tmp_path: Path) -> None:
     folder = unpacked("retforked-3.9.1", tmp_path)
     log = folder / "broker-1" / "logs" / "server.log"
