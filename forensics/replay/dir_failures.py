@@ -14,6 +14,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.replay.events import COLUMNS, Event, as_values
 from forensics.replay.log_dir_moves import Homes
+from parsers.details import ALL_DIRS_FAILED
 from parsers.schema import Kind
 
 Failures = dict[int, list[tuple[Event, str]]]
@@ -69,7 +70,14 @@ def _of_replica(
         homes: process, row and directory in which its broker said the log to be, where that changed.
         settings: when the broker printed which ``log.dirs``: of a broker with one directory all replicas are in that.
     """
-    return [event for event, log_dir in failed if log_dir == _home(event, homes, settings)]
+    return [event for event, log_dir in failed if _held_it(event, log_dir, _home(event, homes, settings))]
+
+
+def _held_it(event: Event, log_dir: str, home: str | None) -> bool:
+    """Whether a directory that failed held a replica: its home, or any where nothing tells which that is and all
+    directories of the broker failed.
+    """
+    return log_dir == home if home is not None else ALL_DIRS_FAILED in (event.detail or "")
 
 
 def _home(event: Event, homes: Sequence[tuple[int, int, str]], settings: Sequence[tuple[int, str]]) -> str | None:
