@@ -344,6 +344,8 @@ class Reader(Watermarks):
             return
         if self.end is not None and target >= self.end:
             return  # before 0.11 the line is printed although nothing is cut
+        if now.role is Role.OFFLINE and now.read_back is None:
+            now.read_back = self.loaded_hw  # it had a role, of which no line tells: offline replicas do not truncate
         # From 0.11 on it is printed only where it removes something.
         least = target if old else target + 1
         own = self._take_own_above(target)

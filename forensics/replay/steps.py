@@ -119,6 +119,7 @@ class RoleSpan:
         start_low: the least it can have been.
         start_high: the most it can have been, as the log end offsets say that it counted as leader.
         start_hw: high watermark it began with, which was reached earlier.
+        read_back: the same of a role of which no line tells, where it truncated its log.
         steps: truncations, loads and the like, in order.
         entries: epochs it saw begin in its own log: (leader epoch, first offset, evidence).
         rivals: other leaders of the same epoch that its own role lines name: (broker id, evidence).
@@ -150,6 +151,7 @@ class RoleSpan:
     start_low: int = 0
     start_high: Sample | None = None
     start_hw: Sample | None = None
+    read_back: Sample | None = None
     steps: list[Step] = field(default_factory=list)
     entries: list[tuple[int, int, Ref]] = field(default_factory=list)
     rivals: list[tuple[int, Ref]] = field(default_factory=list)

@@ -220,12 +220,13 @@ def _kept_from(history: History, broker: int, known: Sample, start: int) -> int:
 
 
 def _truncated_below_own(history: History) -> Iterator[Suspicion]:
-    """Followers that truncate below a high watermark that they printed or read back in the same role. What their leader
-    had deleted from the beginning of the log before is not at stake.
+    """Followers that truncate below a high watermark that they printed or read back in the same role, even where no
+    line tells of the role. What their leader had deleted from the beginning of the log before is not at stake.
     """
     for broker, spans in sorted(history.role_spans.items()):
         for role_span in spans:
-            stated = [sample for sample in (role_span.hw, role_span.start_hw) if sample is not None]
+            told = (role_span.hw, role_span.start_hw, role_span.read_back)
+            stated = [sample for sample in told if sample is not None]
             known = max(stated, key=lambda sample: sample.value, default=None)
             step = _truncation_below(role_span, known) if known is not None else None
             if known is None or step is None:
