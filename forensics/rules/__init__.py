@@ -25,7 +25,7 @@ from forensics.rules import (
 )
 from forensics.rules.finding import Judgement, Rule, Verdict, judgement
 from forensics.rules.suspected import with_suspected
-from forensics.rules.wants import Question, Want
+from forensics.rules.wants import Artefact, Question, Want, of
 from parsers.containment import Defect, contained
 
 RULES: tuple[Rule, ...] = (
@@ -67,11 +67,26 @@ def not_judged(rule: Rule, defect: Defect) -> Judgement:
     return judgement(rule.id, (), [Want(Question.PROGRAM_REPAIRED, because=str(defect))])
 
 
+def _open_where_cut_out(history: History, case: Case, judged: list[Judgement]) -> list[Judgement]:
+    """The judgements with nothing called clean of which a broker's lines are cut out of a log: what stands before,
+    between and behind them is not known.
+    """
+    brokers = [broker for broker in history.replicas if broker in case.brokers and case.brokers[broker].excerpt]
+    if not brokers:
+        return judged
+    logs = of(sorted(brokers), Artefact.SERVER_LOG, Artefact.STATE_CHANGE_LOG)
+    want = Want(Question.LINES_BETWEEN, (logs,), because="an excerpt is at hand")
+    return [
+        replace(one, verdict=Verdict.UNKNOWN, missing=(want,)) if one.verdict is Verdict.CLEAN else one
+        for one in judged
+    ]
+
+
 def judgements(history: History, case: Case) -> list[Judgement]:
     """What every rule says of a partition."""
     judged = [_judged(rule, history, case) for rule in RULES]
     suspected = contained(lambda: with_suspected(history, judged, RULES))
-    found = judged if isinstance(suspected, Defect) else suspected
+    found = _open_where_cut_out(history, case, judged if isinstance(suspected, Defect) else suspected)
     if history.protocol_known:
         return found
     return [

@@ -13,7 +13,7 @@ from forensics.case import Case
 from forensics.replay.directory import Ref
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Evidence
-from forensics.rules.known_problems import KNOWN_PROBLEMS
+from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
 from parsers.excerpts.reading import MARKED
 from parsers.schema import FAILURES
@@ -80,8 +80,12 @@ def stated(case: Case) -> list[Problem]:
     Of whole directories only what replay does not judge by itself; routine lines are for excerpts.
     """
     found: dict[tuple[object, ...], _Place] = {}
-    for row in _rows(case, excerpt=excerpts_alone(case)):
+    excerpt = excerpts_alone(case)
+    held = _held(case) if excerpt else frozenset()
+    for row in _rows(case, excerpt=excerpt):
         known = _known(row)
+        if known is TO_ZERO and (row["broker"], row["topic"], row["partition"]) in held:
+            known = BY_ID["truncation"]
         if known is not None:
             key = (known.id, row["broker"], row["topic"], row["partition"])
             found.setdefault(key, _Place(known, row)).add(row)
@@ -89,6 +93,18 @@ def stated(case: Case) -> list[Problem]:
     said: set[tuple[object, ...]] = {(known, broker) for known, broker, _, _ in found}
     places = sorted(found.values(), key=lambda one: (order[one.known.id], one.first["source"], one.first["line"]))
     return [one.problem() for one in places if not said & one.whole()]
+
+
+TO_ZERO = BY_ID["truncation-to-zero"]
+"""Routine for a replica that is empty, and for no other."""
+
+
+def _held(case: Case) -> frozenset[tuple[int, str, int]]:
+    """Replicas with records, as lines say: broker, topic and partition."""
+    fetches = (pl.col("kind") == Kind.FETCHER_ADDED.value) & (pl.col("offset") > 0)
+    rows = case.observations.filter(fetches | (pl.col("leo") > 0) | (pl.col("hw") > 0))
+    own = rows.select("broker", "topic", "partition").drop_nulls().unique()
+    return frozenset((broker, topic, partition) for broker, topic, partition in own.iter_rows())
 
 
 def excerpts_alone(case: Case) -> bool:

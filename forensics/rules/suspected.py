@@ -207,6 +207,8 @@ def _told(one: Suspicion, told: Sequence[Suspicion]) -> bool:
     low are each another loss.
     """
     begun = Sign.EPOCH_BELOW_HIGH_WATERMARK
+    if one.end is None:
+        return any((other.replica, other.epoch, other.first) == (one.replica, one.epoch, one.first) for other in told)
     others = [other for other in told if {one.sign, other.sign} != {begun} or one.epoch == other.epoch]
     return bool(one.offsets) and not subtract(one.offsets, [piece for other in others for piece in other.offsets])
 
