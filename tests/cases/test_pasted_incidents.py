@@ -1,0 +1,176 @@
+"""Tickets: a few pasted lines each, in the shapes of real ones, and what a scan must answer.
+
+Each text in ``data/pasted`` is of one class: lines that look like a loss and are none, lines that state one by
+themselves or by another, refusals, and recoveries. What two lines say together is suspected, or is found of the
+replica; nothing is clean.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from forensics.reports.text import render
+from forensics.result import Result
+from forensics.rules.finding import Severity, Verdict
+from tests.model.windows import scanned
+from tests.parsers.pasted import PASTES
+
+FOLDER = Path(__file__).parent / "data" / "pasted"
+LOSS, CUT, SHORTER, FORK, FELL = (
+    "committed-data-lost",
+    "truncation-below-committed",
+    "leo-regression",
+    "replica-divergence",
+    "hw-regression",
+)
+Found = tuple[str, int | None, tuple[int, int] | None]
+"""Rule, replica and offsets."""
+
+
+class Answer(NamedTuple):
+    """What a scan says.
+
+    Attributes:
+        begins: of the summary.
+        found: findings that are more than good to know.
+        stated: known problems that lines state.
+        never: words that must not be said.
+    """
+
+    begins: str
+    found: frozenset[Found] = frozenset()
+    stated: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+
+def found(*those: Found) -> frozenset[Found]:
+    return frozenset(those)
+
+
+QUIET = "nothing found, but not every question could be answered"
+ROUTINE = "No line shows a loss: what these lines say is routine."
+SUSPECTED = "ledger-3   SUSPECTED: "
+
+ANSWERS: dict[str, Answer] = {
+    # -- what must never be compared, and what is routine --------------------------------------------------------------
+    "two-cluster-ids": Answer(QUIET),
+    "created-again": Answer(ROUTINE, stated=("first-leader-epoch", "new-replica", "replica-deleted")),
+    "created-again-topic-ids": Answer(QUIET),
+    "delete-directory-loaded": Answer(QUIET),
+    "names-differ-in-case": Answer(QUIET),
+    "brokers-mixed": Answer(QUIET),
+    "retention": Answer(QUIET),
+    "routine-restart": Answer(ROUTINE, stated=("truncation-without-effect",)),
+    "replica-added": Answer(ROUTINE, stated=("truncation-without-effect", "new-replica", "isr-expanded")),
+    "truncation-of-a-tail": Answer(
+        "LOG TRUNCATED   broker 5 truncates ledger-3 to offset 512   info", stated=("truncation",)
+    ),
+    "tiered": Answer(ROUTINE, stated=("fetch-refused",)),
+    # -- losses and truncations ----------------------------------------------------------------------------------------
+    "below-own-high-watermark": Answer(
+        f"{SUSPECTED}TRUNCATED BELOW COMMITTED   offsets [50, 1680)",
+        found((CUT, 4, (50, 1680))),
+        ("high-watermark-fell", "truncation"),
+    ),
+    "begins-empty": Answer(f"{SUSPECTED}COMMITTED DATA LOST   offsets [0, 63107)", found((LOSS, 4, (0, 63107)))),
+    "begins-empty-elsewhere": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets [90, 63107)", found((LOSS, 5, (90, 63107)))
+    ),
+    "directory-failed-and-empty": Answer(
+        "2 error in 1 partition",
+        found((LOSS, 4, (0, 729)), (SHORTER, 4, (0, 729))),
+        ("all-log-dirs-failed", "new-replica"),
+        never=("nothing explains the difference",),
+    ),
+    "came-back-shorter": Answer("2 error in 1 partition", found((LOSS, 4, (210, 640)), (SHORTER, 4, (210, 640)))),
+    "recovery-cut-a-leader": Answer(
+        "2 error in 1 partition",
+        found((LOSS, 4, (350, 400)), (SHORTER, 4, (350, 410))),
+        ("recovery-truncated", "log-recovery"),
+    ),
+    "one-epoch-two-processes": Answer(f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 4, (390, 410)))),
+    "followers-truncate-to-nothing": Answer(
+        "ledger-3   TRUNCATED BELOW COMMITTED   offsets [0, 300)",
+        found((CUT, 5, (0, 300)), (CUT, 6, (0, 300))),
+        ("truncation", "truncation"),
+        never=("Routine for a replica that is new or empty",),
+    ),
+    "high-watermark-fell": Answer("HIGH WATERMARK FELL   ", stated=("high-watermark-fell",)),
+    "unclean-0.10": Answer("UNCLEAN LEADER ELECTION   ", stated=("unclean-election",)),
+    # -- refusals and complaints ---------------------------------------------------------------------------------------
+    "truncation-refused-1.1": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets [205, 391)", found((LOSS, 5, (205, 391))), ("truncation-refused",)
+    ),
+    "fetch-reset-to-shorter-leader": Answer(f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 5, (205, 391)))),
+    "append-refused": Answer(f"{SUSPECTED}REPLICAS DIFFER", found((FORK, 5, (205, 391))), ("append-refused",)),
+    "log-start-above": Answer(
+        f"{SUSPECTED}HIGH WATERMARK WENT BACK", found((FELL, 5, (388, 391))), ("log-start-above-high-watermark",)
+    ),
+    "consumer-saw-truncation": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 4, (205, 391))), ("fetch-above-log-end",)
+    ),
+    "out-of-range-above": Answer("FETCH BEYOND THE LOG END   ", stated=("fetch-above-log-end",)),
+}
+
+
+def text_of(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def alarming(result: Result) -> frozenset[Found]:
+    """What was found that is more than good to know."""
+    return frozenset(
+        (one.rule, next(iter(one.replicas), None), next(iter(one.offsets), None))
+        for one in result.findings
+        if one.severity is not Severity.INFO
+    )
+
+
+def test_every_text_has_an_answer() -> None:
+    assert {path.stem for path in FOLDER.iterdir()} == set(ANSWERS)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_ticket_is_answered(name: str) -> None:
+    expected, result = ANSWERS[name], scanned(text_of(name))
+    page = render(result, width=200)
+    assert page.startswith(expected.begins)
+    assert alarming(result) == expected.found
+    assert tuple(one.known.id for one in result.problems) == expected.stated
+    assert not [words for words in expected.never if words in page]
+    assert "would settle what is unknown" not in page, "of an excerpt a few things to fetch are enough"
+    nexts = page.partition("to fetch next:\n")[2].partition("\n\n")[0]
+    assert nexts.count("  - ") <= 3
+    of_loss = {one.judgements[LOSS].verdict for one in result.partitions if not one.history.incarnation}
+    assert of_loss <= {Verdict.UNKNOWN}
+
+
+def test_names_that_differ_in_case_are_said_to_share_a_directory() -> None:
+    page = render(scanned(text_of("names-differ-in-case")), width=200)
+    assert "topics Ledger and ledger differ in capital letters alone" in page
+
+
+FORMS = (
+    "quoted twice",
+    "indented",
+    "line numbers",
+    "stars",
+    "fence",
+    "noformat",
+    "entities",
+    "JSON",
+    "breaks",
+    "windows",
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_answer_is_the_same_however_it_was_pasted(form: str) -> None:
+    """The two brokers' lines of one ticket, in the forms of mails, issue trackers and chats."""
+    lines = text_of("begins-empty-elsewhere").splitlines()
+    result = scanned("\n".join(PASTES[form].dress(lines)) + "\n")
+    assert alarming(result) == ANSWERS["begins-empty-elsewhere"].found
+    assert render(result, width=200).startswith(ANSWERS["begins-empty-elsewhere"].begins)
