@@ -50,7 +50,15 @@ def fits(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
 
 def _candidates(text: str) -> Iterator[Message]:
     """Entries of which a text holds what all their wordings hold."""
-    return itertools.chain.from_iterable(entries for literal, entries in _by_literal().items() if literal in text)
+    return itertools.chain.from_iterable(_by_literal()[literal] for literal in _held(text))
+
+
+def _held(text: str) -> list[str]:
+    """Literals that a text holds, in their order. Asked of each line many times: of few it holds the beginning."""
+    length, begun = _by_beginning()
+    parts = (text[at : at + length] for at in range(len(text)))
+    found = {one for part in parts if part in begun for one in begun[part]}
+    return [literal for _, literal in sorted(found) if literal in text]
 
 
 def _values(found: re.Match[str], text: str, variant: Variant) -> tuple[tuple[str, str], ...]:
@@ -97,6 +105,16 @@ def _by_literal() -> dict[str, tuple[Message, ...]]:
         for literal in message.literals:
             found.setdefault(literal, []).append(message)
     return {literal: tuple(messages) for literal, messages in found.items()}
+
+
+@functools.cache
+def _by_beginning() -> tuple[int, dict[str, list[tuple[int, str]]]]:
+    """Length of the shortest literal, and by that many first characters all literals with their places among all."""
+    length = min(map(len, _by_literal()))
+    found: dict[str, list[tuple[int, str]]] = {}
+    for number, literal in enumerate(_by_literal()):
+        found.setdefault(literal[:length], []).append((number, literal))
+    return length, found
 
 
 @functools.cache

@@ -6,6 +6,7 @@ alone. What collectors put before lines (``parsers.wrappings``) comes off in the
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Container
 from dataclasses import dataclass
@@ -245,14 +246,18 @@ class Undressed(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-def undressed(text: str, begins: Callable[[str], Event | None] = event_of, depth: int = 0) -> Undressed | None:
+def undressed(text: str, begins: Callable[[str], Event | None] = event_of) -> Undressed | None:
     """The event that a line begins, without what is around it; None where it begins none.
 
     Args:
         text: the line.
         begins: tells the event that an undressed line begins.
-        depth: how many dressings were taken off.
     """
+    return (_known if len(text) <= LONGEST else _undressed)(text, begins, 0)
+
+
+def _undressed(text: str, begins: Callable[[str], Event | None], depth: int) -> Undressed | None:
+    """The same where ``depth`` dressings were taken off."""
     for line in dict.fromkeys((text, text.rstrip())):
         event = begins(line)
         if event is not None:
@@ -263,10 +268,14 @@ def undressed(text: str, begins: Callable[[str], Event | None] = event_of, depth
     return next((one for one in found if one is not None), None)
 
 
+_known = functools.lru_cache(maxsize=4096)(_undressed)
+"""Each line of a text is asked for several times: to undo escapes, to tell its kind, to join what was wrapped."""
+
+
 def _inside(text: str, dressing: Dressing, begins: Callable[[str], Event | None], depth: int) -> Undressed | None:
     """The event inside of a dressing."""
     bare = dressing.take_off(text)
-    found = undressed(bare.text, begins, depth + 1) if bare is not None and len(bare.text) < len(text) else None
+    found = _undressed(bare.text, begins, depth + 1) if bare is not None and len(bare.text) < len(text) else None
     if bare is None or found is None:
         return None
     names = (_before(text, bare), *found.names) if dressing.name in _STEADY else found.names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from parsers import read
 from parsers.containers import expand
-from parsers.excerpts import kinds, split
+from parsers.excerpts import catalogue, kinds, split
 from parsers.excerpts.dissect import dissected
 from parsers.excerpts.dressings import DRESSINGS, undressed
 from parsers.excerpts.escapes import ESCAPES, unescaped
@@ -571,3 +572,10 @@ def test_a_ticket_beside_other_files_keeps_its_path_and_hash(tmp_path: Path) -> 
     (found,) = expand(source(content, "ticket.txt"))
     assert (found.path, found.container) == ("ticket.txt", "")
     assert found.sha256() == source(content).sha256()
+
+
+def test_what_a_line_holds_is_found_by_its_beginning() -> None:
+    """In the order of the catalogue: each literal alone, and right before the next one."""
+    literals = list(catalogue._by_literal())
+    for line in (*literals, *map("".join, itertools.pairwise(literals))):
+        assert catalogue._held(f"[{line}") == [literal for literal in literals if literal in line], line
