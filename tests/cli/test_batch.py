@@ -35,14 +35,17 @@ def test_without_java_a_sentence_says_so(sample_traces: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("version", "said"), [("1.8.0_392", "is Java 1:"), ("11.0.2", "is Java 11: Spark needs 17")])
-def test_an_old_java_is_named(version: str, said: str, sample_traces: Path, tmp_path: Path) -> None:
+def test_an_old_java_is_named(
+    version: str, said: str, sample_traces: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2019-01-15' >&2\n")
     java.chmod(0o755)
-    done = ran("batch", sample_traces / "unclean-3.9.1", "-o", tmp_path / "out", JAVA_HOME=str(tmp_path))
-    assert done.returncode == 2
-    assert said in done.stderr
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    done = run("batch", sample_traces / "unclean-3.9.1", "-o", tmp_path / "out")
+    assert done.code == 2
+    assert said in done.err
 
 
 def test_without_pyspark_a_sentence_says_so(sample_traces: Path, tmp_path: Path) -> None:
@@ -53,10 +56,10 @@ def test_without_pyspark_a_sentence_says_so(sample_traces: Path, tmp_path: Path)
     assert "PySpark cannot be imported (not here); install it" in done.stderr
 
 
-def test_a_setting_has_a_value(tmp_path: Path) -> None:
-    done = ran("batch", tmp_path, "-o", tmp_path / "out", "--conf", "spark.executor.memory")
-    assert done.returncode == 2
-    assert "is not KEY=VALUE, as in spark.executor.memory=4g" in done.stderr
+def test_a_setting_has_a_value(tmp_path: Path, run: Run) -> None:
+    done = run("batch", tmp_path, "-o", tmp_path / "out", "--conf", "spark.executor.memory")
+    assert done.code == 2
+    assert "is not KEY=VALUE, as in spark.executor.memory=4g" in done.err
 
 
 @pytest.mark.parametrize(
@@ -98,8 +101,8 @@ def test_a_folder_where_another_batch_is_at_work(tmp_path: Path) -> None:
     assert (done.returncode, "another batch is at work in it; wait for its end" in done.stderr) == (2, True)
 
 
-def test_a_report_needs_a_finished_batch(tmp_path: Path) -> None:
-    done = ran("report", tmp_path / "none")
-    assert (done.returncode, "no such folder; give one that `forensics batch -o` wrote" in done.stderr) == (2, True)
-    done = ran("report", tmp_path)
-    assert (done.returncode, "no batch came to its end here" in done.stderr) == (2, True)
+def test_a_report_needs_a_finished_batch(tmp_path: Path, run: Run) -> None:
+    done = run("report", tmp_path / "none")
+    assert (done.code, "no such folder; give one that `forensics batch -o` wrote" in done.err) == (2, True)
+    done = run("report", tmp_path)
+    assert (done.code, "no batch came to its end here" in done.err) == (2, True)

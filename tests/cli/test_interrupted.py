@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Run
+
 RUN = [sys.executable, "-m", "forensics", "scan"]
 SLOW = """
 import sys, time
@@ -85,7 +87,9 @@ def test_a_full_disk_is_one_sentence(to: str, case: Path) -> None:
 
 @pytest.mark.parametrize("option", ["-o", "--report"])
 @pytest.mark.parametrize("way", ["itself", "hard link", "symbolic link"])
-def test_evidence_is_not_written_over_under_any_name(option: str, way: str, case: Path, tmp_path: Path) -> None:
+def test_evidence_is_not_written_over_under_any_name(
+    option: str, way: str, case: Path, tmp_path: Path, run: Run
+) -> None:
     log = case / "broker-1/logs/server.log"
     before = log.read_bytes()
     target = log if way == "itself" else tmp_path / "out.html"
@@ -93,11 +97,9 @@ def test_evidence_is_not_written_over_under_any_name(option: str, way: str, case
         target.hardlink_to(log)
     elif way == "symbolic link":
         target.symlink_to(log)
-    done = subprocess.run(
-        [*RUN, str(case), option, str(target)], capture_output=True, text=True, check=False, timeout=600
-    )
-    assert done.returncode == 2
-    assert "is part of the evidence, which is never written to" in done.stderr
+    done = run("scan", case, option, target)
+    assert done.code == 2
+    assert "is part of the evidence, which is never written to" in done.err
     assert log.read_bytes() == before
 
 
