@@ -202,7 +202,7 @@ def sample_traces() -> Path:
     return folder
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _scan(folder: Path) -> Result:
     from forensics.engines.local import scan
 

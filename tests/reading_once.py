@@ -16,7 +16,7 @@ from parsers import read, take_metadata
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 
-FOLDERS = ("case", "cases", "cli", "reports", "rules")
+FOLDERS = ("case", "cases", "cli", "replay", "reports", "rules")
 """Below ``tests``."""
 
 Key = tuple[object, ...]
