@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,10 @@ from tests.cases.relaid import LAYOUTS, WHERE, relaid
 SAMPLES = Path(__file__).parents[2] / "sample_traces"
 
 
-def answers(folder: Path) -> dict[tuple[str, int, str], tuple[str, list[str]]]:
+Answers = dict[tuple[str, int, str], tuple[str, list[str]]]
+
+
+def answers(folder: Path) -> Answers:
     return {
         (one.history.name, one.history.incarnation, rule): (judged.verdict, [f.summary for f in judged.findings])
         for one in scan([str(folder)]).partitions
@@ -26,36 +31,49 @@ def copied(case: str, folder: Path, *, with_data: bool = True) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def wanted(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Answers]:
+    """What a sample answers as it is, with its data or without, scanned once for all layouts."""
+
+    @cache
+    def asked(case: str, *, with_data: bool = True) -> Answers:
+        return answers(copied(case, tmp_path_factory.mktemp("whole") / case, with_data=with_data))
+
+    return asked
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("case", ["kip101-0.10.2.2", "zombie-1.1.1", "unclean-3.9.1"])
-def test_a_layout_that_begins_half_way_changes_no_answer(case: str, layout: str, tmp_path: Path) -> None:
+def test_a_layout_that_begins_half_way_changes_no_answer(
+    case: str, layout: str, tmp_path: Path, wanted: Callable[..., Answers]
+) -> None:
     folder = copied(case, tmp_path / case)
-    wanted = answers(folder)
     for log in folder.glob("broker-*/logs/*.log"):
         log.write_text(relaid(log.read_text(), layout, "last half"))
-    assert answers(folder) == wanted
+    assert answers(folder) == wanted(case)
 
 
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("layout", ["logger first", "strimzi", "zone", "cri"])
-def test_logs_alone_are_read_wherever_another_layout_stands(layout: str, where: str, tmp_path: Path) -> None:
-    folder = copied("powerloss-0.11.0.3", tmp_path / "logs", with_data=False)
-    wanted = answers(folder)
+def test_logs_alone_are_read_wherever_another_layout_stands(
+    layout: str, where: str, tmp_path: Path, wanted: Callable[..., Answers]
+) -> None:
+    case = "powerloss-0.11.0.3"
+    folder = copied(case, tmp_path / case, with_data=False)
     for log in folder.glob("broker-*/logs/*.log"):
         log.write_text(relaid(log.read_text(), layout, where))
-    assert answers(folder) == wanted
+    assert answers(folder) == wanted(case, with_data=False)
 
 
-def test_a_log_of_many_layouts_in_turn(tmp_path: Path) -> None:
+def test_a_log_of_many_layouts_in_turn(tmp_path: Path, wanted: Callable[..., Answers]) -> None:
     """Lines of four layouts take turns."""
     folder = copied("kip101-0.10.2.2", tmp_path / "all")
-    wanted = answers(folder)
     for log in folder.glob("broker-*/logs/*.log"):
         text = log.read_text()
         for layout in ("json layout", "bars", "thread before"):
             text = relaid(text, layout, "mixed")  # what is in another layout already is no event for it
         log.write_text(text)
-    assert answers(folder) == wanted
+    assert answers(folder) == wanted("kip101-0.10.2.2")
 
 
 def test_who_printed_lines_that_cannot_be_read_did_more_than_is_told(tmp_path: Path) -> None:
