@@ -344,8 +344,7 @@ class Reader(Watermarks):
             return
         if self.end is not None and target >= self.end:
             return  # before 0.11 the line is printed although nothing is cut
-        if now.role is Role.OFFLINE and now.read_back is None:
-            now.read_back = self.loaded_hw  # it had a role, of which no line tells: offline replicas do not truncate
+        self._note_read_back()
         # From 0.11 on it is printed only where it removes something.
         least = target if old else target + 1
         own = self._take_own_above(target)
@@ -353,6 +352,11 @@ class Reader(Watermarks):
         now.steps.append(step)
         self._exact(target, ref)
         self.moved_by = self._progress()
+
+    def _note_read_back(self) -> None:
+        """The replica truncates, so it has a role, though no line names one: offline replicas do not truncate."""
+        if self.now.role is Role.OFFLINE and self.now.read_back is None:
+            self.now.read_back = self.loaded_hw
 
     def _progress(self) -> tuple[object, ...]:
         """What would differ if anything but a truncation had been told meanwhile."""

@@ -225,9 +225,7 @@ def _truncated_below_own(history: History) -> Iterator[Suspicion]:
     """
     for broker, spans in sorted(history.role_spans.items()):
         for role_span in spans:
-            told = (role_span.hw, role_span.start_hw, role_span.read_back)
-            stated = [sample for sample in told if sample is not None]
-            known = max(stated, key=lambda sample: sample.value, default=None)
+            known = _highest_stated(role_span)
             step = _truncation_below(role_span, known) if known is not None else None
             if known is None or step is None:
                 continue
@@ -237,6 +235,12 @@ def _truncated_below_own(history: History) -> Iterator[Suspicion]:
                     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK, broker, broker, role_span.epoch, -1,
                     first, known.value, step.time, tuple(dict.fromkeys((known.ref, *step.refs))), target=step.target,
                 )  # fmt: skip
+
+
+def _highest_stated(role_span: RoleSpan) -> Sample | None:
+    """The highest high watermark that a replica printed or read back in a role."""
+    stated = (role_span.hw, role_span.start_hw, role_span.read_back)
+    return max((one for one in stated if one is not None), key=lambda sample: sample.value, default=None)
 
 
 def _truncation_below(role_span: RoleSpan, known: Sample) -> Step | None:

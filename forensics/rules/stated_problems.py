@@ -16,7 +16,7 @@ from forensics.rules.finding import Evidence
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
 from parsers.excerpts.reading import MARKED
-from parsers.schema import FAILURES
+from parsers.schema import FAILURES, Kind
 from parsers.text_log import NAME as LOG
 
 FIRST = 3
