@@ -391,7 +391,11 @@ def _seen_in_part(
 
 
 def _told_in_excerpts(files: Sequence[tuple[Source, FileReading]], observations: pl.DataFrame) -> set[int]:
-    """Brokers of which an excerpt tells, or a trace of one: what else they printed is not all there."""
+    """Brokers of which an excerpt tells, or a trace of one, or a few lines of a log alone: what else they printed is
+    not all there.
+    """
+    if partial.few_lines_alone([found for _, found in files]):
+        return set(observations.get_column("broker").drop_nulls().to_list())
     excerpts = [number for number, (source, _) in enumerate(files) if is_piece(source)]
     missing = pl.col("kind") == Kind.LINES_MISSING.value
     told = observations.filter(pl.col("source").is_in(excerpts) | missing)

@@ -31,6 +31,21 @@ _UNORDERED = (
 )
 
 
+BRIEF = 100
+"""Lines of text that somebody may have pasted without anything that tells that it is an excerpt. A broker prints more
+when it starts.
+"""
+
+OF_TEXT = frozenset((LOG, "archive", "unknown", "irrelevant", COPY))
+"""Formats of evidence that is nothing but lines of logs."""
+
+
+def few_lines_alone(files: Sequence[FileReading]) -> bool:
+    """Whether evidence is no more than a few lines of logs: no whole log of a broker is so short."""
+    formats = {found.format for found in files}
+    return LOG in formats <= OF_TEXT and sum(found.lines for found in files if found.format == LOG) <= BRIEF
+
+
 def leave_excerpts_of_logs(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], cluster: Sequence[str | None]
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from forensics.case import Case
+from forensics.case.partial import BRIEF, OF_TEXT
 from forensics.replay.directory import Ref
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Evidence
@@ -21,9 +22,6 @@ from parsers.text_log import NAME as LOG
 
 FIRST = 3
 """Lines that are shown of one problem at one place."""
-
-BRIEF = 100
-"""Lines of text that somebody may have pasted without anything that tells that it is an excerpt."""
 
 NEAR = 4
 """Lines between an event and the exception that belongs to it, at most."""
@@ -110,7 +108,7 @@ def _held(case: Case) -> frozenset[tuple[int, str, int]]:
 def excerpts_alone(case: Case) -> bool:
     """Whether the evidence is what people paste: a few lines, no data directory and no trace."""
     formats = set(case.sources.get_column("format").unique().to_list())
-    if not formats <= {LOG, "archive", "unknown", "irrelevant", "copy"} or LOG not in formats:
+    if not LOG in formats <= OF_TEXT:
         return False
     logs = case.sources.filter(pl.col("format") == LOG)
     pasted = logs.get_column("frame").fill_null("").str.ends_with(MARKED)

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from forensics.case.coverage import coverage
+from forensics.case.partial import BRIEF
 from forensics.engines.local import scan, take_in
 from forensics.reports.remarks import one_folder
 from forensics.reports.text import render
@@ -132,6 +133,16 @@ def test_nothing_is_clean_for_what_an_excerpt_does_not_say(name: str, sample_tra
     said = {rule: verdicts(whole)["orders-0", rule] for rule in rules}
     assert "clean" in said.values()
     assert {verdicts(chosen)["orders-0", rule] for rule in rules} == {"unknown"}
+
+
+@pytest.mark.parametrize("before", ["", "broker4 | ", "[pod/kafka-4/kafka] ", "kafka-4 kafka "])
+def test_a_few_lines_of_a_log_alone_are_no_whole_log(before: str, write: Write) -> None:
+    """Nor are they where a collector's way of naming the writer stands before them."""
+    lines = [before + LINE.format(minute % 60, NAMED.format(4, 50 + minute)) for minute in range(BRIEF + 1)]
+    few = take_in([str(write("a/server.log", "".join(lines[:9])))])
+    assert [broker.excerpt for broker in few.brokers.values()] == [True]
+    more = take_in([str(write("a/server.log", "".join(lines)))])
+    assert [broker.excerpt for broker in more.brokers.values()] == [False]
 
 
 def test_the_coverage_calls_an_excerpt_one_and_says_that_the_release_is_unknown(write: Write) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from forensics.case.partial import BRIEF
 from forensics.engines import local
 from forensics.reports import json_report, text
 from forensics.reports.html import render as page_of
@@ -17,7 +18,7 @@ from forensics.result import Result
 from forensics.rules.finding import Severity
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Records
-from forensics.rules.stated_problems import BRIEF, Problem
+from forensics.rules.stated_problems import Problem
 
 FETCHER = "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0]"
 STORED = "/srv/kafka/data"
