@@ -16,8 +16,8 @@ A table ``[[difference]]`` has:
 
 * ``more``: true where the new value is a greater number than the old one.
 
-An entry needs ``reworded``, or ``rule`` and ``what`` with ``old``, ``new``, ``more`` or ``with``, or one ``unit`` in
-full and ``with``.
+An entry needs ``reworded``, or ``rule`` and ``what`` with ``old``, ``new``, ``more`` or ``with``, or ``unit`` in full
+and ``with``.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ def _entry(table: dict[str, Any]) -> Accepted:
     given = {name: value for name, value in table.items() if name not in (*ABOUT, "with", "reworded", "more")}
     others, reworded, more = table.get("with", {}), table.get("reworded", []), table.get("more") is True
     narrow = {"rule", "what"} <= given.keys() and (others or more or {"old", "new"} & given.keys())
-    of_one = others and "*" not in given.get("unit", "*")
+    units = given.get("unit", "*")
+    of_one = others and not any("*" in unit for unit in ([units] if isinstance(units, str) else units))
     if not (reworded or narrow or of_one):
         raise ValueError(
             "an entry needs `reworded`, or `rule` and `what` with `old`, `new`, `more` or `with`, or `unit` and `with`"

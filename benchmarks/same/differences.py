@@ -113,10 +113,23 @@ def rows(before: Document, after: Document) -> list[Row]:
             change(document)
     if before == after:
         return []
-    found = list(_partitions(before.pop("partitions", []), after.pop("partitions", [])))
+    found = list(_clusters(before, after))
+    found += _partitions(before.pop("partitions", []), after.pop("partitions", []))
     found += _findings(before.pop("findings", []), after.pop("findings", []))
     found += _fields(before, after, "document", "")
     return found
+
+
+def _clusters(before: Document, after: Document) -> Iterator[Row]:
+    """Partitions of a cluster that had no name and has one now: it is given to those of before, and their findings."""
+    one, other = (_by_key(document.get("partitions", []), _place) for document in (before, after))
+    for place in [place for place in one if place not in other and place[0] is None]:
+        named = [now for now in other if now not in one and now[1:] == place[1:]]
+        if len(named) == 1:
+            yield Row("partitions", "cluster", "", str(named[0][0]), _named(place))
+            for each in (*before.get("partitions", []), *before.get("findings", [])):
+                if _place(each) == place:
+                    each["cluster"] = named[0][0]
 
 
 def _partitions(before: list[Document], after: list[Document]) -> Iterator[Row]:

@@ -155,6 +155,19 @@ def test_evidence_that_is_listed_in_another_order_leaves_facts_alone(document: d
     assert [row.what for row in rows(before, after)] == ["order of evidence"]
 
 
+def test_a_cluster_that_has_a_name_now_is_the_same(document: dict[str, Any]) -> None:
+    before, after = altered(document)
+    for one in (*before["partitions"], *before["findings"]):
+        one["cluster"] = None
+    for one in after["findings"]:
+        one["fingerprint"] = f"{one['fingerprint'][::-1]}"
+    name = document["partitions"][0]["cluster"]
+    found = rows(before, after)
+    assert found[0] == Row("partitions", "cluster", "", name, "orders-0")
+    assert {row.what for row in found[1:]} == {"fingerprint"}
+    assert len(found) == 1 + len(document["findings"])
+
+
 def test_a_crash_is_told_once(document: dict[str, Any]) -> None:
     before, _ = altered(document)
     assert rows(before, {"error": "KeyError: 3"}) == [Row("document", "error", "", "KeyError: 3")]
