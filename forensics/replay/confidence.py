@@ -77,11 +77,11 @@ class Bearer:
 
         >>> Bearer(1, "broker-log", "b1/server.log.2024-05-01-10").written_as
         (1, 'broker-log', 'server.log')
-        >>> Bearer(1, "broker-log", "ticket.txt", excerpt=True).written_as
+        >>> Bearer(1, "broker-log", "ticket.txt!/broker1", excerpt=True).written_as
         ('excerpt', 'ticket.txt')
         """
         if self.excerpt:
-            return ("excerpt", self.path)
+            return ("excerpt", self.path.partition("!/")[0])
         name = self.path.rpartition("/")[2]
         found = _LOG_NAME.match(name)
         return (self.broker, self.artefact, found.group() if found else name)

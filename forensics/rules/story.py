@@ -117,7 +117,8 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
     came_back, before = shortened_fact(shortened), shortened.end_ref
     if before is None or before in shortened.refs:
         return (came_back,)
-    return (Fact(before.note, broker=shortened.replica, refs=(before,)), came_back)
+    had = f"log end offset {shortened.end}{'' if shortened.end_exact else ' at least'}"
+    return (Fact(had, broker=shortened.replica, refs=(before,)), came_back)
 
 
 SHORTENED_BY = {

@@ -202,7 +202,7 @@ def compared(judgements: Sequence[dict[str, Judgement]], truth: dict[str, Any]) 
     for rule, (violated, concerned) in questions(truth).items():
         judged = [one[rule] for one in judgements]
         verdicts = {judgement.verdict.value for judgement in judged} or {"unknown"}
-        verdict = next(v for v in ("violated", "unknown", "clean") if v in verdicts)
+        verdict = next(v for v in ("violated", "unknown", "clean", "not applicable") if v in verdicts)
         named = frozenset(o for j in judged for f in j.findings for o in offsets(f.offsets))
         found.append(Answer(rule, verdict, named, violated, frozenset(concerned)))
     return found

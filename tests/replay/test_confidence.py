@@ -53,7 +53,7 @@ def test_two_files_written_apart_prove(other: Bearer) -> None:
         [SERVER, SERVER],
         [SERVER, Bearer(1, "broker-log", "broker-1/server.log.2024-05-01-10")],
         [SERVER, Bearer(1, "broker-log", "broker-1/server.log.1")],
-        [Bearer(1, "broker-log", "ticket", excerpt=True), Bearer(2, "broker-log", "ticket", excerpt=True)],
+        [Bearer(1, "broker-log", "ticket!/one", excerpt=True), Bearer(2, "broker-log", "ticket!/two", excerpt=True)],
     ],
 )
 def test_one_file_alone_does_not_prove_what_happened(bearers: list[Bearer]) -> None:
