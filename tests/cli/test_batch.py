@@ -35,17 +35,15 @@ def test_without_java_a_sentence_says_so(sample_traces: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("version", "said"), [("1.8.0_392", "is Java 1:"), ("11.0.2", "is Java 11: Spark needs 17")])
-def test_an_old_java_is_named(
-    version: str, said: str, sample_traces: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_old_java_is_named(version: str, said: str, sample_traces: Path, tmp_path: Path) -> None:
+    """In a process of its own: in this one a session may run already."""
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2019-01-15' >&2\n")
     java.chmod(0o755)
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    done = run("batch", sample_traces / "unclean-3.9.1", "-o", tmp_path / "out")
-    assert done.code == 2
-    assert said in done.err
+    done = ran("batch", sample_traces / "unclean-3.9.1", "-o", tmp_path / "out", JAVA_HOME=str(tmp_path))
+    assert done.returncode == 2
+    assert said in done.stderr
 
 
 def test_without_pyspark_a_sentence_says_so(sample_traces: Path, tmp_path: Path) -> None:
