@@ -200,19 +200,21 @@ class Coverage:
         """Whether no line of this broker about its replica is in the evidence."""
         return self.extent(replica) is Extent.SILENT
 
-    def is_shown_missing(self, replica: int | None, *spans: Span) -> bool:
+    def is_shown_missing(self, replica: int | None, span: Span, *spans: Span) -> bool:
         """Whether something shows that lines of a replica are missing in any of these spans.
 
         False is no licence: nothing shows that of a silent broker either.
         """
-        return any(one.span in spans for one in self.missing.get(replica, ())) if replica is not None else False
+        return (
+            any(one.span in (span, *spans) for one in self.missing.get(replica, ())) if replica is not None else False
+        )
 
-    def shown_missing(self, *spans: Span) -> dict[int, MissingLines]:
+    def shown_missing(self, span: Span, *spans: Span) -> dict[int, MissingLines]:
         """Replicas of which something shows that lines are missing in any of these spans, and what does, first found.
 
         A replica that is not among them may be silent, so nothing follows from that.
         """
-        found = {replica: self._first(replica, spans) for replica in sorted(self.missing)}
+        found = {replica: self._first(replica, (span, *spans)) for replica in sorted(self.missing)}
         return {replica: one for replica, one in found.items() if one is not None}
 
     def shown_by(self, *omissions: Omission) -> dict[int, MissingLines]:

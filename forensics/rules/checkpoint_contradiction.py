@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from forensics.case import Case
 from forensics.replay.confidence import Bearers
 from forensics.replay.directory import Disk, Pointer
@@ -57,32 +59,47 @@ def judge(history: History, case: Case) -> Judgement:
     return judgement(ID, findings, missing)
 
 
-def _beyond(disk: Disk) -> list[tuple[str, Pointer]]:
+class _Named(StrEnum):
+    """What a checkpoint file states of a log, as JSON names it."""
+
+    RECOVERY_POINT = "recovery_point"
+    LOG_START_OFFSET = "log_start_offset"
+    CLEANER_OFFSET = "cleaner_offset"
+
+
+_TEXT = {
+    _Named.RECOVERY_POINT: "recovery point",
+    _Named.LOG_START_OFFSET: "log start offset",
+    _Named.CLEANER_OFFSET: "cleaner offset",
+}
+
+
+def _beyond(disk: Disk) -> list[tuple[_Named, Pointer]]:
     named = (
-        ("recovery point", disk.recovery_point),
-        ("log start offset", disk.log_start_checkpoint),
-        ("cleaner offset", disk.cleaner_point),
+        (_Named.RECOVERY_POINT, disk.recovery_point),
+        (_Named.LOG_START_OFFSET, disk.log_start_checkpoint),
+        (_Named.CLEANER_OFFSET, disk.cleaner_point),
     )
     return [(name, pointer) for name, pointer in named if pointer is not None and pointer[0] > (disk.end or 0)]
 
 
-def _finding(history: History, broker: int, disk: Disk, name: str, pointer: Pointer) -> Finding:
-    value, ref = pointer
+def _finding(history: History, broker: int, disk: Disk, name: _Named, pointer: Pointer) -> Finding:
+    (value, ref), text = pointer, _TEXT[name]
     refs = (ref,) if disk.end_ref is None else (ref, disk.end_ref)
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
         **place(history),
         replicas=(broker,),
-        subject=name,
-        summary=f"broker {broker}'s {name} {value} is beyond the end of its log, {disk.end}",
-        facts=(Fact(f"{name} {value}, log end offset {disk.end}", broker=broker, refs=refs),),
-        before={name.replace(" ", "_"): value},
+        subject=text,
+        summary=f"broker {broker}'s {text} {value} is beyond the end of its log, {disk.end}",
+        facts=(Fact(f"{text} {value}, log end offset {disk.end}", broker=broker, refs=refs),),
+        before={name.value: value},
         after={"log_end_offset": disk.end or 0},
         next_steps=actions(
             f"copy broker {broker}'s directory of {history.name} and its checkpoint files before it is started again",
         ),
-        cause=flushed_cause(history, broker, disk.end or 0) if name == "recovery point" else CauseId.UNKNOWN,
+        cause=flushed_cause(history, broker, disk.end or 0) if name is _Named.RECOVERY_POINT else CauseId.UNKNOWN,
     )
 
 

@@ -67,7 +67,7 @@ def judge(history: History, case: Case) -> Judgement:
             (of([one.replica], *BOTH_LOGS),),
             offsets=((one.after, one.before),),
             epochs=((one.epoch, None),),
-            because=ends_early[one.replica].text,
+            because=ends_early[one.replica].text if one.replica in ends_early else "",
         )
         for one in unclear
     ]
