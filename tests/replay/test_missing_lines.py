@@ -101,6 +101,13 @@ def test_a_leader_without_records_gives_up_its_epoch() -> None:
     ]
 
 
+@pytest.mark.parametrize(("failed", "missing"), [(True, 0), (False, 1)])
+def test_a_replica_whose_directory_fails_as_it_takes_a_role_starts_no_fetcher(failed: bool, missing: int) -> None:
+    took = [*NEW[:6], event(Kind.BECOME_FOLLOWER, leader_epoch=2, leo=9, previous_epoch=1)]
+    ends = event(Kind.DIR_FAILED) if failed else event(Kind.METADATA_CACHED, leader=2, leader_epoch=2)
+    assert len(gaps([*took, ends])) == missing
+
+
 def test_whole_logs_have_no_gap() -> None:
     assert gaps(OLD, always_truncates=True) == []
     assert gaps(NEW) == []

@@ -620,6 +620,7 @@ class OwnLines:
 
     def _failed(self, event: Event) -> None:
         self.used, self.failed = False, True  # the log is made anew in another directory (KIP-112)
+        self.to_fetch = self.to_lead = None  # a replica that is offline takes up no role (ReplicaManager, 1.1)
 
     def _gone(self, event: Event) -> None:
         moved = self.moved
