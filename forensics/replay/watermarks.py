@@ -17,6 +17,7 @@ from forensics.replay.isr import broker_set
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
 from parsers.details import AMBIGUOUS, counted_ends
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 _CHECKPOINTED = 10_000_000
@@ -143,11 +144,12 @@ class Watermarks:
         if event.hw is None or self.at_rest or event.run != self.now.run:
             return  # set while the log is read back: not reached, but remembered
         now = self.now
-        if now.role is Role.LEADER and event.kind == Kind.HW and now.hw is not None and event.hw < now.hw.value:
+        stated = self._stated_as_leader(event)
+        if stated is not None and event.kind == Kind.HW and event.hw < stated.value:
             ref = Ref(row=event.row, note=f"high watermark {event.hw}")
-            refs = (now.hw.ref, ref)
+            refs = (stated.ref, ref)
             self.regressions.append(
-                Regression(self.replica, now.epoch, now.hw.value, event.hw, RegressionKind.LEADER, event.time, refs)
+                Regression(self.replica, now.epoch, stated.value, event.hw, RegressionKind.LEADER, event.time, refs)
             )
         if now.role is Role.LEADER:
             # A leader's high watermark is within its log.
@@ -159,6 +161,19 @@ class Watermarks:
             now.hw = sample
             now.fetched = True
         self._note_own_hw(sample)
+
+    def _stated_as_leader(self, event: Event) -> Sample | None:
+        """The highest high watermark that a leader has stated in its role.
+
+        A trace that states one where the leader's epoch begins states it of that moment. What Kafka prints there may be
+        what an earlier role left in memory.
+        """
+        now = self.now
+        if now.role is not Role.LEADER:
+            return None
+        if now.hw is None and now.start_hw is not None and event.message == TRACE and now.refs:
+            return now.start_hw if now.start_hw.ref.row == now.refs[0].row else None
+        return now.hw
 
     def _note_own_hw(self, sample: Sample) -> None:
         """A high watermark of the very records that the replica has from its leader in this role.

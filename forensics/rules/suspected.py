@@ -134,9 +134,9 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.READER_BEYOND_LOG_END,
         "committed-data-lost",
-        "a consumer or follower asked for offset {end}, but the log of {asked} ended at {first}: committed offsets "
-        "{span} may be lost",
-        "offset {end} is asked for, and the log of {asked} ends at {first}",
+        "a consumer or follower asked for offset {end}, beyond the end of the log of {asked}, and went back to "
+        "{first}: committed offsets in {span} may be lost",
+        "offset {end} is beyond the end of the log of {asked}; the reader goes back to {first}",
         (
             "the position was set by hand, or comes from another cluster or topic",
             "the answer came from a follower that was behind its leader",

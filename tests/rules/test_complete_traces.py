@@ -88,3 +88,15 @@ def test_logs_of_two_lineages_below_both_high_watermarks(tmp_path: Path) -> None
     assert (finding.replicas, finding.epochs, finding.offsets) == ((1, 2), (0, 1), ((1, 2),))
     (loss,) = answers["committed-data-lost"].findings
     assert loss.offsets == ((1, 2),)
+
+
+def test_a_leader_may_not_fall_below_the_high_watermark_that_it_began_with(tmp_path: Path) -> None:
+    """A complete trace states no restart between the two, so one and the same leader stated both."""
+    lines = [
+        said(0, 1, "become_leader", leader_epoch=3, leo=100, hw=100, isr="1"),
+        said(5, 1, "hw", hw=60),
+    ]
+    answer = judged(tmp_path, [head(replicas=[1]), *lines])["hw-regression"]
+    assert [(one.before, one.after) for one in answer.findings] == [({"high_watermark": 100}, {"high_watermark": 60})]
+    unclaimed = judged(tmp_path, [head(replicas=[1], complete=False), *lines])["hw-regression"]
+    assert unclaimed.verdict is Verdict.UNKNOWN
