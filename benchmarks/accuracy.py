@@ -1,10 +1,10 @@
-"""How right the rules are: every case with a known truth, question by question.
+"""Accuracy of the rules: every case with a known truth, question by question.
 
-A case is a folder of evidence with a ``truth.json`` that says what clients saw: ``expect`` (was a replica truncated
-below the committed offset, was committed data lost, did replicas diverge), ``lost_acked_all`` and ``diverged_offsets``
-as half-open ranges, and in ``rules`` every rule that must speak. Where a truth has no ``rules``, the fault that was
-made says which rules besides those of ``expect`` must speak; of a fault that is not listed here they are not judged.
-The tool itself never reads that file.
+A case is a folder of evidence with a ``truth.json`` that states what clients saw. ``expect`` has the three questions
+(was a replica truncated below the committed offset, was committed data lost, did replicas diverge). ``lost_acked_all``
+and ``diverged_offsets`` are half-open ranges, and ``rules`` has every rule that must find something. If a truth has no
+``rules``, the fault decides which rules besides those of ``expect`` must find something. If the fault is not listed
+here, these rules are not judged. The tool itself never reads that file.
 
     python -m benchmarks.accuracy [FOLDER ...]
 """
@@ -53,13 +53,13 @@ class Answer:
 
     Attributes:
         case: its name.
-        wrong: what does not agree with the truth, in words.
+        wrong: contradictions to the truth, in words.
         unknown: questions answered ``unknown``.
-        verdicts: rule to verdict, of the partition the truth speaks of.
-        alarms: findings of severity error or critical where the truth knows of nothing.
-        must: rule to whether it must speak; a rule that is not judged is not in it.
+        verdicts: rule to verdict, of the partition in the truth.
+        alarms: findings of severity error or critical if the truth has none.
+        must: rule to whether it must find something; a rule that is not judged is not in it.
         spoke: rule to its verdict, of every rule.
-        exact: rule to whether its offsets are those of the truth, where the truth has some.
+        exact: rule to whether its offsets are those of the truth, if the truth has some.
     """
 
     case: str
@@ -97,7 +97,7 @@ def answer(case: Path, result: Result | None = None) -> Answer:
         given.verdicts[rule] = judgement.verdict
         expected = expect.get(key, False)
         if expected is None:
-            continue  # real and harmless, or not to be told from the files: not judged
+            continue  # real and harmless, or not decidable from the files: not judged
         if judgement.verdict is Verdict.UNKNOWN:
             given.unknown.append(rule)
         serious = [f for f in judgement.findings if f.severity in LOUD] if not expected else judgement.findings
@@ -124,7 +124,7 @@ def answer(case: Path, result: Result | None = None) -> Answer:
 
 
 def _must(truth: dict[str, Any]) -> dict[str, bool]:
-    """Which rules must speak and which must not, as far as it is known of the case."""
+    """Return which rules must find something and which must not, if the case defines it."""
     expect = truth.get("expect", {})
     asked = {rule: expect.get(key, False) for key, (rule, _) in QUESTIONS.items()}
     must = {rule: bool(expected) for rule, expected in asked.items() if expected is not None}
@@ -178,7 +178,7 @@ def scores(answers: list[Answer]) -> list[Score]:
 
 
 def find(result: Result, name: str) -> Partition | None:
-    """The present life of a partition, by name."""
+    """Return the present incarnation of a partition, by name."""
     for partition in result.partitions:
         if partition.history.name == name and partition.history.incarnation == 0:
             return partition
@@ -220,7 +220,7 @@ def main() -> int:
 
 
 def _show(each: list[partitions.PartitionAnswer]) -> None:
-    """What is not exact of clusters whose truth speaks of every partition, and how often each outcome came."""
+    """Print inexact answers for clusters with a truth about every partition, and the number of each outcome."""
     if not each:
         return
     print()

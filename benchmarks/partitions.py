@@ -1,9 +1,10 @@
-"""How right the answers are, partition by partition: recorded clusters whose truth speaks of each of their partitions.
+"""Accuracy of the answers, partition by partition: recorded clusters with a truth about each of their partitions.
 
-``truth.json`` has ``partitions``: for each ``topic-partition`` what to ``expect`` of the three questions (null: not
-judged), the offsets that clients know to be lost (``lost_acked_all``, ``lost_read``; ``provable`` replaces both, as the
-least that can be proven) and those that may be besides (``may_lost``, by default ``lost_acked_1``), and
-``diverged_offsets``. ``unknowable`` lists the partitions of which the evidence does not settle every question.
+``truth.json`` has ``partitions``. For each ``topic-partition`` it has what to ``expect`` of the three questions (null:
+not judged) and ``diverged_offsets``. It has the offsets that clients know to be lost (``lost_acked_all``,
+``lost_read``; ``provable`` replaces both, as the least that can be proven). It also has those that may be lost besides
+(``may_lost``, by default ``lost_acked_1``). ``unknowable`` lists the partitions whose evidence does not settle every
+question.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ LOUD = (Severity.CRITICAL, Severity.ERROR)
 
 
 class Outcome(StrEnum):
-    """How an answer stands to the truth. The wrong ones begin with "wrong"."""
+    """Relation of an answer to the truth. The wrong ones begin with "wrong"."""
 
     EXACT = "exact"
-    AT_LEAST = "at least"  # a part of what is lost is named, and it is said that there may be more
+    AT_LEAST = "at least"  # a part of the loss is named, and the finding states that there may be more
     UNKNOWN = "unknown"
     UNKNOWABLE = "unknown, as the evidence leaves it"
     MISSED = "wrong: missed"
@@ -46,9 +47,9 @@ class PartitionAnswer:
     """One question about one partition.
 
     Attributes:
-        case, partition, question: what was asked.
-        outcome: how the answer stands to the truth.
-        found, wanted: offsets named, and those that had to be.
+        case, partition, question: the question.
+        outcome: relation of the answer to the truth.
+        found, wanted: offsets that were named, and those that had to be.
     """
 
     case: str
@@ -60,7 +61,7 @@ class PartitionAnswer:
 
     @property
     def wrong(self) -> bool:
-        """Whether the answer contradicts the truth."""
+        """True if the answer contradicts the truth."""
         return self.outcome.startswith("wrong")
 
 
@@ -124,5 +125,5 @@ def _bounds(question: str, told: dict[str, Any]) -> tuple[list[Range], list[Rang
 
 
 def _hedged(finding: Finding) -> bool:
-    """Whether a finding says that there may be more."""
+    """Return whether a finding states that there may be more."""
     return bool(finding.uncertain) or (finding.records is not None and finding.records[1] is None)

@@ -43,10 +43,10 @@ def multiply(case: Path, target: Path, size: int, first: int = 0) -> int:
     The order of lines is kept and topic ids are made distinct, so each copy is a partition with the same history.
 
     Args:
-        case: what is copied.
+        case: the case to copy.
         target: where to.
         size: bytes of it, about.
-        first: the first topic's number; other numbers make another cluster, of which no file is equal.
+        first: the first topic's number; other numbers make another cluster, without equal files.
 
     Returns:
         Bytes written.
@@ -120,7 +120,7 @@ print(json.dumps({"observations": case.observations.height, "partitions": len(fo
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
-    """What was asked for."""
+    """The parsed command line."""
     parser = argparse.ArgumentParser("make bench", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("evidence", type=Path, nargs="?", default=EVIDENCE, help="folder of recorded clusters")
     parser.add_argument("--base", metavar="REV", help="measure the judging of this revision beside the working tree's")

@@ -1,10 +1,11 @@
-"""How ``forensics batch`` grows with its archive, against ``forensics scan`` of the same archive in the same run.
+"""Growth of ``forensics batch`` with its archive, against ``forensics scan`` of the same archive in the same run.
 
 Archives are made of recorded clusters, repeated over many topics: default-level and replication-level logs of several
-brokers. For each size: seconds of a scan in a process of its own, seconds of a batch in a running session, the greatest
-memory of the JVM and of all Python workers together (proportional set size, from /proc), whether the answers are the
-same bytes. Seconds of processor time stand beside those of the clock: on a machine that others use too, only they can
-be compared. A last archive has 90 % of its rows in one partition.
+brokers. Printed for each size are seconds of a scan in a process of its own, and seconds of a batch in a running
+session. Further columns are the greatest memory of the JVM and of all Python workers together (proportional set size,
+from /proc), and whether the answers are the same bytes. Seconds of processor time are printed beside those of the
+clock: on a machine that others use too, only they can be compared. A last archive has 90 % of its rows in one
+partition.
 
     python -m benchmarks.spark [--sizes 0.5,1,2,4] [--master local[2]] [--evidence DIR] [--no-scan]
 """
@@ -144,17 +145,17 @@ def _of_children() -> float:
 
 
 def told(begin: float) -> Callable[[str], None]:
-    """Prints what a batch says, with the seconds since it began."""
+    """Print the messages of a batch, with the seconds since it began."""
     return lambda said: print(f"    {time.perf_counter() - begin:6.1f} s  {said}", flush=True)
 
 
 def findings(result: Result) -> Lines:
-    """What the command writes of them."""
+    """Return the command's output for findings."""
     return ((one.order, jsonl.line(one)) for one in result.findings)
 
 
 def verdicts(result: Result) -> Lines:
-    """What the command writes of them."""
+    """Return the command's output for verdicts."""
     for one in result.partitions:
         yield one.order, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in tables.verdicts_of(one))
 

@@ -32,7 +32,7 @@ class BadBaseline(ForensicsError):
 
 
 class DefectOfProgram(ForensicsError):
-    """This program failed, and no part of the evidence could be told as the cause."""
+    """This program failed, and no part of the evidence could be identified as the cause."""
 
 
 class NoSpark(ForensicsError):

@@ -1,4 +1,4 @@
-"""How files are written: beside their target, and renamed once they are whole. The evidence is never written over.
+"""Writing of files: beside their target, and renamed once they are complete. The evidence is never overwritten.
 
 A scan that is interrupted, or a disk that is full, leaves the file that was there before, or none: never a half one.
 """
@@ -19,17 +19,17 @@ _STEERING = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069
 
 
 def as_json(value: object, *, indent: int | None = None) -> str:
-    r"""A value as JSON, in which nothing that steers a terminal or turns the reading order stands as it is.
+    r"""Return a value as JSON, with control characters for terminals and reading order escaped.
 
     >>> print(as_json({"topic": "a\x9b\u202eb\xe9"}))
     {"topic": "a\u009b\u202ebé"}
     """
     text = json.dumps(value, indent=indent, ensure_ascii=False)
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # they stand in strings alone
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # they occur only in strings
 
 
 def no_formula(cell: str) -> str:
-    """A cell of a CSV that no spreadsheet takes for a formula: an apostrophe stands before what begins as one does.
+    """Return a CSV cell that no spreadsheet reads as a formula: an apostrophe precedes what begins like one.
 
     >>> no_formula("=1+1"), no_formula("orders")
     ("'=1+1", 'orders')
@@ -96,7 +96,7 @@ def refuse(path: Path, evidence: Iterable[Source]) -> None:
 
 
 def _file(source: Source) -> str:
-    """The file on disk that a source lies in."""
+    """Return the file on disk that contains a source."""
     return source.path.partition("!/")[0]
 
 

@@ -1,4 +1,4 @@
-"""What a scan comes to: the one thing that engines make and reports speak of."""
+"""Result of a scan: what engines make and reports show."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Partition:
 
     @property
     def failed(self) -> bool:
-        """Whether this program failed on it: what a rule says is not what the evidence says."""
+        """Return whether this program failed on it, so that its verdicts do not show what the evidence shows."""
         wanted = (want for judgement in self.judgements.values() for want in judgement.missing)
         return any(want.question is Question.PROGRAM_REPAIRED for want in wanted)
 
@@ -55,13 +55,14 @@ class Partition:
         return (self.worst, one.cluster or "", one.topic, one.partition, one.incarnation)
 
     def verdicts(self, verdict: Verdict) -> list[str]:
-        """Rules that came to a verdict."""
+        """Return the rules with a verdict."""
         return [rule for rule, judgement in self.judgements.items() if judgement.verdict is verdict]
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What the user's settings changed between the rules and the reports. Reports say it: silence would mislead.
+    """Changes by the user's settings, applied between rules and reports. Reports show them, so that no reader is
+    misled.
 
     Attributes:
         config: the configuration file that was read, or None.
@@ -87,10 +88,10 @@ class Result:
 
     Attributes:
         inputs: paths as the user gave them.
-        case: what was taken in.
+        case: the evidence.
         partitions: every partition, worst first, then by name.
         findings: every finding with its evidence, worst first.
-        quote: gives the text at places of the evidence, for reports that read it again.
+        quote: returns the text at places of the evidence, for reports that read it again.
         known: findings that a baseline hides: in the judgements, but not in ``findings``.
         changes: what the user's settings changed.
         problems: known problems that single lines state, whatever the verdicts are; errors first.
@@ -131,7 +132,7 @@ class Result:
         return files, sum(one.failed for one in self.partitions)
 
     def whole(self) -> Result:
-        """The same with what is known among the findings: for reports that tell what happened, not what is new."""
+        """The same with known findings among the findings: for reports of what happened, not of what is new."""
         if not self.known:
             return self
         return replace(self, findings=sorted([*self.findings, *self.known], key=lambda f: f.order), known=[])
@@ -200,7 +201,7 @@ def borne_by(case: Case, where: Mapping[Ref, Place]) -> dict[Ref, tuple[int | No
 
 
 def located(case: Case, refs: set[Ref]) -> dict[Ref, Place]:
-    """Where each piece of evidence stands."""
+    """Return the place of each piece of evidence."""
     rows = quotes.places(case, (ref.row for ref in refs if ref.row is not None))
     where: dict[Ref, Place] = {}
     for ref in refs:

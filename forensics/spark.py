@@ -1,4 +1,4 @@
-"""Kafka forensics for those who live in Spark: functions that take and give DataFrames.
+"""Kafka forensics for Spark users: functions that take and return DataFrames.
 
     from forensics import spark as forensics
 
@@ -7,7 +7,7 @@
     result = forensics.batch(spark, ["archive/"], "judged/")
     forensics.table(spark, "judged/", "findings").groupBy("rule").count().show()
 
-PySpark is imported when a function is called. All of them work with a session that is already there.
+PySpark is imported when a function is called. All of them work with an existing session.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 def read(
     spark: SparkSession, path: str, *, table: str = "observations", topics: Sequence[str] = (), tz: str | None = None
 ) -> DataFrame:
-    """What the files below a path say, as a table: ``observations``, ``batches``, ``checkpoints`` or ``notices``.
+    """Read the files below a path as a table: ``observations``, ``batches``, ``checkpoints`` or ``notices``.
 
     Args:
         spark: a session.
         path: a file, directory or archive that all workers can open.
-        table: which table.
+        table: name of the table.
         topics: patterns; rows of other topics are left out.
-        tz: zone of printed times that name none. Without it what a collector's times tell of the same file counts,
-            else UTC; the table ``notices`` says where they tell no zone. A scan also knows a broker's other files.
+        tz: zone of printed times that name none. Default: inferred from a collector's times in the same file, else UTC.
+            The table ``notices`` shows where they are rejected. A scan also uses a broker's other files.
 
     Raises:
         UnreadableInput: there is no such table, or no such zone.
@@ -48,14 +48,13 @@ def read(
 def from_lines(
     lines: DataFrame, *, path: str = "path", line: str = "line", text: str = "text", tz: str = "UTC"
 ) -> DataFrame:
-    """Observations from lines of logs that are in a table already.
+    """Return observations from lines of logs that are in a table already.
 
     Args:
-        lines: one row a physical line. What lies in one partition of the DataFrame is read together: keep the lines of
-            a file together where settings of brokers matter.
+        lines: one row per physical line. Lines in one partition of the DataFrame are read together: keep the lines of a
+            file together if settings of brokers matter.
         path, line, text: names of the columns with the file's name, the line's number and its text.
-        tz: zone of printed times that name none; what a collector put before the lines tells no zone here, since no
-            task sees the whole of a file.
+        tz: zone of printed times that name none. Collector times show no zone here, because no task sees a whole file.
 
     Returns:
         Columns of the table ``observations``.
@@ -81,18 +80,18 @@ def batch(
 
 
 def table(spark: SparkSession, folder: str, name: str, *, cluster: str | None = None) -> DataFrame:
-    """A table that a batch wrote: observations, batches, notices, sources, findings or verdicts.
+    """Return a table that a batch wrote: observations, batches, notices, sources, findings or verdicts.
 
     Args:
         spark: a session.
         folder: of the batch.
         name: of the table.
-        cluster: rows of this cluster alone; of the three large tables only its folders are read. Their names are the
+        cluster: only rows of this cluster; of the three large tables only its folders are read. Their names are the
             column ``in_cluster``, those of days the column ``date``.
 
     Raises:
         UnreadableInput: there is no such folder, or no such table.
-        UnusableOutput: no batch came to its end there.
+        UnusableOutput: no batch was completed there.
     """
     from forensics.engines.spark.written import table as written
 

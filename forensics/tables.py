@@ -1,7 +1,7 @@
 """The tables of a finished scan, for SQL and frames: names, columns and types in one place, for every engine.
 
-What an engine writes and what ``--save`` writes are these. Columns may be added in later versions of the format, never
-changed: ``FORMAT`` stands in the metadata of each file, with the table's name.
+Engines and ``--save`` write the same tables. Later versions of the format may add columns, but never change them.
+``FORMAT`` is in the metadata of each file, with the table's name.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PARTITION: dict[str, pl.DataType] = {
     "topic": pl.String(),
     "topic_id": pl.String(),
     "partition": pl.Int32(),
-    "incarnation": pl.Int32(),  # 0 the present life of a topic of this name, 1 the one before it
+    "incarnation": pl.Int32(),  # 0 is the present incarnation of a topic of this name, 1 the one before it
 }
 _VALUES = pl.List(pl.Struct({"name": pl.String(), "value": pl.Int64()}))
 
@@ -48,7 +48,7 @@ OBSERVATION_ROWS: dict[str, pl.DataType] = {
     "kind": pl.String(),
     "time": _TIME,
     "source": pl.UInt32(),  # id in the table of sources
-    "broker": pl.Int32(),  # whose source it is, or the witness as printed
+    "broker": pl.Int32(),  # owner of the source, or the witness as printed
     "run": pl.Int32(),  # which process of that broker
     "starts_run": pl.Boolean(),
 }
@@ -144,7 +144,7 @@ def _hash(case: Case, source: int) -> str | None:
     try:
         return case.files[source].sha256()
     except OSError:
-        return None  # it was there when it was read
+        return None  # the file existed when it was read
 
 
 def _timeline(result: Result) -> pl.DataFrame:
@@ -287,7 +287,7 @@ TABLES: tuple[Table, ...] = (
 
 
 def metadata(table: Table) -> dict[str, str]:
-    """What stands in the metadata of a table's file."""
+    """Return the metadata of a table's file."""
     return {"forensics.format": FORMAT, "forensics.table": table.name, "forensics.version": __version__}
 
 

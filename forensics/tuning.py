@@ -1,7 +1,7 @@
-"""What a user wants to be told otherwise: severities, rules that are off, topics, and findings that are known.
+"""User settings for reports: severities, disabled rules, topics, and known findings.
 
-Applied in one place, between the rules and the reports, whatever engine judged. Nothing here changes a verdict: a rule
-that is off was not asked, a known finding is counted, and every report says what was changed.
+They are applied in one place, between the rules and the reports, for every engine. Nothing here changes a verdict: a
+disabled rule was not asked, a known finding is counted, and every report shows what was changed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Tuning:
     config: str | None = None
 
     def fails(self, worst: Severity | None, unknown: Severity | None) -> bool:
-        """Whether the exit code is 1.
+        """Return whether the exit code is 1.
 
         Args:
             worst: severity of the worst finding that is not known.
@@ -199,7 +199,7 @@ _KEYS = {
 
 
 def tune(result: Result, tuning: Tuning) -> Result:
-    """A result as the user wants to be told of it."""
+    """Apply the user's settings to a result."""
     made: dict[int, Finding] = {}
 
     def finding(one: Finding) -> Finding:
@@ -254,7 +254,7 @@ def _rated(one: Finding, severities: Mapping[str, Severity]) -> Finding:
 
 
 def _known(one: Finding, known: Mapping[str, Severity]) -> bool:
-    """Whether a baseline has it; what became worse since then is news."""
+    """Return whether a baseline has a finding. If it became worse since then, it is new."""
     before = known.get(one.fingerprint)
     return before is not None and one.severity.rank >= before.rank
 

@@ -1,4 +1,4 @@
-"""Readers for what Kafka brokers leave behind: bytes in, rows out, no judgement.
+"""Readers for the files that Kafka brokers leave behind: bytes in, rows out, no judgement.
 
-Nothing in this package knows of ``forensics``; it reports what the evidence says and where it says it.
+Nothing in this package uses ``forensics``; it reports the content of the evidence and its position.
 """

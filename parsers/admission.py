@@ -1,8 +1,8 @@
-"""What a reader hands over is held to its schema here, before anything else sees it.
+"""Check of all readers' results against the schema, before anything else sees them.
 
-Readers bound what they read where they know the format. This is the check that none of them can be forgotten: the
-tables have exactly the columns and types of the schema, and every number is one that Kafka can have written. A row that
-holds another one is left out, with a notice.
+Readers bound the values that they read if they know the format. This check applies to all of them. The tables have
+exactly the columns and types of the schema, and every number is one that Kafka can have written. A row with another
+number is left out, with a notice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from parsers.schema import BATCHES, LEAST, NOTICES, OBSERVATIONS
 _SCHEMAS: Final = tuple((schema, list(schema), list(schema.values())) for schema in (OBSERVATIONS, BATCHES, NOTICES))
 _SHOWN: Final = 40
 MOST_ALIKE: Final = 100
-"""Notices of one file that differ in numbers alone and are told one by one; more are told once, with their count."""
+"""Notices of one file that differ only in numbers and are listed one by one; more of them become one, with their
+count.
+"""
 
 
 class Bound(NamedTuple):
@@ -29,7 +31,7 @@ class Bound(NamedTuple):
     most: int
 
 
-_BROKER: Final = Bound(-1, INT32_MAX)  # -1 where a request or a tool speaks of nobody
+_BROKER: Final = Bound(-1, INT32_MAX)  # -1 if a request or a tool names no broker
 _LEADER: Final = Bound(-3, INT32_MAX)  # -1 none, -2 being deleted (LeaderAndIsr), -3 no change
 _EPOCH: Final = Bound(-1, INT32_MAX)  # -1 unknown (RecordBatch.NO_PARTITION_LEADER_EPOCH)
 _OFFSET: Final = Bound(-2, INT64_MAX - 1)  # -1 unknown, -2 the earliest; an end must fit behind the last
@@ -82,7 +84,7 @@ def admitted(reading: FileReading) -> FileReading:
 
 
 def counted(notices: pl.DataFrame) -> pl.DataFrame:
-    """The notices of one file, those of text that differ in numbers alone told once with their count, if they are many.
+    """Return the notices of one file; many of them that differ only in numbers become one, with their count.
 
     Damage in segments is not counted together: each piece has its place in the log.
     """
@@ -99,7 +101,7 @@ def counted(notices: pl.DataFrame) -> pl.DataFrame:
 
 
 def _within(rows: pl.DataFrame) -> bool:
-    """Whether all numbers are within their bounds, as almost always: told at a fiftieth of the cost."""
+    """Return whether all numbers are within their bounds, as almost always: this costs a fiftieth of a full check."""
     for name, bound in BOUNDS.items():
         column = rows.get_column(name)
         least, most = column.min(), column.max()
@@ -121,7 +123,7 @@ def _bound(reading: FileReading) -> None:
 
 
 def _no_brokers(name: str) -> pl.Expr:
-    """Whether a list of broker ids holds what can be none."""
+    """Return whether a list of broker ids holds impossible ids."""
     ids = pl.col(name).str.split(",").list.eval(pl.element().cast(pl.Int64, strict=False) > INT32_MAX).list.any()
     return (~pl.col(name).str.contains(_BROKERS) | ids).fill_null(value=False)
 

@@ -1,8 +1,8 @@
-"""The container that Kafka's checkpoint files share: a version line, a count line, then one entry a line.
+"""The format that Kafka's checkpoint files share: a version line, a count line, then one entry per line.
 
-Source: ``CheckpointFile`` (core, then server-common), ``OffsetCheckpoint`` (to 0.11). Kafka writes the file beside its
-place, flushes and renames it, and ends every line; a last line without an end is therefore a cut file or a careless
-copy, and what it says is not used.
+Source: ``CheckpointFile`` (core, then server-common), ``OffsetCheckpoint`` (up to 0.11). Kafka writes a temporary file,
+flushes and renames it, and ends every line. So a last line without an end shows a truncated file or an incomplete copy,
+and that line is not used.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def entries(data: bytes, fields: int, notices: Notices) -> Iterator[tuple[int, l
 
 
 def is_cut(data: bytes) -> bool:
-    """Whether the end of a checkpoint file is gone: a line without an end, or fewer lines than it announces."""
+    """Return whether the end of a checkpoint file is missing: a line without an end, or fewer lines than it
+    announces.
+    """
     lines = data.split(b"\n")
     count = _number(lines[1]) if len(lines) > 2 else None
     return bool(data) and (bool(lines[-1]) or count is None or count > len(lines) - 3)

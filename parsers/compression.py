@@ -17,7 +17,7 @@ import zstandard
 from parsers.errors import ParserError
 
 LIMIT = 64 * 1024 * 1024
-"""Decompressed bytes of one batch that are accepted unless the caller says otherwise."""
+"""Highest number of decompressed bytes of one batch, unless the caller sets another limit."""
 
 CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
@@ -118,9 +118,9 @@ def _zstd(data: bytes, limit: int) -> bytes:
 
 
 def _with_accepted_lz4_checksum(data: bytes) -> bytes:
-    """The frame with the one header checksum that its descriptor has by the standard.
+    """Return the frame with the one header checksum that its descriptor has by the standard.
 
-    Of the 256 values of that byte exactly one is accepted, so it is found by asking the library.
+    Exactly one of the 256 values of that byte is accepted, so it is found by trying the library.
     """
     if len(data) <= _LZ4_DESCRIPTOR:
         return data

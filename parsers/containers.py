@@ -1,8 +1,8 @@
-"""Archives as folders: what is in a tar, a zip or a compressed file is given as sources of its own, never unpacked.
+"""Archives as folders: members of a tar, a zip or a compressed file become sources of their own, never unpacked.
 
-A member of an uncompressed tar, or of a zip, is read where it lies. A compressed tar can only be read forwards: one
-pass finds its members and keeps the small ones (64 MiB in all), a larger one is reached by expanding the archive again
-up to it, which costs one pass for all of them when they are read in their order. Nothing is written to disk.
+A member of an uncompressed tar, or of a zip, is read in place. A compressed tar can only be read forwards. One pass
+finds its members and keeps the small ones (64 MiB in all). A larger one is read by expanding the archive again up to
+it, which costs one pass for all of them if they are read in their order. Nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from parsers.streams import (
 )
 
 INSIDE: Final = "!"
-"""Stands between the path of an archive and the path in it: ``bundle.tar.gz!/broker-1/server.log``."""
+"""Separator between the path of an archive and the path in it: ``bundle.tar.gz!/broker-1/server.log``."""
 
 _MOST_ARCHIVES: Final = 2  # an archive in an archive
 _MOST_LAYERS: Final = 2  # compressed twice
@@ -123,7 +123,7 @@ def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Itera
 
 
 def is_packed(head: bytes) -> bool:
-    """Whether a file that begins so is compressed, or an archive."""
+    """Return whether a file with these first bytes is compressed, or an archive."""
     return codec_of(head) is not None or _archive_of(head) is not None
 
 
@@ -139,7 +139,7 @@ def _recoded(source: Source) -> Source:
 
 
 def _texts(source: Source, head: bytes) -> Iterator[Source]:
-    """What is in a text that several tools or processes wrote, or a person; or the source."""
+    """Yield the parts of a text that several tools, processes or a person wrote; or the source itself."""
     if _DUMP.search(head) and b"\0" not in head:
         yield from _dumps(source)
         return
@@ -220,7 +220,7 @@ def _inside(archive: Source, name: str) -> tuple[str, bool]:
 
 
 def _dumps(text: Source) -> Iterator[Source]:
-    """What ``kafka-dump-log`` printed, one source a segment, under the path that it had where it was dumped."""
+    """Split output of ``kafka-dump-log`` into one source per segment, under the path that it had when it was dumped."""
     places: list[tuple[int, str]] = []
     at = 0
     with text.open() as stream:
@@ -321,7 +321,7 @@ class _TarListing:
             self.broken.append(f"only its first {_MOST_MEMBERS:,} files are read")
 
     def problems(self) -> list[str]:
-        """What is wrong with the archive, each once."""
+        """Problems of the archive, each once."""
         counts = (
             (self.sparse, "sparse files are not read; pack without --sparse"),
             (self.links, "links are not followed"),
@@ -547,7 +547,7 @@ class _Salvaged:
 
 
 def _seekable(archive: Source, problems: list[str]) -> BinaryIO:
-    """The zip itself; in memory where it lies compressed, and then what is wrong with that is told."""
+    """Return a seekable stream of the zip, in memory if it is compressed; problems are added to the list."""
     if archive.place is not None:
         return archive.place.open()
     with archive.open() as stream:

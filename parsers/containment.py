@@ -1,7 +1,7 @@
 """The one place that may catch everything: a failure inside one file, cluster or partition stays there.
 
-Evidence is damaged by definition, and a defect of this program that one damaged file brings out must not cost what the
-other files say. What is caught here is a defect all the same: it is reported with its place in the code, never hidden.
+Evidence is damaged by definition. If a damaged file triggers a defect of this program, the results of the other files
+must not be lost. What is caught here is still a defect: it is reported with its place in the code, never hidden.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Defect:
 
     Attributes:
         error: type and text of the exception, at most 120 characters.
-        place: the line of this program that was at work, such as ``forensics/replay/forks.py:160``.
-        trace: the traceback, for who repairs it.
+        place: the line of this program that failed, such as ``forensics/replay/forks.py:160``.
+        trace: the traceback, for developers.
     """
 
     error: str
@@ -49,16 +49,16 @@ class Defect:
 
 
 def _first_own(parts: tuple[str, ...]) -> int | None:
-    """Where the path inside this program begins in the path of a file; None for other programs' files."""
+    """Return where the path inside this program begins in the path of a file; None for other programs' files."""
     return next((number for number in range(len(parts) - 1, -1, -1) if parts[number] in _OWN), None)
 
 
 def contained(work: Callable[[], T], *, expected: tuple[type[BaseException], ...] = ()) -> T | Defect:
-    """What the work gives, or the defect that ended it.
+    """Return the result of the work, or the defect that ended it.
 
     Args:
         work: what to do.
-        expected: exceptions that are answers, not defects; they are raised as they are. So are those that end the
+        expected: exceptions that are answers, not defects; they are raised unchanged. So are those that end the
             process: an interrupt, an exit.
     """
     try:

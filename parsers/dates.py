@@ -14,15 +14,15 @@ import polars as pl
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """One way of writing a time.
+    """One format of a time.
 
     Attributes:
         name: part of a frame's name.
-        pattern: what it looks like, without groups.
-        read: expression of naive microseconds from one of the text; in UTC where it is ``zoned``.
-        zoned: names its zone, or is one by definition.
-        remark: what is to be said of a file that has it.
-        tells: what one of its times at least looks like, where others are written alike; "" where none are.
+        pattern: regular expression for it, without groups.
+        read: expression of naive microseconds from one of the text; in UTC if it is ``zoned``.
+        zoned: names its zone, or has one by definition.
+        remark: notice for a file that has it.
+        tells: pattern that at least one of its times must match, if another format looks the same; "" if none does.
     """
 
     name: str
@@ -52,7 +52,7 @@ ZONES: Final[dict[str, str]] = {
     "AKST": "-0900",
     "HST": "-1000",
 }
-"""Offsets of zone names that mean one zone among those who run brokers; CST, IST, BST and the like mean several."""
+"""Offsets of zone names with one meaning among Kafka operators; CST, IST, BST and the like have several."""
 
 _CLOCK: Final = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _FRACTION: Final = "[.,:][0-9]{1,9}"

@@ -1,6 +1,6 @@
-"""Values of the column ``detail`` from which something is concluded; elsewhere it holds words of the line, for people.
+"""Values of the column ``detail`` that replay or rules use; elsewhere it holds words of the line, for people.
 
-Readers write these, and whoever concludes something compares with these.
+Readers write these values, and code that draws conclusions compares with them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Transition(StrEnum):
     FOLLOWER_DONE = "follower: done"
     LEADER_UNAVAILABLE = "follower: leader unavailable"  # the follower stays without a leader
     STOPPED = "stop replica (delete=false)"
-    DELETED = "stop replica (delete=true)"  # up to 2.5 printed where server.log tells of the deletion
+    DELETED = "stop replica (delete=true)"  # up to 2.5 logged where server.log reports the deletion
 
 
 DONE = (Transition.LEADER_DONE, Transition.FOLLOWER_DONE)
@@ -39,10 +39,10 @@ ROLE_STEPS = (
 """The steps of a role change before its last."""
 
 SAME_LEADER = "follower: same leader"
-"""Of an unchanged role: the follower is told of a new leader epoch, or another ISR, of the leader that it follows."""
+"""Of an unchanged role: the follower receives a new leader epoch, or another ISR, of the leader that it follows."""
 
 INITIAL_FETCH_OFFSET = "The initial fetch offset"
-"""Of a planned truncation: the leader answered that it knows none of the follower's epochs."""
+"""Of a planned truncation: the leader answered that it has none of the follower's epochs."""
 
 ALL_DIRS_FAILED = "all log dirs have failed"
 """Of a failed log directory: it was the last one in use, and the broker stops."""
@@ -74,44 +74,47 @@ LEADER_MOVED = (
     "NOT_LEADER_FOR_PARTITION",
     "NOT_LEADER_OR_FOLLOWER",  # since 2.6
 )
-"""Of an answer about a leader epoch: one of the two had not heard of a change of leader yet (``Errors``)."""
+"""Of an answer about a leader epoch: one of the two did not know of a change of leader yet (``Errors``)."""
 
 INDEX_REBUILDS = ("index rebuilt", "segment recovered, index rebuilt")
-"""Of a recovery: an index did not fit its segment. To 0.10 only the index is made anew; later the segment is checked
+"""Of a recovery: an index did not fit its segment. Up to 0.10 only the index is rebuilt; later the segment is checked
 too."""
 
 FROM_REMOTE = "from remote tier"
-"""Of a log that begins anew where its leader's segments begin: what is below is in remote storage (KIP-405)."""
+"""Of a log that restarts where its leader's segments begin: earlier records are in remote storage (KIP-405)."""
 
 MOVED = "moved between directories"
 """Of a log that was loaded in another directory of its broker while in use."""
 
 EPOCH_REWRITTEN = "first epoch entry rewritten"
-"""Of a log start offset to which the leader epoch cache was cut, whether or not the log's start moved."""
+"""Of a log start offset to which the leader epoch cache was truncated, whether or not the log's start moved."""
 
 BY_REQUEST = "by request"
-"""Of an append that is told where a producer's request is carried out, maybe after a later one of another."""
+"""Of an append logged where a producer's request is carried out, maybe after a later one of another producer."""
 
 AMBIGUOUS = "ambiguous"
-"""Of a high watermark that, where it is 0, may be of what the broker keeps of another replica (up to 2.3)."""
+"""Of a high watermark: if it is 0, it may be the broker's value for another replica (up to 2.3)."""
 
 CANDIDATE = "candidate"
-"""Of an election: whom the controller found alive in the ISR, before it says whom it elected (up to 1.0)."""
+"""Of an election: the live ISR member that the controller found, before the line about the elected leader (up to
+1.0).
+"""
 
 OFFLINE_REPLICA = "OfflineReplica"
-"""Of a replica's state in a ZooKeeper controller: its broker is gone, or was asked to stop it."""
+"""Of a replica's state in a ZooKeeper controller: its broker is gone, or received a request to stop it."""
 
 ELECTED_SAFELY = "elected safely"
-"""Of a change to a leader that was not in the ISR before, and has all that was committed."""
+"""Of a change to a leader that was not in the ISR before, and has all committed records."""
 
 CUT = "cut"
-"""Of the last entry of a checkpoint file: what followed it is gone."""
+"""Of the last entry of a checkpoint file: the rest of the file is missing."""
 REPLICAS = "replicas="
 """With this the detail of a change begins that sets the replicas, as the end of a reassignment does."""
 
 LAST_KNOWN = "lastKnownElr="
-"""With this, in the detail of an unclean election, who was the last in the ISR that was empty then begins, in brackets;
-controllers print it so, or with a colon and a blank (PartitionRegistration.toString, diff)."""
+"""Prefix of the last ISR members in the detail of an unclean election from an empty ISR: ids in brackets. Controllers
+print it like this, or with a colon and a blank (PartitionRegistration.toString, diff).
+"""
 
 AGAINST_SETTINGS = "allowed-by-no-setting-of="
 """With this, in the detail of an unclean election, the id of the controller begins that held it."""
@@ -157,7 +160,7 @@ def against_settings(detail: str | None) -> int | None:
 
 
 def names_brokers(detail: str | None) -> bool:
-    """Whether a warning of an unclean election names the brokers that are alive, as it does to 1.0."""
+    """Return whether a warning of an unclean election names the live brokers, as it does up to 1.0."""
     return _BROKERS.fullmatch(detail or "") is not None
 
 
@@ -180,5 +183,5 @@ def log_properties(detail: str) -> dict[str, str]:
 
 
 def segments(detail: str | None) -> int | None:
-    """How many segments a log had as it was loaded, where the line says it."""
+    """Return the number of segments of a loaded log, if the line states it."""
     return int(detail) if detail is not None and detail.isdigit() else None

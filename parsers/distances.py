@@ -1,8 +1,8 @@
-"""How far printed times are from those that a collector added: what tells a zone, or that lines were taken late.
+"""Differences between printed times and those that a collector added: evidence for a zone, or for lines read late.
 
-A collector stamps the moment at which it read a line, in UTC. Printed times stand away from that by the offset of the
-broker's zone, less the time that the line waited. Which of the two it is shows only over many lines, so all that a file
-has to say about it is counted here, part by part, and judged where the whole case is known (``forensics.case.zones``).
+A collector adds the moment at which it read a line, in UTC. Printed times differ from that by the offset of the
+broker's zone, minus the time that the line waited. Only many lines show which of the two it is. So everything that a
+file shows is counted here, part by part, and judged once the whole case is known (``forensics.case.zones``).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """From lines to observations: the message catalogue as expressions over frames.
 
-Each line is looked at twice at most: one Aho-Corasick pass over all literals picks the lines that may speak of
-replication, then the anchored pattern of each wording reads the values from those alone. A line that has a literal but
-fits no wording is a notice, so a new wording is seen and not lost; so is a warning of a logger that replicates where it
-has no literal at all.
+Each line is read twice at most. One Aho-Corasick pass over all literals selects the lines that may be about
+replication. Then the anchored pattern of each wording reads the values from those alone. A line with a literal that
+fits no wording becomes a notice, so a new wording is seen and not lost. So does a warning of a replication logger
+without any literal.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ CONFIG_KEYS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What one block of lines gave.
+    """Result of one block of lines.
 
     Attributes:
         observations: schema ``OBSERVATIONS``, in the order of the lines.
@@ -58,7 +58,7 @@ class Extract:
         relevant: lines with a literal of the catalogue.
         understood: relevant lines that fitted a wording.
         first_time, last_time: times of the first and last event, as printed, microseconds since 1970.
-        inside_config: the block ended inside a dump of ``KafkaConfig`` (hand it to the next block).
+        inside_config: the block ended inside a dump of ``KafkaConfig`` (pass it to the next block).
         read: numbers of the lines that were understood; of one text read by itself.
         unknown: numbers of the lines in a wording that the catalogue does not know; likewise.
     """
@@ -86,7 +86,7 @@ def _table(*, thrown: bool = False) -> tuple[list[str], dict[str, tuple[Message,
 
 
 _PER_TEXT = 1 << 32
-"""Line numbers of one text, where several are read together: the number of the text times this stands before each."""
+"""Line numbers of one text if several are read together: the number of the text times this is added to each."""
 
 
 def extract(block: Block, frame: Frame, *, inside_config: bool = False) -> Extract:
@@ -120,7 +120,7 @@ def _extracts(
     unknown = unknown_wordings.find(lines, heads, hits.get_column("line"), frame)
     torn = _torn(lines, heads, unended, frame)
     unknown = unknown.join(torn, on="line", how="anti", maintain_order="left")
-    # The last number of a line that is cut may lack digits.
+    # The last number of an incomplete line may lack digits.
     sound = hits.join(torn, on="line", how="anti", maintain_order="left") if torn.height else hits
     sound, run_on = _run_on(sound, frame)
     torn = pl.concat([torn, run_on])
@@ -206,7 +206,7 @@ def _spans(events: pl.DataFrame, texts: int, frame: Frame) -> list[tuple[int | N
 
 
 def relevant(lines: pl.Series) -> pl.Series:
-    """Which of the lines hold something that only lines about replication hold."""
+    """Return which of the lines contain text that only lines about replication contain."""
     literals, _ = _table()
     text = pl.col("text")
     speaks = text.str.contains_any(literals) | text.str.contains(CONFIG_HEAD, literal=True)
@@ -282,7 +282,7 @@ def _coherent(read: pl.DataFrame, variant: Variant) -> pl.DataFrame:
 
 
 def _contradicts_itself(text: pl.Expr) -> pl.Expr:
-    """Whether an event names a leader that is none of the replicas it names: one of its digits is damaged.
+    """Return whether an event names a leader that is none of the replicas it names: one of its digits is damaged.
 
     A leader is a replica (PartitionStateMachine, ReplicationControlManager).
     """
@@ -294,7 +294,7 @@ def _contradicts_itself(text: pl.Expr) -> pl.Expr:
 
 @functools.cache
 def _marked(regex: str) -> str:
-    # An empty group that takes part in every match tells a match with all-optional values from no match.
+    # An empty group that takes part in every match distinguishes a match with all-optional values from no match.
     return regex.replace("^", "^(?P<_m>)", 1)
 
 
@@ -327,7 +327,7 @@ def _rows(read: pl.DataFrame, message: Message, variant: Variant) -> list[pl.Dat
 
 
 def _stated(rows: pl.DataFrame, message: Message, variant: Variant, kind: Kind) -> pl.DataFrame:
-    """The rows with what their wording says without printing it."""
+    """Add the values that the wording of the rows implies without printing them."""
     implied = {name: str(value) for name, value in variant.fixed.items() if name not in rows.columns}
     said = {"kind": kind.value, "message": message.id, **implied}
     return rows.with_columns([pl.lit(value).alias(name) for name, value in said.items()])
@@ -391,14 +391,14 @@ _BROKERS_LOGGER = r" \((?:kafka|org\.apache\.kafka|state\.change\.logger)[A-Za-z
 
 
 def beheaded(lines: pl.Series) -> pl.Series:
-    """Which of the lines end as the stock layout's events do."""
+    """Return which of the lines end as the stock layout's events do."""
     return lines.str.contains(_BROKERS_LOGGER)
 
 
 def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
-    """Notices for lines that end as an event about replication does, and do not begin as one.
+    """Return notices for lines that end like an event about replication, and do not begin like one.
 
-    Their beginning was cut or overwritten. What goes on from an event before may hold any text, but no logger.
+    Their beginning was lost or overwritten. A continuation line may contain any text, but no logger.
     """
     if frame is not frames.STOCK or others.is_empty():
         return empty(NOTICES)
@@ -417,10 +417,10 @@ _EXCEPTION = r"^\s*(?:Caused by: |Suppressed: )?(?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-
 
 
 def _thrown(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> pl.DataFrame:
-    """Exceptions in lines that go on from an event, with the time of that event.
+    """Return exceptions in continuation lines, with the time of their event.
 
     Returns:
-        Columns ``line``, ``text``, ``literal``, ``message`` and ``time``, which is null where the event is not at hand.
+        Columns ``line``, ``text``, ``literal``, ``message`` and ``time``, which is null if the event is missing.
     """
     literals, _ = _table(thrown=True)
     text = pl.col("text")
@@ -443,9 +443,9 @@ _MOST_TORN = 10
 
 
 def _torn(lines: pl.DataFrame, heads: pl.Series, unended: Sequence[bool], frame: Frame) -> pl.DataFrame:
-    """Notices for events of one line that end before their logger: the rest was never written, or overwritten.
+    """Return notices for events of one line that end before their logger: the rest was never written, or overwritten.
 
-    The last line of a text goes on in no other; without a line end, it is whole only if its logger is there.
+    The last line of a text continues in no other; without a line end, it is whole only if its logger is there.
     """
     if frame is not frames.STOCK or lines.is_empty():
         return empty(NOTICES)
@@ -478,9 +478,9 @@ _RUN_ON = (
 
 
 def _run_on(hits: pl.DataFrame, frame: Frame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The events of lines that hold several, each by itself, and notices for these lines.
+    """Return the events of lines with several events, each by itself, and notices for these lines.
 
-    A process that dies within a line leaves it without an end, and the next one goes on there.
+    A process that dies within a line leaves it without an end, and the next process appends to it.
     """
     if frame is not frames.STOCK and frame is not frames.MUTE:
         return hits, empty(NOTICES)
@@ -520,7 +520,7 @@ def _config(lines: pl.DataFrame, heads: pl.Series, frame: Frame, inside_config: 
     if not inside_config and not starts.any():
         return empty(OBSERVATIONS), False
     text = lines.get_column("line") // _PER_TEXT
-    begins = (text != text.shift(1)).fill_null(False)  # another text, which no dump goes on in
+    begins = (text != text.shift(1)).fill_null(False)  # another text, in which no dump continues
     state = pl.when(pl.Series(starts)).then(True).when(pl.Series(heads | begins)).then(False).otherwise(None)
     marked = lines.with_columns(state.alias("_in")).with_columns(
         pl.col("_in").forward_fill().fill_null(inside_config), pl.Series("_head", heads)

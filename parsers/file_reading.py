@@ -1,4 +1,4 @@
-"""What one file says, and one row of the table that decides who reads it."""
+"""Contents of one file, and one row of the table that decides which reader reads it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOTHING = (empty(OBSERVATIONS), empty(BATCHES), empty(NOTICES))  # frames do no
 
 @dataclass(slots=True)
 class FileReading:
-    """What one file says, and how much of it was understood.
+    """Contents of one file, and how much of it was understood.
 
     Attributes:
         format: name of the format, or ``unknown``, ``irrelevant``, ``unreadable``, ``archive``, ``copy``.
@@ -29,8 +29,8 @@ class FileReading:
         batches: schema ``BATCHES``; for segments.
         notices: schema ``NOTICES``.
         properties: settings of a properties file.
-        topic, partition, directory_state: what the directory's name says, for files of a partition.
-        lines, events, relevant, understood: of a text log: physical lines, events, events that may speak of
+        topic, partition, directory_state: from the directory's name, for files of a partition.
+        lines, events, relevant, understood: of a text log: physical lines, events, events that may be about
             replication, and those of them that fitted a known wording.
         first_time, last_time: of its events, as printed, microseconds since 1970.
         base_offset: offset in a segment's name.
@@ -39,8 +39,8 @@ class FileReading:
         magic: highest message format in a segment.
         frame: layout of a text log; several are joined by "; ".
         prose: of an excerpt: lines that are no log's.
-        zone: zone of its times where the file itself says it; None where the user must.
-        distances: how far printed times are from those that a collector added.
+        zone: zone of its times if the file itself states it; None if the user must.
+        distances: differences between printed times and those that a collector added.
     """
 
     format: str
@@ -91,12 +91,12 @@ def note(*reasons: str, excerpt: str = "", line: int | None = None) -> pl.DataFr
 
 
 def small(format_name: str, found: Reading) -> FileReading:
-    """What a reader of small files found."""
+    """Return the result of a reader of small files."""
     return FileReading(format_name, observations=found.observations, notices=found.notices)
 
 
 def placed(reading: FileReading, source: Source) -> FileReading:
-    """The reading with what the name of the file's directory says."""
+    """Return the reading with the facts in the name of the file's directory."""
     directory = split_directory(source.parent)
     if directory is not None:
         reading.topic, reading.partition = directory.topic, directory.partition

@@ -1,8 +1,8 @@
-"""The frame that a logging layout puts around a message: time, level and logger.
+"""The layout that logging puts around a message: time, level and logger.
 
-Stock layout of every Kafka version: ``[%d] %p %m (%c)%n`` (config/log4j.properties, 0.8 to trunk), where the time is
-printed in the JVM's zone without naming it. Others are built from two tables, of dates (``parsers.dates``) and of
-arrangements; each turns the rest of a line into the stock arrangement, so that what reads messages knows one only.
+Default layout of every Kafka version: ``[%d] %p %m (%c)%n`` (config/log4j.properties, 0.8 to trunk), with the time in
+the JVM's zone and without its name. Others are built from two tables, of dates (``parsers.dates``) and of arrangements.
+Each converts the rest of a line into the default arrangement, so that readers of messages know only one.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Frame:
     Attributes:
         name: as shown in ``sources``.
         head: pattern that the first physical line of an event fits, and no continuation line does.
-        sign: pattern that tells the layout from others; lines that begin a longer message need not fit.
+        sign: pattern that distinguishes the layout from others; lines that begin a longer message need not fit.
         time: expression of the printed time, from column ``text``, as naive microseconds.
         rest: expression of level, message and logger in the stock arrangement, from column ``text``.
-        utc: the time names its zone, and is given in UTC.
-        remark: what is to be said of a file that has it.
+        utc: the time names its zone, and is converted to UTC.
+        remark: notice for a file that has it.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Arrangement:
 
     Attributes:
         name: part of the frame's name.
-        lead: what stands before the date, without groups.
-        pattern: what follows the date, as far as it tells this arrangement from others; without groups.
+        lead: pattern before the date, without groups.
+        pattern: pattern after the date, as far as it distinguishes this arrangement from others; without groups.
         groups: the same, to the end of the line, with groups ``message`` and perhaps ``level`` and ``logger``.
-        stock: what to put in its place; the level of ``lead`` is ``$lead``.
-        head: what follows the date in every event, without groups.
+        stock: replacement; the level of ``lead`` is ``$lead``.
+        head: pattern after the date in every event, without groups.
     """
 
     name: str
@@ -71,8 +71,9 @@ _SHORT: Final = r"[A-Za-z_][A-Za-z0-9_.$]*"
 _AT_LINE: Final = r":(?:[0-9]+|\?)"
 _THREAD: Final = r"\[(?:[0-9]{1,4}|[^\]=0-9][^\]=]*)?\]"  # a date in brackets is none
 THREAD: Final = r"\[(?:[0-9]{1,4}|[^\]=0-9 ][^\]= ]*|[^\]=0-9][^\]=]* [^\]=]*[^\]=0-9 ][^\]=]*)?\]"
-"""A thread behind the level. There Kafka's own prefixes stand too; those of KRaft to 3.4 end in a number alone:
-``[Controller 100]``."""
+"""A thread behind the level. Kafka's own prefixes have the same place; those of KRaft up to 3.4 end in a number alone:
+``[Controller 100]``.
+"""
 _AFTER_LEVEL: Final = rf" +(?:\[[^\]]*\] +)?{_LEVEL} "
 _STOCK_ORDER: Final = "$level $message ($logger)"
 
@@ -85,7 +86,7 @@ STOCK: Final = Frame(
     rest=_TEXT.str.slice(25).str.strip_chars_start(" "),
 )
 MUTE: Final = replace(STOCK)
-"""The same where few events end with their logger: a missing one does not tell that a line is cut."""
+"""The default layout if few events end with their logger: then a missing logger does not show an incomplete line."""
 _THREADED: Final = rf"^\[[^\]]*\] +{_LEVEL} +{THREAD} [^ ]"
 """The stock layout with the thread behind the level. A message may begin with a bracket too, but rarely all do, and
 those of Kafka name their replica with a "=" in it."""
@@ -232,7 +233,7 @@ def fit(lines: pl.Series) -> tuple[Frame | None, int]:
             best, count, narrow = frame, fits, arrangement.name not in _WIDE
     if threaded or count > stock.len() or not stock.len():
         return best, count
-    # The stock head without its end takes any message: messages that were cut, or all of more than one line.
+    # The default head without its end fits any message: incomplete messages, or only messages of several lines.
     return (best, stock.len()) if narrow and count >= _NEARLY_ALL * stock.len() else (MUTE, stock.len())
 
 
@@ -264,7 +265,7 @@ _CLOCK_ONLY: Final = rf"^\[?{CLOCK_ONLY}\]? +(?:\[[^\]]*\] +)?{_LEVEL} "
 
 
 def undated(lines: pl.Series) -> bool:
-    """Whether the lines print the time of day alone."""
+    """Return whether the lines print only the time of day."""
     sample = lines.head(500)
     return 2 * int(sample.str.contains(_CLOCK_ONLY).sum()) > sample.len()
 
@@ -272,8 +273,8 @@ def undated(lines: pl.Series) -> bool:
 def split(rows: pl.DataFrame, frame: Frame) -> pl.DataFrame:
     """Add ``time``, ``level``, ``message`` and ``logger`` to rows with a column ``text``.
 
-    ``time`` is null where the printed time is not one. ``logger`` is null where a message goes on in further lines,
-    because the layout prints it after the message.
+    ``time`` is null if the printed time is invalid. ``logger`` is null if a message continues in further lines, because
+    the layout prints it after the message.
     """
     rows = rows.with_columns(frame.time.alias("time"), frame.rest.alias("_rest"))
     return (

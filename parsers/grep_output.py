@@ -1,11 +1,11 @@
-"""What ``grep``, ``zgrep`` or ``rg`` printed of several files: each line begins with the path of its file.
+"""Output of ``grep``, ``zgrep`` or ``rg`` on several files: each line begins with the path of its file.
 
-``path:line`` matched, ``path-line`` stands around a match (``-A``, ``-B``, ``-C``), with ``-n`` a line number follows,
-and ``--`` parts what does not follow each other (GNU grep 3.11, "Output Line Prefix Control"). The text is given as one
-source a file, without the prefixes, under the path that it names: that tells whose it is and what kind of log.
+``path:line`` is a match, ``path-line`` is its context (``-A``, ``-B``, ``-C``), with ``-n`` a line number follows, and
+``--`` separates groups (GNU grep 3.11, "Output Line Prefix Control"). The text is split into one source per file,
+without the prefixes, under the path that it names. The path shows the broker and the kind of log.
 
-A search leaves lines out. What is left out shows by gaps between line numbers; without numbers, by the dump of settings
-that a broker prints as it starts and that no search but one for everything keeps.
+A search leaves lines out. Gaps between line numbers show that. Without numbers, the dump of settings shows it, because
+a broker prints it at start and only a search for everything keeps it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def grep_of(head: bytes) -> Grep | None:
 
 
 def _paths(rows: pl.Series, grep: Grep) -> list[str]:
-    """Files of which a line matched that begins an event; others may be words with a colon behind them."""
+    """Return files with a match that begins an event; others may be words with a colon behind them."""
     found = pl.DataFrame({"text": rows}).select(
         pl.col("text").str.extract(grep.match).alias("path"),
         pl.col("text").str.replace(grep.match, "").str.contains(_EVENT).alias("event"),
@@ -84,7 +84,7 @@ def _paths(rows: pl.Series, grep: Grep) -> list[str]:
 
 @dataclass(slots=True)
 class _File:
-    """What is known of one file: bytes and lines here, lowest and highest number."""
+    """State of one file: bytes and lines here, lowest and highest number."""
 
     size: int = 0
     count: int = 0
@@ -93,7 +93,7 @@ class _File:
 
     @property
     def whole(self) -> bool:
-        """Whether the numbers go from 1 without a gap."""
+        """True if the numbers run from 1 without a gap."""
         return self.first == 1 and self.last == self.count
 
 
@@ -147,7 +147,7 @@ def split(source: Source, grep: Grep) -> Iterator[Source]:
 
 
 def _prefix(path: str, files: dict[str, _File], grep: Grep) -> bytes:
-    """The prefix of one file's lines, and of no file's whose path goes on from it."""
+    """Return the prefix of one file's lines, which is not the prefix of a longer path."""
     longer = "".join(f"(?!{re.escape(other)}[:-])" for other in files if other != path and other.startswith(f"{path}-"))
     return f"^{longer}{grep.of([path]).removeprefix('^')}".encode()
 

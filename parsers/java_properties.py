@@ -26,10 +26,10 @@ class Entry(NamedTuple):
 
 
 def entries(data: bytes, notices: Notices) -> tuple[dict[str, Entry], list[str]]:
-    """Keys and values of a properties file, and its comment lines without their mark.
+    """Return keys and values of a properties file, and its comment lines without their mark.
 
-    Of two entries with one key the last counts, as in Java; the earlier one is noted. Bytes that are not UTF-8 are
-    taken as Latin-1, which is what Java takes all of them for.
+    If a key occurs twice, the last entry counts, as in Java; the earlier one is noted. Bytes that are not UTF-8 are
+    read as Latin-1, which is how Java reads all of them.
     """
     try:
         text = data.decode("utf-8")
@@ -52,7 +52,8 @@ def entries(data: bytes, notices: Notices) -> tuple[dict[str, Entry], list[str]]
             notices.add("zero bytes: content was lost, as when the power went", excerpt=line, line=number)
             continue
         split = _KEY.fullmatch(line)
-        assert split is not None  # the pattern takes any text but a lone backslash at the end, which goes on
+        # the pattern fits any text except a single backslash at the end, which continues the line
+        assert split is not None
         key = _unescape(split["key"])
         value = _unescape(_SEPARATOR.sub("", split["rest"], count=1))
         if key in found:
@@ -62,7 +63,7 @@ def entries(data: bytes, notices: Notices) -> tuple[dict[str, Entry], list[str]]
 
 
 def _goes_on(line: str) -> bool:
-    """Whether the line ends in an odd number of backslashes, and so goes on in the next."""
+    """Return whether the line ends in an odd number of backslashes, and so continues in the next."""
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 

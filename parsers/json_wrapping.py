@@ -1,7 +1,7 @@
 """Lines inside JSON objects, as collectors write them, and layouts that are JSON themselves.
 
-A layout that is JSON has no line inside; it is written anew in the stock layout, with its time in UTC where it names
-its zone.
+A layout that is JSON has no line inside; it is rewritten in the default layout, with its time in UTC if it names its
+zone.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Json:
         name: as shown in ``sources``.
         text: path of the line, or of the message.
         time: path of the time, or "".
-        nanos: path of the nanoseconds of the second that ``time`` gives, or "".
-        level, logger: paths, where the object is the layout itself; else "".
+        nanos: path of the nanoseconds of the second in ``time``, or "".
+        level, logger: paths, if the object is the layout itself; else "".
         date: how the layout writes its time; None for one in UTC that collectors write too.
-        pieces: a line end closes each line, and docker cuts a line of more than 16 KiB into several objects.
+        pieces: a line end closes each line, and docker splits a line of more than 16 KiB into several objects.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Json:
 
     @property
     def dated(self) -> bool:
-        """Whether the lines inside are written anew with times in UTC."""
+        """True if the lines inside are rewritten with times in UTC."""
         return bool(self.level) and (self.date is None or self.date.zoned)
 
     def open(self, block: Block) -> Block:
@@ -84,7 +84,7 @@ class Json:
         return inside(block, rows.explode("inner", empty_as_null=True, keep_nulls=True))
 
     def unfinished(self, block: Block) -> int:
-        """How many lines at the end are pieces of one that the next block goes on with."""
+        """Return how many lines at the end are pieces of one that continues in the next block."""
         if not self.pieces:
             return 0
         last = block.lines.tail(MOST_PIECES).to_frame("text").select(_path(self.text).alias("inner"))
@@ -93,10 +93,10 @@ class Json:
 
 @dataclass(frozen=True, slots=True)
 class Pretty:
-    """JSON objects of many lines each, made one line each; inside is what they hold.
+    """JSON objects of many lines each, converted to one line each; ``inside`` is their content.
 
     Attributes:
-        indent: what stands before the brace that opens an object and the one that closes it.
+        indent: text before the brace that opens an object and the one that closes it.
     """
 
     indent: str
@@ -113,12 +113,12 @@ class Pretty:
         return inside(block, rows.with_columns(pl.col("inner").str.replace(r"^(\{.*\}),$", "$1")))
 
     def unfinished(self, block: Block) -> int:
-        """How many lines at the end are of an object that the next block goes on with."""
+        """Return how many lines at the end are of an object that continues in the next block."""
         last = block.lines.tail(MOST_PIECES).to_frame("text")
         return trailing(last.select(self._more()).to_series())
 
     def _more(self) -> pl.Expr:
-        """Whether a line's object goes on in the next line."""
+        """Return whether a line's object continues in the next line."""
         opens = pl.col("text").str.contains(rf"^{self.indent}\{{\s*$")
         closes = pl.col("text").str.contains(rf"^{self.indent}\}},?\s*$")
         return pl.when(opens).then(True).when(closes).then(False).forward_fill().fill_null(False)
@@ -224,7 +224,7 @@ def _leaves(found: dict[str, Any], dotted: str = "", path: str = "$", depth: int
     leaves: dict[str, str] = {}
     for key, value in found.items():
         if "'" in key or "\\" in key:
-            continue  # cannot stand in a path
+            continue  # not possible in a path
         name, place = f"{dotted}{key}", f"{path}['{key}']"
         if isinstance(value, dict) and depth < 4:
             leaves |= _leaves(value, f"{name}.", place, depth + 1)

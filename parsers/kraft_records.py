@@ -1,9 +1,9 @@
-"""The records of KRaft's metadata log: their framing and the layouts that bear on replication.
+"""The records of KRaft's metadata log: their framing, and the layouts that matter for replication.
 
 A record's value is three unsigned varints (frame version, api key, version), then the message in Kafka's flexible
-encoding: compact strings and arrays, and a section of tagged fields after each structure (``AbstractApiMessageSerde``,
-KIP-482, KIP-631). Versions only add fields, so one layout serves all up to the newest one known. What has no layout
-here, or a newer version, or bytes left over, is refused: nothing is guessed.
+encoding. That has compact strings and arrays, and a section of tagged fields after each structure
+(``AbstractApiMessageSerde``, KIP-482, KIP-631). Versions only add fields, so one layout serves all up to the newest
+known one. Without a layout here, with a newer version or with bytes left over, a record is refused: nothing is guessed.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ class Field:
         name: as in Kafka's schema, in snake case.
         type: how it is read.
         since: first version that has it.
-        tag: number of a tagged field; None for one that stands in its place.
-        default: value where the field is absent.
+        tag: number of a tagged field; None for one with a fixed place.
+        default: value if the field is absent.
     """
 
     name: str
@@ -273,7 +273,7 @@ NOT_READ: Final = {
     26: "RemoveDelegationTokenRecord",
     27: "RegisterControllerRecord",
 }
-"""Records that say nothing of replication, some of them secrets: known by name, never decoded."""
+"""Records that are not about replication, some of them secrets: known by name, never decoded."""
 
 _LEADER_CHANGE: Final = (Field("version", int16), Field("leader_id", int32))
 

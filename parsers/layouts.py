@@ -1,8 +1,8 @@
-"""The layouts of one log, in turn: an operator who changes the logging of a broker does not begin a new file.
+"""The layouts of one log, in turn: if an operator changes a broker's logging, the same file continues.
 
-The first lines tell one layout. Lines that begin no event of it but look like events about replication tell another,
-from there on; each line that begins an event belongs to the first known layout that it fits, and each other one to the
-event before it.
+The first lines show one layout. Lines that begin no event of it, but look like events about replication, show another
+one from there on. Each line that begins an event belongs to the first known layout that it fits, and each other line to
+the event before it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _MOST: Final = 12
 
 _SAMPLE: Final = 500
 _FEW: Final = 3
-"""Lines that tell a wrapping or another layout: hardly any text of one or two is not wrapped in some way."""
+"""Lines that show a wrapping or another layout: one or two lines of text often look wrapped in some way."""
 
 _FEW_DAMAGED: Final = 10
-"""Lines of a log whose beginnings may be cut or overwritten."""
+"""Lines of a log whose beginnings may be missing or overwritten."""
 
 _PER_TEXT: Final = 1 << 32
 _TIME: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10}|[0-9]{8}[T ]?[0-9]{6}"
@@ -44,7 +44,7 @@ _ZONES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What is around the lines, and how each is arranged.
+    """Wrappings of lines, and the layout inside.
 
     Attributes:
         around: wrappings, outermost first.
@@ -61,7 +61,7 @@ class Layout:
 
     @property
     def utc(self) -> bool:
-        """Its times are in UTC, whatever the user says of the zone."""
+        """True if its times are in UTC, whatever zone the user gives."""
         return self.frame.utc or wrappings.dated(self.around)
 
     def heads(self, block: Block) -> pl.Series:
@@ -76,9 +76,9 @@ class Portion:
 
     Attributes:
         layout: theirs.
-        inner: what is inside its wrappings.
-        found: what they say.
-        unread: events stand among them whose layout is not known.
+        inner: lines without their wrappings.
+        found: their contents.
+        unread: events of an unknown layout are among them.
     """
 
     layout: Layout
@@ -88,7 +88,7 @@ class Portion:
 
 
 class Layouts:
-    """The layouts that a log was found to have; blocks are handed over in the order of the file.
+    """The layouts that were found in a log; blocks arrive in the order of the file.
 
     Attributes:
         known: in the order in which they were found.
@@ -107,7 +107,7 @@ class Layouts:
         return self.known[0].utc
 
     def portions(self, block: Block) -> list[Portion]:
-        """The lines of each layout, in the order of the layouts, and what they say."""
+        """Return the lines of each layout, in the order of the layouts, with their contents."""
         first = self.known[0]
         inner = wrappings.unwrap(block, first.around)
         rows = inner.frame()
@@ -145,8 +145,8 @@ class Layouts:
         return parts
 
     def _owners(self, block: Block) -> tuple[pl.DataFrame, pl.DataFrame, int, bool]:
-        """Which layout each line begins an event of, notices, how many events are of none that is known, and whether
-        these are more than damaged lines.
+        """Return the layout of each line that begins an event, notices, the number of events of an unknown layout, and
+        whether these are more than damaged lines.
         """
         rows = block.frame().select("line", "text")
         owner = pl.Series("owner", [None] * rows.height, dtype=pl.Int64)
@@ -171,7 +171,7 @@ class Layouts:
                 notices = pl.concat([notices, note(_ZONES, line=int(left.get_column("line")[0]))])
         unknown = left.height > _FEW_DAMAGED
         if self.known[0].frame is frames.STOCK and left.height:
-            left = left.filter(~extract.beheaded(left.get_column("text")))  # those are told of one by one
+            left = left.filter(~extract.beheaded(left.get_column("text")))  # those are reported one by one
         if left.height:
             count = f"{left.height} lines look" if left.height > 1 else "a line looks"
             why = f"{count} like events of {NOT_KNOWN}, the first here: not understood"
@@ -206,7 +206,7 @@ def strays(others: pl.DataFrame) -> pl.DataFrame:
 
 
 def changing(blocks: Sequence[Block], frame: Frame) -> set[int]:
-    """Which of several short texts of one layout have lines of another too, by number."""
+    """Return which of several short texts of one layout have lines of another too, by number."""
     rows = pl.concat([block.frame().with_columns(pl.col("line") + at * _PER_TEXT) for at, block in enumerate(blocks)])
     found = strays(rows.filter(~pl.col("text").str.contains(frame.head)))
     return set((found.get_column("line") // _PER_TEXT).to_list())

@@ -1,7 +1,7 @@
-"""What became of every byte of a file: understood, irrelevant, damaged or unknown.
+"""Class of every byte of a file: understood, irrelevant, damaged or unknown.
 
 Bytes are those of the content, decompressed. A log is counted line by line, a segment batch by batch, a small file line
-by line where its notices name lines.
+by line if its notices name lines.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _READ_AT_ONCE: Final = 1 << 20
 
 
 class Bytes(NamedTuple):
-    """Bytes of a file by what became of them.
+    """Bytes of a file by class.
 
     Attributes:
         understood: stated something, or were recognised as a known message.
-        irrelevant: of a known kind, and say nothing of replication.
-        damaged: cut, overwritten, failed a checksum or could not be read.
-        unknown: of no kind that is known.
+        irrelevant: of a known kind, and not about replication.
+        damaged: truncated, overwritten, failed a checksum or could not be read.
+        unknown: of no known kind.
     """
 
     understood: int = 0
@@ -56,10 +56,10 @@ class Bytes(NamedTuple):
 
 
 def ledger(source: Source, reading: FileReading) -> Bytes:
-    """The bytes of one file by class; their sum is the size of its content.
+    """Return the bytes of one file by class; their sum is the size of its content.
 
-    An archive counts as it is stored and is all understood: its members are files of their own, and say what of them is
-    there. Where it is damaged is a notice.
+    An archive counts with its stored size and is all understood: its members are files of their own, with classes of
+    their own. Damage of an archive is a notice.
     """
     try:
         if reading.format == text_log.NAME:
@@ -88,7 +88,7 @@ def _by_line(classed: pl.DataFrame) -> Bytes:
 def _by_batch(reading: FileReading, size: int) -> Bytes:
     """Sound batches are understood; what is in none, or fails its checksum, is damaged."""
     sound = reading.batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
-    # A read may have been cut: never more than there is.
+    # A read may have been incomplete: never more than there is.
     understood = min(int(sound.get_column("size").sum()), size)
     return Bytes(understood=understood, damaged=size - understood)
 

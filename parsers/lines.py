@@ -30,10 +30,10 @@ class Block:
         lines: the text of each line, without its line end.
         first_line: 1-based number of the first of them.
         notices: lines that were not valid UTF-8 or too long, schema ``NOTICES``.
-        numbers: 1-based number of each, where one physical line gave several or none; else None.
-        outer: time that a collector gave each, naive UTC; None where there is none.
-        sizes: bytes of each with its line end, as they stand in the source; None unless asked for.
-        unended: the text ends with its last line, and that has no line end: it may be cut.
+        numbers: 1-based number of each, if one physical line became several or none; else None.
+        outer: time that a collector added to each, naive UTC; None if there is none.
+        sizes: bytes of each with its line end, as in the source; None unless requested.
+        unended: the text ends with its last line, which has no line end: it may be incomplete.
     """
 
     lines: pl.Series
@@ -72,17 +72,17 @@ def blocks(
     ends: bool = True,
     sized: bool = False,
 ) -> Iterator[Block]:
-    """Cut a byte stream into blocks of whole lines.
+    """Split a byte stream into blocks of whole lines.
 
-    A line longer than 1 MiB is cut there (a notice says so): a file without line ends is not a log.
+    A line longer than 1 MiB is split, with a notice: a file without line ends is not a log.
 
     Args:
-        stream: read from where it stands.
-        block_bytes: bytes read at once; a block is what they hold up to their last line end.
+        stream: read from its present position.
+        block_bytes: bytes read at once; a block is their content up to the last line end.
         first_line: number of the first line.
-        rest: bytes that stand before the stream and belong to its first line.
-        ends: the stream ends where the text does; else the bytes behind the last line end are left to who reads on.
-        sized: tell how many bytes each line takes.
+        rest: bytes before the stream that belong to its first line.
+        ends: the stream ends where the text does; else the bytes behind the last line end are left to the caller.
+        sized: also return the number of bytes of each line.
     """
     number = first_line
     for data, last in _texts(stream, block_bytes, rest, ends):
@@ -96,9 +96,9 @@ def blocks(
 
 
 def _texts(stream: BinaryIO, size: int, rest: bytes, ends: bool) -> Iterator[tuple[bytes, bool]]:
-    """Whole lines of the stream, and whether the text ends with them.
+    """Yield whole lines of the stream, and whether the text ends with them.
 
-    A last line without an end is of the text before it: what is said of a text does not hang on its end.
+    A last line without an end belongs to the text before it: results do not depend on a missing line end.
     """
     for chunk, last in _chunks(stream, size):
         data = rest + chunk if rest else chunk
@@ -114,7 +114,7 @@ def _texts(stream: BinaryIO, size: int, rest: bytes, ends: bool) -> Iterator[tup
 
 
 def _chunks(stream: BinaryIO, size: int) -> Iterator[tuple[bytes, bool]]:
-    """What the stream holds, so many bytes at once, and whether nothing stands behind them (if they are fewer)."""
+    """Yield the content of the stream in chunks, and whether nothing follows them (if they are shorter)."""
     chunk = stream.read(size)
     while chunk:
         following = stream.read(size) if len(chunk) < size else None
@@ -123,7 +123,7 @@ def _chunks(stream: BinaryIO, size: int) -> Iterator[tuple[bytes, bool]]:
 
 
 def _sizes(data: bytes, mark: int) -> pl.Series:
-    """Bytes of each line with its end; ``mark`` bytes stand before the first."""
+    """Return the bytes of each line with its end; ``mark`` bytes are before the first."""
     ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
     if not data.endswith(b"\n"):
         ends = np.append(ends, len(data))
@@ -143,9 +143,9 @@ def _portions(data: bytes) -> Iterator[bytes]:
 
 
 def sample(head: bytes) -> pl.Series | None:
-    """Whole lines of the first bytes of a file, to tell its layout; None for what is not text.
+    """Return whole lines of the first bytes of a file, to find its layout; None for binary content.
 
-    A crash may leave zeros where lines were not yet written: only what stands before or behind them is looked at.
+    A crash may leave zeros in place of unwritten lines: only text before or behind them is used.
     """
     head = head.removeprefix(_MARK).lstrip(b"\x00")
     if b"\x00" in head:

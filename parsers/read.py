@@ -1,7 +1,7 @@
 """One file in, its rows out, whatever its format.
 
-Which reader takes a file is decided by one ordered table: the first whose test of name and first bytes holds. A reader
-that finds another format inside passes the file on; what nobody takes is listed as unknown, never dropped.
+One ordered table decides which reader takes a file: the first whose test of name and first bytes succeeds. A reader
+that finds another format inside passes the file on. A file that no reader takes is listed as unknown, never dropped.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ UNKNOWN = "unknown"
 IRRELEVANT = "irrelevant"
 GC_LOG = "gc-log"
 OTHER_KINDS = (POINTER, IRRELEVANT, GC_LOG)
-"""Formats that are known, and say nothing of replication."""
+"""Formats that are known, and not about replication."""
 UNREADABLE = "unreadable"
 FAILED = "failed"
 """This program failed in reading it: a defect, which its notice names."""
 NOT_READ = (UNREADABLE, FAILED)
-"""Formats of files of which nothing counts."""
+"""Formats of files without any usable content."""
 ARCHIVE = "archive"
 
 
 def units(sources: Sequence[Source]) -> list[list[int]]:
-    """Positions of the sources in groups to be read together, in the order in which they are cheapest to read.
+    """Return positions of the sources in groups to be read together, in the order in which they are cheapest to read.
 
-    Only a directory of the metadata log makes a group of several: its files go on from each other.
+    Only a directory of the metadata log makes a group of several: its files continue each other.
     """
     groups: dict[str | int, list[int]] = {}
     for number in in_reading_order(sources):
@@ -138,7 +138,7 @@ def handed_over(reading: FileReading) -> FileReading:
 
 
 def failed(defect: Defect) -> FileReading:
-    """What is said of a file in reading which the program failed."""
+    """Return the reading of a file on which the program failed."""
     return FileReading(FAILED, notices=note(f"not read: {defect}"))
 
 
@@ -154,7 +154,7 @@ def _together(sources: Sequence[Source]) -> list[FileReading]:
     """Read files, those that are short logs at once."""
     watches = [_Watch(source) for source in sources]
     logs: list[int] = []
-    with contextlib.suppress(OSError):  # then each by itself, to say which
+    with contextlib.suppress(OSError):  # then each by itself, to report which one
         for number, watch in enumerate(watches):
             head = b"" if sources[number].problem else watch.source.head()
             others = any(taker.claims(watch.source, head) for taker in TAKERS[:-1])
@@ -226,7 +226,7 @@ def _parts(source: Source) -> Iterator[FileReading]:
 
 
 class _Watch:
-    """Keeps the streams through which a file is read: where one was cut shows only in the reading."""
+    """Keeps the streams through which a file is read, because a truncation shows only while reading."""
 
     def __init__(self, source: Source) -> None:
         self._streams: list[BinaryIO] = []
@@ -240,7 +240,7 @@ class _Watch:
         return stream
 
     def told(self, reading: FileReading) -> FileReading:
-        """The reading, with what the streams had to say, once."""
+        """Return the reading, with the problems of the streams, once."""
         cuts = dict.fromkeys(problem for stream in self._streams if (problem := problem_of(stream)))
         if cuts or self._notes:
             reading.notices = pl.concat([reading.notices, note(*self._notes, *cuts)])
@@ -264,7 +264,7 @@ _SPEAKS = "server.log"
 
 
 def _wide(head: bytes) -> str:
-    """Which encoding of two or four bytes a character a text has that is not read; "" where it is no such text."""
+    """The encoding of a text of two or four bytes a character, which is not read; "" for any other text."""
     if b"\0" not in head:
         return ""
     marked = head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff"))
@@ -312,7 +312,7 @@ TAKERS: tuple[Taker, ...] = (
         lambda source, _head: take_metadata.directory([source])[0],
     ),
     Taker("dump-log", "a segment as kafka-dump-log prints it", take_text.is_dump, take_text.dump_log),
-    # Names that a broker alone gives come first, in no particular order; text is told by its first lines.
+    # Names that only a broker uses come first, in no particular order; text is recognised by its first lines.
     Taker(
         "metadata-snapshot", "features a KRaft cluster began with", take_metadata.is_bootstrap, take_metadata.bootstrap
     ),

@@ -1,4 +1,4 @@
-"""What readers of small files hand back, and how they collect it."""
+"""Results of readers of small files, and how they collect them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXCERPT = 200
 
 
 class Reading(NamedTuple):
-    """What one file says.
+    """Contents of one file.
 
     Attributes:
         observations: rows of ``OBSERVATIONS``, in the order of the file.
@@ -55,9 +55,9 @@ class Notices:
 
 
 def observations(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """The rows as a table of ``OBSERVATIONS``; columns a row does not name are null.
+    """Return the rows as a table of ``OBSERVATIONS``; columns a row does not name are null.
 
-    A number that its column cannot hold becomes the least that it can, which ``parsers.admission`` takes for none.
+    A number that its column cannot hold becomes the column's least number, which ``parsers.admission`` rejects.
     """
     if not rows:
         return empty(OBSERVATIONS)

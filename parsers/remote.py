@@ -1,6 +1,7 @@
-"""Evidence that lies elsewhere: ``s3://bucket/incident``, ``memory://``, whatever fsspec knows. Only ever read.
+"""Evidence stored elsewhere: ``s3://bucket/incident``, ``memory://``, every protocol that fsspec knows. Only ever read.
 
-fsspec, and what it needs for each protocol, comes with an extra; without it a remote path is an error that says so.
+fsspec, and what it needs for each protocol, comes with an extra. Without it a remote path is an error that names the
+extra.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]+)(?:::|://)", re.IGNORECASE)
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path names its protocol; ``file://`` is as remote as any, a drive letter or ``a:b`` are not."""
+    """Return whether a path names its protocol; ``file://`` counts as remote, a drive letter or ``a:b`` do not."""
     return _URL.match(path) is not None
 
 
@@ -58,7 +59,7 @@ def files(url: str) -> Iterator[Source]:
 
 
 def address(given: str, shown: str) -> str | None:
-    """The URL of a file, of a chained one with all that follows; None where it lies elsewhere.
+    """Return the URL of a file, of a chained one with all that follows; None if the file is elsewhere.
 
     Args:
         given: the URL that was given.
@@ -83,7 +84,7 @@ def opener(url: str) -> Callable[[], BinaryIO]:
 
 
 def state(url: str) -> tuple[int, str]:
-    """Size of the file at a URL, and a text that is another when the file was changed, as far as fsspec can tell.
+    """Return the size of the file at a URL, and a text that changes when the file changes, as far as fsspec can see.
 
     Raises:
         RemotePath: it cannot be reached.
@@ -117,7 +118,7 @@ _NEEDS: Final = {
     **dict.fromkeys(("abfs", "abfss", "az", "adl"), "install adlfs"),
     "hdfs": "pyarrow needs Hadoop's libhdfs here, with JAVA_HOME, HADOOP_HOME and CLASSPATH set",
 }
-"""What fsspec opens a protocol with."""
+"""Package that fsspec needs for a protocol."""
 
 
 def _next_step(url: str, error: Exception) -> str:

@@ -1,6 +1,6 @@
-"""Which events are of the parts of a broker that replicate: by logger, or by prefix where a layout prints no logger.
+"""Loggers of the parts of a broker that replicate, and message prefixes for layouts without a logger.
 
-Names of Kafka 0.8 to 4.2. A warning of one of these loggers is worth telling even where its wording is not known.
+Names of Kafka 0.8 to 4.2. A warning of one of these loggers is reported even if its wording is unknown.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _PREFIX: Final = rf"^(?:{'|'.join(_PREFIXES)})"
 
 
 def replicates(logger: pl.Expr, message: pl.Expr) -> pl.Expr:
-    """Whether an event is of a part that replicates.
+    """Return whether an event is of a part that replicates.
 
     Args:
-        logger: its logger, null where none is printed.
+        logger: its logger, null if none is printed.
         message: its message.
     """
     return logger.str.contains(_LOGGER).fill_null(message.str.contains(_PREFIX))

@@ -1,4 +1,4 @@
-"""What both writings of the request log are brought to: tables of fetches, of what they ask and of what is answered."""
+"""Common tables of both formats of the request log: fetches, what they request and what is answered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RELEVANT: Final = (
     "ALTER_PARTITION",
     "ALTER_ISR",
 )
-"""Requests that speak of replication. ALTER_PARTITION was called ALTER_ISR to 3.1."""
+"""Requests about replication. ALTER_PARTITION was called ALTER_ISR up to 3.1."""
 
 API_KEYS: Final = {
     0: "PRODUCE",
@@ -96,11 +96,11 @@ STATED: Final[dict[str, pl.DataType]] = {
 
 @dataclass(slots=True)
 class Requests:
-    """What one block of a request log says.
+    """Contents of one block of a request log.
 
     Attributes:
         fetches, asked, answered, forgotten, stated: see the tables of these names.
-        relevant: requests that speak of replication.
+        relevant: requests about replication.
         understood: those of them that could be read.
         notices: schema ``NOTICES``, for the others.
     """
@@ -131,15 +131,16 @@ def named(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def produced(rows: pl.DataFrame) -> pl.DataFrame:
-    """What producers asked for and were answered, schema ``STATED``.
+    """Return what producers requested and were answered, schema ``STATED``.
 
     An answer without error to acks=all is sent once the leader's high watermark has passed all that the request
-    appended (DelayedProduce, Partition.checkEnoughReplicasReachOffset), and by enough replicas in sync. How many
-    records those were stands nowhere, so the first of them is what it proves. One to acks=1 proves nothing of the kind.
+    appended (DelayedProduce, Partition.checkEnoughReplicasReachOffset), and enough replicas are in sync. The number of
+    records is not printed, so only the first of them is proven committed. An answer to acks=1 proves nothing of the
+    kind.
 
     Args:
-        rows: columns line, time, topic, topic_id, partition, acks, offset and error; the last two null where there is
-            no answer.
+        rows: columns line, time, topic, topic_id, partition, acks, offset and error; the last two null without an
+            answer.
     """
     acks = pl.when(pl.col("acks") == -1).then(pl.lit("all")).otherwise(pl.col("acks").cast(pl.String))
     sound = (pl.col("error") == 0) & (pl.col("offset") >= 0)

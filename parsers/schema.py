@@ -12,7 +12,7 @@ import polars as pl
 
 
 class Kind(StrEnum):
-    """What an observation states. The comment names the columns that carry its values beside topic and partition."""
+    """Kind of an observation. The comment names the columns that carry its values beside topic and partition."""
 
     # -- the process ------------------------------------------------------------------------------------------------
     PROCESS_START = "process_start"  # a broker process begins (first line of a run); replica = broker id if printed
@@ -43,8 +43,8 @@ class Kind(StrEnum):
     SEGMENT_MISSING = "segment_missing"  # an index whose segment is not there: offset = its base offset; log_dir
     SEGMENT_REPLACED = "segment_replaced"  # a file in the way of a new segment was deleted: offset = its base offset
     SEGMENT_DAMAGED = "segment_damaged"  # offset = base offset of the segment; detail = byte where the damage begins
-    BYTES_CUT = "bytes_cut"  # bytes cut from a segment's end; offset = its base offset, detail = how many bytes
-    CORRUPTION_CUT = "corruption_cut"  # offset = where recovery cut the log = leo; detail = segment's base offset
+    BYTES_CUT = "bytes_cut"  # bytes removed from a segment's end; offset = its base offset, detail = how many bytes
+    CORRUPTION_CUT = "corruption_cut"  # offset = where recovery truncated the log = leo; detail = segment's base offset
     HW_LOADED = "hw_loaded"  # hw read back from the checkpoint, already clamped to the log
     HW_MISSING = "hw_missing"  # no checkpointed high watermark: starts at 0
     MESSAGE_FORMAT = (
@@ -52,7 +52,7 @@ class Kind(StrEnum):
     )
     # -- roles ------------------------------------------------------------------------------------------------------
     LEADER_AND_ISR = "leader_and_isr"  # as received: leader, leader_epoch, isr, partition_epoch
-    ROLE_SENT = "role_sent"  # a controller tells a broker of a role: replica; detail; neither leader nor epoch (0.8.0)
+    ROLE_SENT = "role_sent"  # a controller sends a broker a role: replica; detail; neither leader nor epoch (0.8.0)
     METADATA_CACHED = "metadata_cached"  # UpdateMetadata: leader, leader_epoch, isr, partition_epoch where printed
     BECOME_LEADER = "become_leader"  # leader_epoch; leo, hw, isr, partition_epoch, previous_epoch where printed
     BECOME_FOLLOWER = "become_follower"  # leader_epoch; leader, leo, hw where printed (before reconciliation)
@@ -79,9 +79,9 @@ class Kind(StrEnum):
     APPEND_OUT_OF_ORDER = "append_out_of_order"  # a batch whose own offsets go back; offset = its first where printed
     SEGMENT_TOO_SHORT = "segment_too_short"  # a segment ends before a byte that its index names; detail = which
     RECORD_CORRUPT = "record_corrupt"  # a record does not match its checksum; offset where printed; detail
-    DISK_FULL = "disk_full"  # as the operating system says it; detail
-    DISK_ERROR = "disk_error"  # as the operating system says it; detail
-    PROBLEM = "problem"  # a failure that no other kind tells; offset
+    DISK_FULL = "disk_full"  # in the words of the operating system; detail
+    DISK_ERROR = "disk_error"  # in the words of the operating system; detail
+    PROBLEM = "problem"  # a failure that no other kind names; offset
     # -- fetching ---------------------------------------------------------------------------------------------------
     FETCHER_ADDED = "fetcher_added"  # leader, leader_epoch, offset = initial fetch offset
     FETCHER_REMOVED = "fetcher_removed"
@@ -147,10 +147,10 @@ class Kind(StrEnum):
     )
     LOG_END = "log_end"  # leo, log_start of a log directory, read from its segments
     TOPIC_ID = "topic_id"  # partition.metadata
-    TOPIC_ID_MISMATCH = "topic_id_mismatch"  # topic_id = of the log at hand; detail = of the role it was told
+    TOPIC_ID_MISMATCH = "topic_id_mismatch"  # topic_id = of the log on disk; detail = of the role it received
     TOPIC_CONFIG = "topic_config"  # KRaft: detail = key=value, or the key alone where the setting was removed
     CLUSTER_CONFIG = "cluster_config"  # the same for all brokers of the cluster
-    LINES_MISSING = "lines_missing"  # of an excerpt: lines are left out here; detail = what says so; no partition
+    LINES_MISSING = "lines_missing"  # of an excerpt: lines are left out here; detail = the mark; no partition
     LOGGER_LEVEL = "logger_level"  # logging configuration: detail = logger=LEVEL
     TRACE = "trace"  # a trace claims to state each change of the replicas of its witness
     # -- what tools print of a running cluster ----------------------------------------------------------------------
@@ -162,7 +162,7 @@ class Kind(StrEnum):
 
 
 ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
-"""What tells a broker of a new role, in its own lines."""
+"""Kinds of a broker's own lines about a new role."""
 
 FAILURES = (
     Kind.CLUSTER_ID_MISMATCH,
@@ -176,7 +176,7 @@ FAILURES = (
     Kind.DISK_ERROR,
     Kind.PROBLEM,
 )
-"""What exceptions say, mostly behind the line of an event that names the partition; ``offset`` is never a log's end."""
+"""Kinds that exceptions state, mostly behind a line that names the partition; ``offset`` is never a log's end."""
 
 OBSERVATIONS: dict[str, pl.DataType] = {
     "topic": pl.String(),  # null where the fact concerns a whole broker
@@ -233,7 +233,7 @@ BATCHES: dict[str, pl.DataType] = {
 
 
 class DamageKind(StrEnum):
-    """What is wrong in the log of a replica. Its value is what the words about it begin with, mostly."""
+    """Kind of damage in the log of a replica. The value is mostly the beginning of its description."""
 
     # -- within one segment file, as its reader notices it ------------------------------------------------------------
     TORN_TAIL = "torn tail"  # the file ends inside an entry

@@ -1,9 +1,9 @@
-"""Which batches of a segment stand where their offsets cannot be, by the batches around them.
+"""Batches of a segment with impossible offsets, by the batches around them.
 
 No checksum covers the base offset of a batch (``DefaultRecordBatch``: the CRC begins at the attributes), so one flipped
 bit moves a sound batch to other offsets. Offsets rise along a segment, and in a log that was never compacted they rise
-without a gap. A batch that contradicts the others of its file counts as damaged: it proves neither what stands at the
-offsets it names nor that the offsets of its place are gone.
+without a gap. A batch that contradicts the others of its file counts as damaged. It proves neither what is at the
+offsets it names, nor that the offsets of its position are missing.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ Mask = npt.NDArray[np.bool_]
 
 
 def misplaced(first: Offsets, last: Offsets, base_offset: int | None) -> Mask:
-    """Which batches contradict the others.
+    """Find batches that contradict the others.
 
     Args:
         first, last: offsets of each batch, in the order of the file.
-        base_offset: offset in the name of the file; None where it has none.
+        base_offset: offset in the name of the file; None if it has none.
 
     Returns:
-        True for each batch that is not among the most batches whose offsets rise from one to the next. Besides, for the
-        last one where offsets jump before it and nowhere else: nothing behind it bears it out.
+        True for each batch that is not in the longest series of batches with rising offsets. Also true for the last
+        batch if offsets jump only before it, because nothing behind it confirms it.
     """
     wrong = np.zeros(len(first), dtype=bool)
     if len(first) > 1 and (first[1:] <= last[:-1]).any():
@@ -35,7 +35,7 @@ def misplaced(first: Offsets, last: Offsets, base_offset: int | None) -> Mask:
         for position in np.flatnonzero(wrong)[:_MOST_SETTLED].tolist():
             _settle(first, last, wrong, position, base_offset)
     kept = np.flatnonzero(~wrong)
-    beside = kept[1:] == kept[:-1] + 1  # else what is missing stands there, and is wrong
+    beside = kept[1:] == kept[:-1] + 1  # otherwise the missing batch is there, and is wrong
     gaps = beside & (first[kept[1:]] != last[kept[:-1]] + 1)
     if len(kept) > _FEW and gaps[-1] and not gaps[:-1].any():
         wrong[kept[-1]] = True
@@ -43,13 +43,13 @@ def misplaced(first: Offsets, last: Offsets, base_offset: int | None) -> Mask:
 
 
 _FEW = 2
-"""Batches of which nothing can be said: of two, either may be the one that stands elsewhere."""
+"""Number of batches that prove nothing: of two, either may be the misplaced one."""
 
 
 def _settle(first: Offsets, last: Offsets, wrong: Mask, position: int, base_offset: int | None) -> None:
-    """Of a wrong batch and the right one beside it, take that for wrong whose own offsets are missing in its place.
+    """Of a wrong batch and the right one beside it, mark that as wrong whose own offsets are missing at its position.
 
-    Two batches that claim the same offsets leave as long a chain without the one as without the other.
+    Two batches with the same offsets leave equally long series without one as without the other.
     """
     if _fills(first, last, wrong, position, base_offset):
         return
@@ -63,7 +63,7 @@ def _settle(first: Offsets, last: Offsets, wrong: Mask, position: int, base_offs
 
 
 def _fills(first: Offsets, last: Offsets, wrong: Mask, position: int, base_offset: int | None) -> bool:
-    """Whether exactly as many offsets are missing in the place of a wrong batch as it has, and those around it rise."""
+    """Return whether a wrong batch has exactly as many offsets as are missing at its position, between rising ones."""
     before, after = position - 1, position + 1
     if after >= len(first) or wrong[after] or (before >= 0 and wrong[before]):
         return False
@@ -81,9 +81,10 @@ _MOST_SETTLED = 1000
 
 
 def _rising(first: list[int], last: list[int], base_offset: int | None) -> list[int]:
-    """Positions of the most batches, in the order of the file, each of which begins behind the end of the one before.
+    """Return positions of the longest series of batches, in the order of the file, each behind the end of the one
+    before.
 
-    Of several such choices it is one that begins with the file's base offset where there is one.
+    If several series are equally long, one that begins with the file's base offset is chosen, if there is one.
     """
     ends: list[int] = []  # the least end of a chain, by its length
     heads: list[int] = []  # the position with which such a chain ends

@@ -1,7 +1,7 @@
-"""What several processes wrote to one output: ``docker compose logs``, ``kubectl logs --prefix``, a syslog.
+"""Output of several processes in one text: ``docker compose logs``, ``kubectl logs --prefix``, a syslog.
 
-Each line says by its prefix, or by a member of its JSON object, who wrote it. The text is given as one source a writer,
-with the lines of that writer alone, numbered by themselves.
+Each line names its writer by a prefix, or by a member of its JSON object. The text is split into one source per writer,
+with only the lines of that writer, numbered separately.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MEMBERS: Final[tuple[tuple[str, ...], ...]] = (
     ("_HOSTNAME",),
     ("host",),
 )
-"""Members of a JSON object that name the writer, the most telling first."""
+"""Members of a JSON object that name the writer, the most specific first."""
 
 _NESTED: Final[tuple[tuple[str, ...], ...]] = ((), ("_source",), ("result",))
 """Within what a store puts around the object as it exports it: Elasticsearch, Splunk."""
@@ -66,7 +66,7 @@ _NESTED: Final[tuple[tuple[str, ...], ...]] = ((), ("_source",), ("result",))
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How a line tells its writer: by a prefix, or by a member of its object."""
+    """The way in which lines name their writer: a prefix, or a member of the object."""
 
     prefix: str = ""
     member: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Mark:
 
 
 def _halves(pattern: str) -> tuple[str, str]:
-    """What stands before and behind the only capturing group of a pattern."""
+    """Return what is before and behind the only capturing group of a pattern."""
     found = re.search(r"(?<!\\)\((?!\?)", pattern)
     assert found is not None
     depth, at = 0, found.start()
@@ -102,7 +102,7 @@ def _halves(pattern: str) -> tuple[str, str]:
 
 
 def mark_of(head: bytes) -> Mark | None:
-    """How the lines of a text tell their writers, from its first bytes; None where they do not."""
+    """Return how the lines of a text name their writers, from its first bytes; None if they do not."""
     if b"\0" in head or re.search(_DATED.encode(), head) is None:
         return None
     sample = lines.sample(head)
@@ -137,7 +137,7 @@ def _at(found: object, member: tuple[str, ...]) -> object:
 
 
 def is_part(source: Source) -> bool:
-    """Whether a source is what one of several writers wrote to a text."""
+    """Return whether a source is the part of one of several writers of a text."""
     return source.stored.startswith(_PART)
 
 

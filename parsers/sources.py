@@ -1,4 +1,4 @@
-"""One file of the evidence, wherever its bytes lie: on disk, in an archive, in a compressed file, on standard input."""
+"""One file of the evidence, wherever its bytes are: on disk, in an archive, in a compressed file, on standard input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def _untouched(path: str, flags: int) -> int:
 
 
 class Whole(io.FileIO):
-    """A file on disk. One that became shorter since it was found, as a broker or a log rotation may cut it, says so.
+    """A file on disk. If it became shorter since it was found, because a broker or a log rotation truncated it,
+    ``problem`` is set.
 
     Attributes:
         problem: how much of it is gone, or "".
@@ -56,12 +57,12 @@ class Whole(io.FileIO):
 
 
 def shrunk(before: int, now: int) -> str:
-    """What is said of a file that was cut while it was read."""
+    """Return the notice about a file that became shorter while it was read."""
     return f"the file became shorter while it was read: {now:,} of {before:,} bytes were there; copy it and read again"
 
 
 class Place(NamedTuple):
-    """Where content lies uncompressed in a file on disk.
+    """Position of uncompressed content in a file on disk.
 
     Attributes:
         file: path on disk.
@@ -82,7 +83,7 @@ class Place(NamedTuple):
 
 @functools.lru_cache(maxsize=1024)
 def _names(path: str) -> tuple[str, str]:
-    """Name of a file and of the directory it lies in; every reader asks for them."""
+    """Return the name of a file and of its directory; cached, because every reader uses them."""
     place = PurePosixPath(path)
     return place.name, place.parent.name
 
@@ -94,18 +95,19 @@ class Source:
     Attributes:
         path: path to show, with "/" between parts, beginning as the user gave it; ``bundle.tar!/server.log`` in an
             archive.
-        size: bytes of its content; of a compressed file, whose content is not known until it is read, bytes as stored.
+        size: bytes of its content; for a compressed file, whose content size is unknown until it is read, bytes as
+            stored.
         open: opens its content for reading from its start.
         problem: why it cannot be read, or "".
-        called: its name without the ending of a compression; "" where that is the name in the path.
-        container: what sort of archive it is, where its members are sources of their own; else "".
-        notes: what was seen of it before it is read.
+        called: its name without the ending of a compression; "" if that is the name in the path.
+        container: what sort of archive it is, if its members are sources of their own; else "".
+        notes: what was noticed before it is read.
         stored: how its content is stored, such as "gzip" or "tar in zstd"; "" for a plain file.
-        place: where its content lies on disk, or None.
+        place: where its content is on disk, or None.
         archive: compressed archive that can only be read forwards, in which it begins at ``offset``; else "".
         offset: see ``archive``; members of one archive are best read in this order.
-        beginning: first bytes, where they are at hand.
-        digest: SHA-256 of its content, where it is known.
+        beginning: first bytes, if they are known.
+        digest: SHA-256 of its content, if it is known.
     """
 
     path: str
@@ -129,7 +131,7 @@ class Source:
 
     @property
     def parent(self) -> str:
-        """Name of the directory it lies in."""
+        """Name of its directory."""
         return _names(self.path)[1]
 
     def head(self) -> bytes:

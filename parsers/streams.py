@@ -1,7 +1,7 @@
-"""Bytes that do not lie in a file of their own, as streams: compressed files, parts of files, parts of streams.
+"""Bytes that have no file of their own, as streams: compressed files, parts of files, parts of streams.
 
-Nothing is written to disk and memory is bounded: a stream holds some kilobytes whatever it expands to. Where stored
-bytes are cut or damaged the stream ends after the last byte that could be had, and ``problem`` says why.
+Nothing is written to disk and memory is bounded: a stream holds some kilobytes whatever its expanded size. If stored
+bytes are missing or damaged, the stream ends after the last byte that could be read, and ``problem`` gives the reason.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ZSTD_STEP: Final = 1 << 12  # its decoder gives all that the input expands to, 
 
 
 class _Decoder(Protocol):
-    """What ``bz2``, ``lzma`` and ``lz4`` offer alike."""
+    """The common interface of ``bz2``, ``lzma`` and ``lz4``."""
 
     @property
     def eof(self) -> bool: ...
@@ -107,10 +107,10 @@ CODECS: Final[tuple[Codec, ...]] = (
     Codec("bzip2", (".bz2", ".tbz2", ".tbz"), b"BZh", bz2.BZ2Decompressor),
     Codec("xz", (".xz", ".txz"), b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, 256 << 20)),
 )
-"""Compressions that are undone, told by a file's first bytes, never by its name."""
+"""Supported compressions, recognised by a file's first bytes, never by its name."""
 
 DEFLATE: Final = Codec("deflate", (), b"", lambda: _Zlib(-zlib.MAX_WBITS))
-"""What is inside of a zip: no first bytes tell it."""
+"""Compression inside a zip, which has no first bytes to recognise."""
 
 
 def codec_called(name: str) -> Codec:
@@ -119,7 +119,7 @@ def codec_called(name: str) -> Codec:
 
 
 def codec_of(head: bytes) -> Codec | None:
-    """The codec whose mark stands at the beginning."""
+    """Return the codec whose mark is at the beginning, or None."""
     for codec in CODECS:
         if head.startswith(codec.magic):
             # "BZh" could begin a text: the level and the mark of a block follow.
@@ -130,7 +130,7 @@ def codec_of(head: bytes) -> Codec | None:
 
 
 class Rewritten(io.RawIOBase):
-    """What a stored stream comes to, made piece by piece from it; a subclass says how."""
+    """A stream computed from a stored stream piece by piece; a subclass defines how."""
 
     def __init__(self, stored: BinaryIO) -> None:
         super().__init__()
@@ -375,7 +375,7 @@ class _Part(io.RawIOBase):
 
 
 class Watched(io.RawIOBase):
-    """A stream whose errors end it, and are told in ``problem``."""
+    """A stream that ends at an error and stores it in ``problem``."""
 
     def __init__(self, inner: BinaryIO, errors: tuple[type[Exception], ...]) -> None:
         super().__init__()
@@ -394,7 +394,7 @@ class Watched(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read into the buffer; 0 at the end or where an error stood."""
+        """Read into the buffer; 0 at the end or after an error."""
         view = memoryview(buffer).cast("B")
         if self.problem:
             return 0

@@ -52,10 +52,10 @@ def content(source: Source) -> bytes:
 
 @contextlib.contextmanager
 def segment_bytes(source: Source) -> Iterator[bytes]:
-    """The bytes of a segment in memory, one large segment at a time.
+    """Yield the bytes of a segment in memory, one large segment at a time.
 
-    Read, never mapped: the directory may be a live broker's, and touching a page of a mapped file that was cut in the
-    meantime ends the process.
+    The file is read, never mapped: the directory may be a live broker's. Touching a page of a mapped file that was
+    truncated in the meantime ends the process.
     """
     with contextlib.ExitStack() as stack:
         if source.size > _FEW_AT_ONCE or source.stored:
@@ -113,7 +113,7 @@ def partition_metadata(source: Source, _head: bytes) -> FileReading:
 
 
 def meta_properties(source: Source, _head: bytes) -> FileReading:
-    """Whose log directory it is."""
+    """Read the identity of a log directory."""
     meta = read_meta_properties(content(source))
     # A broker id that none can be is noted there, and is not handed on.
     values = {k: v for k, v in meta.values.items() if meta.broker_id is not None or k not in ("broker.id", "node.id")}

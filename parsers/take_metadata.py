@@ -37,11 +37,11 @@ def belongs(source: Source) -> bool:
 
 
 def directory(sources: Sequence[Source]) -> list[FileReading]:
-    """Read what ``belongs`` of one directory.
+    """Read the files of one directory that ``belongs`` accepts.
 
-    A log that begins at offset 0 says everything. One whose beginning is gone starts from its oldest snapshot: what
-    stands before the snapshot's end is read without knowing the epochs so far, what follows with them. Other snapshots
-    repeat what the log says, so their rows are left out.
+    A log that begins at offset 0 is complete. If its beginning is gone, reading starts from its oldest snapshot.
+    Records before the snapshot's end are read without the epochs so far, later ones with them. Other snapshots repeat
+    the log, so their rows are left out.
     """
     ends = {
         n: named.end_offset for n, s in enumerate(sources) if (named := split_metadata_snapshot(s.name)) is not None

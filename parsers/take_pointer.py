@@ -1,4 +1,4 @@
-"""Taker for what stands in place of a file that a store of large files keeps elsewhere: Git LFS, git-annex.
+"""Taker for placeholders of files that are stored elsewhere: Git LFS, git-annex.
 
 A checkout without these files has a short text under the name of each. It is no file of a broker, and no damage.
 """
@@ -22,12 +22,12 @@ _LONGEST: Final = 1024  # bytes: both keep pointers below this
 
 
 def is_pointer(source: Source, head: bytes) -> bool:
-    """Whether it is such a text and nothing else."""
+    """Return whether the content is such a placeholder and nothing else."""
     return source.size <= _LONGEST and (_LFS.match(head) or _ANNEX.match(head)) is not None
 
 
 def pointer(_source: Source, head: bytes) -> FileReading:
-    """What it says of the file that is not here."""
+    """Describe the file that is missing."""
     if _LFS.match(head):
         size = _SIZE.search(head)
         of = f", of {int(size[1]):,} bytes," if size else ""

@@ -28,11 +28,11 @@ from parsers.take_metadata import TOPIC as METADATA
 
 _LONG_HEAD: Final = 256 << 10
 _TIMED: Final = re.compile(rb"[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10}|[0-9]{8}T[0-9]{6}")
-"""What the time of an event has in every layout; looked for first, because most small files have none."""
+"""Part of a time that every layout has; searched first, because most small files have none."""
 
 
 def is_text(source: Source, head: bytes) -> bool:
-    """Begins with lines of a known layout, or with some that go on from an event before."""
+    """Return whether a file begins with lines of a known layout, or with continuation lines of an earlier event."""
     if len(head) < HEAD_BYTES and _TIMED.search(head) is None:
         return False
     sample = lines.sample(head)
@@ -162,7 +162,7 @@ def _dumped_snapshot(path: str, end: int, parts: list[tuple[pl.Series, pl.DataFr
 
 
 def is_trace(_source: Source, head: bytes) -> bool:
-    """Says that it is a trace."""
+    """Return whether the first line is that of a trace."""
     return trace_jsonl.is_trace(head)
 
 
@@ -232,5 +232,5 @@ def is_logging(source: Source, head: bytes) -> bool:
 
 
 def logging(source: Source, _head: bytes) -> FileReading:
-    """Which loggers were on."""
+    """Read which loggers were enabled."""
     return small("log4j-config", log4j_config.read_log4j_config(content(source).decode("utf-8", "replace")))

@@ -1,8 +1,8 @@
 """A broker's log part by part: memory is bounded whatever its size, and a large plain file can be read by ranges.
 
-Ranges begin and end at multiples of the block size, so the blocks of lines are those of a reading in one go, and so are
-the rows. What goes on over a range's beginning is looked up in the bytes before it; what cannot be (request logs with
-their sessions, lines in pieces) raises ``NotByRanges``, and the file is read in one go.
+Ranges begin and end at multiples of the block size, so the blocks of lines are the same as in a sequential read, and so
+are the rows. What continues over the start of a range is looked up in the bytes before it. If that is impossible
+(request logs with their sessions, lines in pieces), ``NotByRanges`` is raised and the file is read sequentially.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _parts(blocks: Iterator[lines.Block], around: tuple[Wrapping, ...], frame: F
 
 
 def _opened(blocks: Iterator[lines.Block]) -> tuple[tuple[Wrapping, ...], Frame, Iterator[lines.Block]]:
-    """What is around the lines, their layout, and the blocks themselves.
+    """Return the wrappings around the lines, their layout, and the blocks themselves.
 
     Raises:
         NotThisFormat: no line begins as a broker's log does.
@@ -108,9 +108,9 @@ def _opened(blocks: Iterator[lines.Block]) -> tuple[tuple[Wrapping, ...], Frame,
 
 
 def classes(source: Source) -> pl.DataFrame:
-    """What became of each physical line of a log.
+    """Return the class of each physical line of a log.
 
-    A line that goes on from an event is of that event's class; what stands before the first event is unknown.
+    A continuation line has the class of its event; lines before the first event are unknown.
 
     Returns:
         Columns ``size`` (bytes with the line end) and ``class`` (understood, irrelevant, damaged or unknown).
@@ -172,11 +172,11 @@ def classes(source: Source) -> pl.DataFrame:
 
 
 _RANKS: Final = {"unknown": 0, "understood": 1, "irrelevant": 2}
-"""Which class a physical line has that holds several events, the first of these."""
+"""Order of classes for a physical line with several events: the first one counts."""
 
 
 def _classed(portion: Portion, noticed: pl.DataFrame) -> pl.DataFrame:
-    """Class of each line that begins an event, and of each that a notice tells of, by number."""
+    """Return the class of each line that begins an event or that a notice names, by number."""
     text = pl.col("text")
     heads = portion.inner.frame().filter(text.str.contains(portion.layout.frame.head))
     read = pl.col("line").is_in(portion.found.read.implode()) | text.str.contains(extract.CONFIG_HEAD, literal=True)
@@ -235,15 +235,15 @@ def together(sources: Sequence[Source]) -> list[FileReading | None]:
 
 
 def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[FileReading]:
-    """The lines of one range in parts, numbered from 1.
+    """Yield the lines of one range in parts, numbered from 1.
 
     Args:
         source: the log, plain text.
-        place: where its bytes lie.
+        place: where its bytes are.
         wanted: the range.
 
     Raises:
-        NotByRanges: the file has to be read in one go, also where lines of another layout are met.
+        NotByRanges: the file has to be read sequentially, also because it has lines of another layout.
         NotThisFormat: no line begins as a broker's log does.
         OSError: it cannot be read.
     """
@@ -269,7 +269,7 @@ def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[File
 
 
 def read_block(block: lines.Block, known: Layouts, requests: RequestLog) -> FileReading:
-    """What one block of a log's lines says."""
+    """Read one block of a log's lines."""
     count = block.lines.len()
     portions = known.portions(block)
     parts = [read_portion(portion) for portion in portions]
@@ -285,7 +285,7 @@ def read_block(block: lines.Block, known: Layouts, requests: RequestLog) -> File
 
 
 def read_portion(portion: Portion) -> FileReading:
-    """What lines of one layout say."""
+    """Read lines of one layout."""
     layout, block, found = portion.layout, portion.inner, portion.found
     part = FileReading(NAME, found.observations, notices=found.notices)
     part.frame = f"{layout.name}; {layouts.NOT_KNOWN}" if portion.unread else layout.name
@@ -336,7 +336,7 @@ class _Limited:
 
 
 def _layout(source: Source) -> tuple[tuple[Wrapping, ...], Frame]:
-    """Wrappings and layout, as told by the file's first lines."""
+    """Return wrappings and layout, from the file's first lines."""
     with source.open() as stream:
         head = stream.read(_SAMPLE_BYTES)
         if head.count(b"\n") <= _SAMPLE_LINES:
@@ -349,10 +349,10 @@ def _layout(source: Source) -> tuple[tuple[Wrapping, ...], Frame]:
 
 
 def _before(stream: BinaryIO, begin: int, around: tuple[Wrapping, ...], frame: Frame) -> tuple[bytes, bool]:
-    """What a reading in one go carries over the beginning of a range.
+    """Return the state that a sequential read carries over the beginning of a range.
 
     Returns:
-        Bytes of the line that goes on over it, and whether it lies in a dump of ``KafkaConfig``.
+        Bytes of the line that continues over it, and whether it is in a dump of ``KafkaConfig``.
     """
     if begin == 0:
         return b"", False
@@ -377,7 +377,7 @@ def _before(stream: BinaryIO, begin: int, around: tuple[Wrapping, ...], frame: F
 
 
 def _inside(before: pl.Series, around: tuple[Wrapping, ...], frame: Frame) -> bool | None:
-    """Whether the last event of the lines is a dump of ``KafkaConfig``; None where no line begins one."""
+    """Return whether the last event of the lines is a dump of ``KafkaConfig``; None if no line begins one."""
     block = wrappings.unwrap(lines.Block(before, 1, empty(NOTICES)), around)
     heads = block.lines.filter(block.lines.str.contains(frame.head))
     return extract.CONFIG_HEAD in str(heads[-1]) if heads.len() else None

@@ -1,4 +1,4 @@
-"""Warnings of loggers that replicate in a wording that no entry of the catalogue knows: counted, grouped, told."""
+"""Warnings of replication loggers whose wording no entry of the catalogue knows: counted, grouped, reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from parsers.schema import NOTICES, conform
 EXCERPT: Final = 200
 _LEVELS: Final = ["WARN", "ERROR", "FATAL", "SEVERE"]
 _WORDS: Final = 5
-"""So many words of a message, after its prefix, tell its wording from others."""
+"""Number of words of a message, after its prefix, that distinguish its wording from others."""
 
 
 def find(lines: pl.DataFrame, heads: pl.Series, known: pl.Series, frame: Frame) -> pl.DataFrame:

@@ -1,4 +1,6 @@
-"""What all wrappings of lines need: a collector's time read, pieces of a line joined, the lines inside as a block."""
+"""Functions that all wrappings of lines use: read a collector's time, join pieces of a line, make a block of inner
+lines.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def trailing(flags: pl.Series) -> int:
 
 
 def added(text: pl.Expr, nanos: pl.Expr | None = None) -> pl.Expr:
-    """A collector's time as naive UTC: ISO 8601 with a zone, a number since 1970 in the unit its size tells, TAI64N."""
+    """Return a collector's time as naive UTC: ISO 8601 with a zone, a number since 1970 whose size shows its unit,
+    TAI64N.
+    """
     whole = text.str.extract(r"^([0-9]{10,19})(?:\.[0-9]+)?$")
     number = whole.cast(pl.Int64, strict=False)
     size = whole.str.len_bytes()
@@ -55,7 +59,7 @@ def added(text: pl.Expr, nanos: pl.Expr | None = None) -> pl.Expr:
 
 
 def joined(rows: pl.DataFrame) -> pl.DataFrame:
-    """Pieces of one line made whole; ``more`` says of a piece that another follows."""
+    """Join the pieces of lines; ``more`` marks a piece that another follows."""
     piece = (~pl.col("more").fill_null(False)).cum_sum().shift(1, fill_value=0).alias("_whole")
     return (
         rows.with_columns(piece)

@@ -1,4 +1,4 @@
-"""The files that were handed over, in a fixed order: archives are opened in place, nothing is written or locked."""
+"""The files of the given paths, in a fixed order: archives are opened in place, nothing is written or locked."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MOST_FROM_STDIN = 1 << 30
 
 
 def walk(paths: Sequence[str]) -> Iterator[Source]:
-    """Every file below the paths, members of archives included, in the order of the paths and of their names.
+    """Yield every file below the paths, members of archives included, in the order of the paths and of their names.
 
-    Links are followed only where the user named one. ``-`` is standard input, kept in memory as it comes, compressed
-    where it is; past 1 GiB the rest is left and a note says so.
+    Links are followed only if the user named one. ``-`` is standard input, kept in memory in its compressed or plain
+    form. Beyond 1 GiB the rest is left out and a note reports that.
 
     Raises:
         FileNotFoundError: a path does not exist.
@@ -48,7 +48,7 @@ def in_reading_order(sources: Sequence[Source]) -> list[int]:
 
 
 def files(paths: Sequence[str]) -> Iterator[Source]:
-    """Every file below the paths as it lies there, none of them opened; order, links and errors as for ``walk``."""
+    """Yield every file below the paths, none of them opened; order, links and errors as for ``walk``."""
     seen: set[str] = set()
     roots = [os.path.realpath(given) for given in paths if given != STDIN and not remote.is_remote(given)]
     for given in paths:
@@ -70,7 +70,7 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
             while closed:
                 yield _closed(closed.pop(), root, prefix)
             names.sort()
-            # A linked folder is not walked into, but must be heard of where it leads out of what is walked.
+            # A linked folder is not walked into, but is reported if it leads out of the walked folders.
             linked = [name for name in names if _is_link(Path(directory) / name)]
             for name in sorted([*files, *linked]):
                 path = Path(directory) / name
@@ -93,7 +93,7 @@ def _exists(path: Path) -> bool:
 def _is_link(path: Path) -> bool:
     try:
         return path.is_symlink()
-    except OSError:  # longer than a path may be: said when it is looked at
+    except OSError:  # longer than a path may be: reported when it is looked at
         return False
 
 

@@ -1,7 +1,7 @@
-"""What collectors put around the lines of a log: prefixes of container runtimes and syslog, objects of JSON.
+"""Text that collectors put around the lines of a log: prefixes of container runtimes and syslog, JSON objects.
 
-A wrapping is taken off before a line's layout is told (``parsers.frames``), so that everything behind works on the line
-that the broker printed. A collector's own time is kept where it names its zone: it may tell that of the printed one.
+A wrapping is removed before a line's layout is chosen (``parsers.frames``), so that all later code works on the line
+that the broker printed. A collector's own time is kept if it names its zone: it may show the zone of the printed time.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class Wrapping(Protocol):
         """The lines inside."""
 
     def unfinished(self, block: Block) -> int:
-        """How many lines at the end are pieces of one that the next block goes on with."""
+        """Return how many lines at the end are pieces of one that continues in the next block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """A wrapping that stands before each line.
+    """A wrapping before each line.
 
     Attributes:
         name: as shown in ``sources``.
-        pattern: the prefix, from the line's beginning; a group ``outer`` is its time, a group ``more`` is not empty
-            where the line goes on in the next one.
+        pattern: the prefix, from the line's beginning; a group ``outer`` is its time, a group ``more`` is not empty if
+            the line continues in the next one.
         end: what it puts behind the line, or "".
     """
 
@@ -72,7 +72,7 @@ class Prefix:
         return inside(block, rows)
 
     def unfinished(self, block: Block) -> int:
-        """How many lines at the end are pieces of one that the next block goes on with."""
+        """Return how many lines at the end are pieces of one that continues in the next block."""
         if "?P<more>" not in self.pattern:
             return 0
         last = block.lines.tail(MOST_PIECES).to_frame("text")
@@ -159,14 +159,14 @@ def choose(lines: pl.Series) -> tuple[tuple[Wrapping, ...], Frame | None]:
 
 
 def readable(lines: pl.Series) -> bool:
-    """Whether a source's first lines have a layout, inside whatever wrappings: as ``choose``, without choosing."""
+    """Return whether a source's first lines have a layout, inside any wrappings: like ``choose``, without choosing."""
     return frames.choose(lines) is not None or any(
         frames.choose(inner) is not None for _, inner in _ways(_sample_block(lines.head(_SAMPLE)), 0)
     )
 
 
 def whole(blocks: Iterable[Block], wrappings: tuple[Wrapping, ...]) -> Iterator[Block]:
-    """The blocks, cut so that no line whose pieces a wrapping joins goes on in the next block."""
+    """Yield the blocks, split so that no line of several pieces continues in the next block."""
     kept: Block | None = None
     for block in blocks:
         if kept is not None:
@@ -195,13 +195,13 @@ def unwrap(block: Block, wrappings: tuple[Wrapping, ...]) -> Block:
 
 
 def undated(lines: pl.Series) -> bool:
-    """Whether the lines inside print the time of day alone, by which nothing can be ordered."""
+    """Return whether the lines inside print only the time of day, by which nothing can be ordered."""
     sample = _sample_block(lines.head(_SAMPLE))
     return frames.undated(sample.lines) or any(frames.undated(inner) for _, inner in _ways(sample, 0))
 
 
 def dated(wrappings: tuple[Wrapping, ...]) -> bool:
-    """Whether the lines inside are written anew with times in UTC."""
+    """Return whether the lines inside are rewritten with times in UTC."""
     return any(isinstance(wrapping, Json) and wrapping.dated for wrapping in wrappings)
 
 

@@ -1,8 +1,8 @@
-"""A zip whose directory is gone, as an upload that broke off leaves it: its files by the headers before each of them.
+"""A zip whose directory is missing, as after an interrupted upload: its files by the header before each of them.
 
-The directory of a zip stands at its end. Before each file stands a header of its own with the same facts (APPNOTE.TXT
-4.3.7), but a writer that could not seek puts sizes and checksum behind the file (4.3.9): then the end of a file is
-found by expanding it, and nothing of what comes out is kept.
+The directory of a zip is at its end. Before each file there is a header of its own with the same facts (APPNOTE.TXT
+4.3.7). But a writer that could not seek puts sizes and checksum behind the file (4.3.9). Then the end of a file is
+found by expanding it, and the result is not kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LOCAL: Final = b"PK\x03\x04"
 _DESCRIPTOR: Final = b"PK\x07\x08"
 _BEHIND: Final = (b"PK\x01\x02", b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07", b"PK\x06\x08")  # the directory begins
 _HEADER: Final = struct.Struct("<4s5H3I2H")
-_IN_EXTRA: Final = 0xFFFFFFFF  # a size that stands in the zip64 field
+_IN_EXTRA: Final = 0xFFFFFFFF  # the size is in the zip64 field
 _STEP: Final = 1 << 16
 _ENDS: Final = "the zip ends inside this file"
 _DAMAGED: Final = "the zip is damaged inside this file"
@@ -43,11 +43,11 @@ class Piece:
         name: as stored, folders included.
         begin: first byte of its content in the zip.
         stored: bytes of it that are there.
-        size: bytes of its content; of one that is cut, those that the header tells or else those that are stored.
+        size: bytes of its content; if it is truncated, the size in the header or else the stored size.
         method: how it is stored.
-        checksum: CRC-32 of its content where it is known.
-        encrypted: whether a password was given.
-        fault: why not all of it is there, or "".
+        checksum: CRC-32 of its content, if known.
+        encrypted: whether a password was set.
+        fault: why it is incomplete, or "".
     """
 
     name: str
@@ -61,7 +61,7 @@ class Piece:
 
 
 def pieces(stream: BinaryIO) -> tuple[list[Piece], list[str]]:
-    """Files of a zip in the order in which they lie, and what is wrong with it in words.
+    """Return the files of a zip in their order, and its problems in words.
 
     Args:
         stream: a seekable stream of the zip.
@@ -96,7 +96,7 @@ def pieces(stream: BinaryIO) -> tuple[list[Piece], list[str]]:
 
 
 def _piece(stream: BinaryIO, block: bytes, at: int, end: int) -> tuple[Piece | None, int]:
-    """The file whose header stands here, and where the next one must stand."""
+    """Return the file whose header is here, and where the next header must be."""
     if len(block) < _HEADER.size or not block.startswith(_LOCAL):
         return None, end if _LOCAL.startswith(block[:4]) else at
     _, _, flags, method, _, _, crc, stored, size, of_name, of_extra = _HEADER.unpack(block)
@@ -143,7 +143,7 @@ def _long_sizes(extra: bytes, size: int, stored: int) -> tuple[int, int]:
 
 
 def _expanded(stream: BinaryIO, begin: int, method: int) -> tuple[int, int, str]:
-    """Stored bytes and content of a file whose size no header tells, and why it is not whole."""
+    """Return stored and expanded size of a file without a size in its header, and why it is incomplete."""
     stream.seek(begin)
     deflated = method == zipfile.ZIP_DEFLATED
     decoder = zlib.decompressobj(-zlib.MAX_WBITS) if deflated else bz2.BZ2Decompressor()
@@ -165,7 +165,7 @@ def _expanded(stream: BinaryIO, begin: int, method: int) -> tuple[int, int, str]
 
 
 def _stored_end(stream: BinaryIO, begin: int) -> int:
-    """Where a file ends that is stored as it is and whose size stands behind it: at a size that fits."""
+    """Return where an uncompressed file ends whose size is behind it: at a size that fits."""
     at = begin
     while True:
         at = _search(stream, _DESCRIPTOR, at)
@@ -179,7 +179,7 @@ def _stored_end(stream: BinaryIO, begin: int) -> int:
 
 
 def _behind_descriptor(stream: BinaryIO, at: int) -> int:
-    """Where the next header stands: a descriptor has a mark or none, and sizes of 4 or of 8 bytes."""
+    """Return where the next header is: a descriptor has a mark or none, and sizes of 4 or of 8 bytes."""
     stream.seek(at)
     block = stream.read(28)
     lengths = (16, 24) if block.startswith(_DESCRIPTOR) else (12, 20)

@@ -51,7 +51,7 @@ def prepared(path: Path, folder: Path) -> Path:
 
 
 def main() -> int:
-    """Run trials, print what they come to."""
+    """Run trials, print their outcomes."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--trials", type=int, help="stop after so many")
@@ -95,7 +95,7 @@ def _run(asked: argparse.Namespace, folders: Sequence[Path], made: Path) -> int:
 
 
 def said(outcome: Outcome) -> list[str]:
-    """What is not fine about an outcome."""
+    """Return what is wrong about an outcome."""
     wrong = {
         "raised": bool(outcome.raised),
         "contained defects": bool(outcome.failed),

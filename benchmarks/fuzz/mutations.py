@@ -1,6 +1,6 @@
-"""What happens to files: bits flip, digits change, blocks are lost, doubled or put elsewhere, ends are cut.
+"""Damage to files: bits flip, digits change, blocks are lost, doubled or moved, ends are missing.
 
-Each mutation takes the bytes of one file and a source of chance, and gives other bytes; ``None`` where the file has
+Each mutation gets the bytes of one file and a random generator, and returns other bytes; ``None`` if the file has
 nothing to change in that way.
 """
 
@@ -88,7 +88,7 @@ def truncated(data: bytes, chance: Random) -> bytes | None:
 
 
 def doubled(data: bytes, chance: Random) -> bytes | None:
-    """A stretch that stands there twice."""
+    """Duplicate a part of the bytes."""
     at, count = _stretch(data, chance)
     return data[: at + count] + data[at:]
 
@@ -132,7 +132,7 @@ def number(data: bytes, chance: Random) -> bytes | None:
 
 
 def doubled_lines(data: bytes, chance: Random) -> bytes | None:
-    """Lines that stand there twice, as shippers that deliver at least once do it."""
+    """Duplicate lines, as shippers with at-least-once delivery do."""
     lines = data.splitlines(keepends=True)
     if len(lines) < 2:
         return None
@@ -262,7 +262,7 @@ def forged_payload(data: bytes, chance: Random) -> bytes | None:
 
 
 def doubled_batch(data: bytes, chance: Random) -> bytes | None:
-    """A batch that stands there twice."""
+    """Duplicate a batch."""
     places = _places(data)
     if not places:
         return None

@@ -1,8 +1,8 @@
-"""One trial: a file of a case is damaged, the case is scanned whole, and what comes of it is held against the rules.
+"""One trial: a file of a case is damaged, the case is scanned, and the outcome is checked.
 
-Nothing may be raised, nothing may take longer than its limit, and on healthy evidence no finding of severity error or
-critical may be proven, but for what the damage itself is. A checksum that is made right again is no accident: what
-follows from such a change counts apart.
+Nothing may be raised, and nothing may take longer than its limit. On healthy evidence no finding of severity error or
+critical may be proven, except about the damage itself. A checksum that is corrected is no accident: findings after such
+a change are counted separately.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from forensics.rules.finding import Finding, Severity
 from forensics.rules.wants import Question
 
 ABOUT_DAMAGE = frozenset(("segment-damage", "checkpoint-contradiction"))
-"""Rules that speak of damaged files themselves."""
+"""Rules about damaged files themselves."""
 
 SUBJECTS = frozenset((("epoch-divergence", "file"),))
-"""Rules, and the subject of those of their findings that speak of a damaged file itself."""
+"""Rules, and the subject of their findings about a damaged file itself."""
 
 
 class TooSlow(KeyboardInterrupt):
@@ -38,18 +38,18 @@ class TooSlow(KeyboardInterrupt):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a trial came to.
+    """Outcome of a trial.
 
     Attributes:
         case, file: what was damaged.
         mutation: how.
-        seed: by which the trial can be made again.
-        seconds: how long the scan took.
-        raised: traceback of what it raised, or "".
+        seed: by which the trial can be repeated.
+        seconds: duration of the scan.
+        raised: traceback of an exception, or "".
         failed: places at which a defect was contained.
         slow: it took longer than its limit.
-        proofs: findings, on healthy evidence, that only the damage can have brought about and that say to be proven.
-        forged: the mutation made checksums right again.
+        proofs: findings, on healthy evidence, that claim to be proven and can only come from the damage.
+        forged: the mutation corrected the checksums.
     """
 
     case: str
@@ -69,10 +69,10 @@ class Subject:
     """A case to be damaged.
 
     Attributes:
-        folder: where it lies; its files are changed and put back.
+        folder: its folder; its files are changed and restored.
         healthy: nothing went wrong in it.
         files: its files.
-        known: what is proven of it as it is.
+        known: findings that are proven without damage.
     """
 
     folder: Path
@@ -100,15 +100,15 @@ def _key(finding: Finding) -> tuple[str, str, int]:
 
 
 def trial(subject: Subject, seed: int, *, limit: float) -> Outcome | None:
-    """Damage one file of a case by chance, scan the case and put the file back.
+    """Damage one random file of a case, scan the case and restore the file.
 
     Args:
         subject: the case.
-        seed: of the chance.
+        seed: of the random generator.
         limit: seconds that the scan may take.
 
     Returns:
-        What it came to; None where the mutation has nothing to change in the file.
+        The outcome; None if the mutation has nothing to change in the file.
     """
     chance = Random(seed)
     mutation = chance.choice(MUTATIONS)

@@ -3,11 +3,11 @@
 *Before* is a revision of git, *after* the working tree. Both are copied to folders of their own and run in processes of
 their own, on the same selections of evidence:
 
-* ``corpus`` finds the recorded clusters; ``cuts`` takes parts of their evidence away; ``runs`` draws runs of the model;
+* ``corpus`` finds the recorded clusters; ``cuts`` removes parts of their evidence; ``runs`` draws runs of the model;
 * ``side`` runs in a worker process and is the only module that calls ``forensics`` and ``parsers``;
 * ``sides`` copies the two versions, starts the workers and keeps what they answered;
 * ``differences`` compares the answers; ``accepted`` reads ``accepted.toml``, the list of differences that are right;
   ``__main__`` prints the others.
 
-Cuts are chosen from paths, line numbers and raw text alone, so both versions get the same bytes.
+Selections are made from paths, line numbers and raw text alone, so both versions get the same bytes.
 """

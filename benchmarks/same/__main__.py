@@ -2,7 +2,7 @@
 
     python -m benchmarks.same [--base REV] [--quick] [--only GLOB] [--accepted FILE]
 
-Exit code 0: no difference but for those that are listed as right; 1: some; 2: it could not be done.
+Exit code 0: no difference except those that are listed as right; 1: others; 2: it could not be done.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WIDEST = 400
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the arguments."""
     parser = argparse.ArgumentParser("make same", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--base", metavar="REV", help="what is compared with (default: where the branch left main)")
     parser.add_argument("--quick", action="store_true", help="every case, a few cuts of each, 400 runs of the model")
@@ -49,14 +49,14 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
 
 
 def units(options: argparse.Namespace) -> list[sides.Unit]:
-    """What is compared, in the order in which it is told."""
+    """Return what is compared, in the order of the report."""
     count = options.runs if options.runs is not None else (400 if options.quick else 10_000)
     every: list[sides.Unit] = [*recorded(), *batches(count)]
     return [unit for unit in every if not options.only or any(matches(unit.name, pattern) for pattern in options.only)]
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a pattern fits a name, or its last part."""
+    """Return whether a pattern fits a name, or its last part."""
     return fnmatchcase(name, pattern) or fnmatchcase(name.rpartition("/")[2], pattern)
 
 
@@ -67,7 +67,7 @@ def compare(
     report: Report,
     log: Path,
 ) -> int:
-    """Takes all differences into the report, writes each to the log, and tells how many selections there are."""
+    """Add all differences to the report, write each to the log, and return the number of selections."""
     count = 0
     with log.open("w") as out:
         for name in names:
@@ -157,7 +157,7 @@ def main(given: Sequence[str] | None = None) -> int:
 
 
 def _progress(begin: float) -> Callable[[str], None]:
-    """Tells how far it is: on one line of a terminal, else once a minute."""
+    """Return a function that reports progress: on one line of a terminal, else once a minute."""
     told = begin
 
     def say(text: str) -> None:

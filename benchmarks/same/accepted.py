@@ -6,13 +6,13 @@ A table ``[[difference]]`` has:
 * ``test``: the test that shows it, such as ``tests/rules/test_x.py::test_y``;
 * ``base``: the newest commit that answers otherwise. The entry counts where that commit, or an ancestor of it, is
   compared with: later ones answer alike;
-* what it speaks of: patterns of ``unit``, ``cut``, ``partition``, ``rule``, ``what``, ``old`` and ``new``, as ``Row``
-  has them. Each is a text or a list of texts, of which one has to fit; ``*`` stands for any text, even none;
+* which differences it is about: patterns of ``unit``, ``cut``, ``partition``, ``rule``, ``what``, ``old`` and
+  ``new``, as ``Row`` has them. Each is a text or a list of texts, of which one has to fit; ``*`` is any text;
 * ``with``: patterns of another difference that the same partition has in the same selection. Its ``rule`` is that of
   the entry unless it names one. A verdict that changes says little by itself: what it lacks now, or the finding that
   came, says which change it is;
 * ``reworded``: pairs of a regular expression and what replaces it. The entry fits only where these replacements, each
-  match replaced once, make of the old text exactly the new one. So a number that changed along is still told.
+  match replaced once, make of the old text exactly the new one. So another number that changed too is still reported.
 
 * ``more``: true where the new value is a greater number than the old one.
 
@@ -46,7 +46,7 @@ class Accepted:
     Attributes:
         why, test, base: as in the file.
         patterns: by what they are of; one of each has to fit.
-        others: patterns of a difference that has to stand beside.
+        others: patterns of a difference that the same partition must have too.
         reworded: expressions and what replaces them.
         more: whether the new value has to be a greater number.
     """
@@ -60,7 +60,7 @@ class Accepted:
     more: bool
 
     def fits(self, row: Row, unit: str, cut: str, beside: Sequence[Row]) -> bool:
-        """Whether a difference is of those the entry speaks of.
+        """Return whether the entry is about a difference.
 
         Args:
             row: the difference.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOT_EVIDENCE = (".json", ".md")
-"""Endings of files beside the brokers' folders that say what is true of a case."""
+"""Endings of files beside the brokers' folders with the truth of a case."""
 
 Files = dict[str, bytes]
 """Path below the case's folder -> content."""
@@ -57,7 +57,7 @@ def _of_archive(archive: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def recorded() -> list[Recorded]:
-    """Every recorded cluster at hand, in the order of their names within each group."""
+    """Return every available recorded cluster, in the order of their names within each group."""
     set_by_hand = os.environ.get("FORENSICS_EVIDENCE")
     evidence = Path(set_by_hand) if set_by_hand else ROOT.parent / "shared" / "evidence"
     groups = {

@@ -1,7 +1,7 @@
-"""Ways to take evidence away: files, and lines of logs.
+"""Ways to remove evidence: files, and lines of logs.
 
-A cut is chosen from paths, line numbers and raw text alone, never from what a reader made of a file: two versions of
-the reader get the same bytes.
+A selection is made from paths, line numbers and raw text alone, never from a reader's result: two versions of the
+reader get the same bytes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Spans = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What is taken away.
+    """Evidence to remove.
 
     Attributes:
-        name: what it takes, in words.
-        files: paths of files that are gone.
-        lines: by path, the lines that are gone.
+        name: description.
+        files: paths of removed files.
+        lines: by path, the removed lines.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Cut:
     lines: dict[str, Spans] = field(default_factory=dict)
 
     def left(self, files: Files) -> Files:
-        """What is left of the evidence. A file that loses all its lines stays, empty."""
+        """Return the remaining evidence. A file that loses all its lines stays, empty."""
         return {
             path: _without(content, self.lines[path]) if path in self.lines else content
             for path, content in files.items()
@@ -51,14 +51,14 @@ def _without(content: bytes, spans: Spans) -> bytes:
     return b"".join(lines)
 
 
-# -- what stands where -------------------------------------------------------------------------------------------------
+# -- kinds of files and lines ------------------------------------------------------------------------------------------
 
 _STAMP = re.compile(rb"^\[?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3})")
 _TELLING = re.compile(
     rb"LeaderAndIsr|[Tt]runcat|starts? at|[Ll]eader [Ee]poch|ISR|[Ll]oad|Added fetcher|Removed fetcher"
     rb"|[Hh]igh watermark|become-(?:leader|follower)|[Uu]nclean|[Rr]ecover|[Ss]hut|[Ss]tart(?:ed|ing)|[Ee]lect"
 )
-"""Words of lines that tell of a role, a log or a process."""
+"""Words of lines about a role, a log or a process."""
 _SEGMENT = re.compile(r"/data[^/]*/(?!__cluster_metadata)[^/]+-[0-9]+/[0-9]+\.log$")
 
 
@@ -68,12 +68,12 @@ def broker_of(path: str) -> str:
 
 
 def is_log(path: str) -> bool:
-    """Whether a file is a log that a broker's logger wrote."""
+    """Return whether a file is a log that a broker's logger wrote."""
     return "/logs/" in path
 
 
 def is_data(path: str) -> bool:
-    """Whether a file lies in a log directory."""
+    """Return whether a file is in a log directory."""
     return "/data" in path
 
 
@@ -102,7 +102,7 @@ EARLIEST, LATEST = b"", b"9999"
 
 
 class Evidence:
-    """What cuts are chosen from."""
+    """Evidence from which removals are chosen."""
 
     def __init__(self, files: Files) -> None:
         self.paths = list(files)
@@ -140,7 +140,7 @@ class Evidence:
         return frozenset(path for path in self.paths if wanted(path))
 
 
-# -- every case is cut alike -------------------------------------------------------------------------------------------
+# -- the same removals for every case ----------------------------------------------------------------------------------
 
 KINDS: dict[str, Callable[[str], bool]] = {
     "server.log": lambda path: path.endswith("/server.log"),
@@ -159,7 +159,7 @@ ALONE = ("server.log", "state-change.log", "segments")
 
 
 def systematic(evidence: Evidence) -> Iterator[Cut]:
-    """The cuts that are made of every case."""
+    """Yield the removals that are made in every case."""
     which = evidence.which
     for broker in evidence.brokers:
         mine = which(lambda path, broker=broker: broker_of(path) == broker)
@@ -208,14 +208,14 @@ def span_of_each(evidence: Evidence, random: Random) -> Cut:
 
 
 def span_of_file(evidence: Evidence, random: Random) -> Cut:
-    """Lines of one file that stand together."""
+    """Remove adjacent lines of one file."""
     path = random.choice(list(evidence.logs))
     first = random.randint(1, max(1, evidence.logs[path].count))
     return Cut("lines of one file", lines={path: ((first, first + random.choice((0, 3, 30, 300))),)})
 
 
 def single_lines(evidence: Evidence, random: Random) -> Cut:
-    """Up to four lines that tell something."""
+    """Remove up to four lines about a role, a log or a process."""
     if not evidence.telling:
         return WHOLE
     lines: dict[str, Spans] = {}
@@ -259,7 +259,7 @@ AT_RANDOM: tuple[Callable[[Evidence, Random], Cut], ...] = (
 
 
 def drawn(evidence: Evidence, seed: str, number: int) -> Cut:
-    """The random cut of a seed and number: the same on every machine."""
+    """Return the random removal of a seed and number: the same on every machine."""
     if not evidence.brokers or not evidence.logs:
         return WHOLE
     cut = AT_RANDOM[number % len(AT_RANDOM)](evidence, Random(f"{seed}:{number}"))
@@ -267,9 +267,9 @@ def drawn(evidence: Evidence, seed: str, number: int) -> Cut:
 
 
 def planned(files: Files, name: str, quick: bool) -> list[Cut]:
-    """The cuts of a case: the whole, then all systematic ones and 50 random ones, or a few of both."""
+    """Return the removals for a case: none, then all systematic ones and 50 random ones, or a few of both."""
     evidence = Evidence(files)
-    if not evidence.brokers:  # one archive, say
+    if not evidence.brokers:  # one archive, for example
         return [WHOLE]
     regular = list(systematic(evidence))
     if quick:

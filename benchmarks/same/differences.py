@@ -1,4 +1,4 @@
-"""What differs between two answers: rows, of which equal ones are counted once."""
+"""Differences between two answers: rows, of which equal ones are counted once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def places_of_facts(document: Document) -> None:
 
 
 def wants_as_text(document: Document) -> None:
-    """What is missing may be a text, or an object that holds the text."""
+    """Replace each missing item by its text: it may be a text, or an object with the text."""
     for partition in document.get("partitions", []):
         for verdict in partition.get("verdicts", {}).values():
             missing = verdict.get("missing", [])
@@ -71,7 +71,7 @@ class Row:
     Attributes:
         rule: id of the rule, or the part of the document.
         what: ``verdict``, ``missing``, ``finding``, or a field.
-        old, new: what stood there before and stands there now; "" for nothing.
+        old, new: values before and after; "" for nothing.
         where: partition, and for a field of a finding its fingerprint.
     """
 
@@ -88,13 +88,13 @@ class Row:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What it has in common with the same difference elsewhere: the words that changed, without numbers."""
+        """Key that it shares with the same difference elsewhere: the words that changed, without numbers."""
         old, new = _changed(self.old.split(), self.new.split()) if self.old and self.new else (self.old, self.new)
         return (self.rule, *(_NUMBER.sub("#", text) for text in (self.what, old, new)))
 
 
 def _changed(old: list[str], new: list[str]) -> tuple[str, str]:
-    """The words that stand in one text alone."""
+    """Return the words that are in one text alone."""
     spans = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     changed = [(old[a:b], new[c:d]) for tag, a, b, c, d in spans if tag != "equal"]
     return " … ".join(" ".join(one) for one, _ in changed), " … ".join(" ".join(other) for _, other in changed)
@@ -149,7 +149,7 @@ def _partitions(before: list[Document], after: list[Document]) -> Iterator[Row]:
 def _verdicts(rule: str, before: Document, after: Document, where: str) -> Iterator[Row]:
     if before.get("verdict") != after.get("verdict"):
         yield Row(rule, "verdict", str(before.get("verdict", "")), str(after.get("verdict", "")), where)
-    # Which findings belong to it is told with the findings.
+    # Its findings are compared separately.
     rest = [{key: one[key] for key in one if key not in ("verdict", "findings")} for one in (before, after)]
     yield from _fields(rest[0], rest[1], rule, where)
 
@@ -161,7 +161,7 @@ def _findings(before: list[Document], after: list[Document]) -> Iterator[Row]:
     for key, one in old.items():
         if key in new:
             yield from _finding(one, new[key])
-    # One that says something else of the same rule and partition is likely the same, changed.
+    # Another statement of the same rule and partition is likely the same one, changed.
     for one in gone:
         like = [other for other in come if (other["rule"], _place(other)) == (one["rule"], _place(one))]
         if like:
@@ -221,7 +221,7 @@ def _values(before: Any, after: Any, rule: str, where: str, path: str) -> Iterat
 
 
 def _lists(before: list[Any], after: list[Any], rule: str, where: str, path: str) -> Iterator[Row]:
-    """Entries that came, went or changed, and whether the rest stands in another order."""
+    """Yield entries that were added, removed or changed, and whether the rest is in another order."""
     old, new = [_text(one) for one in before], [_text(one) for one in after]
     if sorted(old) == sorted(new):
         yield Row(rule, f"order of {path}", " | ".join(old), " | ".join(new), where)
@@ -238,7 +238,7 @@ def _lists(before: list[Any], after: list[Any], rule: str, where: str, path: str
 
 
 def _alike(old: list[str], new: list[str]) -> list[tuple[int, int]]:
-    """Which entries are likely the same, changed: where one list is longer, those with most words in common."""
+    """Pairs of entries that are likely the same, changed: if one list is longer, those with most words in common."""
     if len(old) == len(new):
         return [(at, at) for at in range(len(old))]
     words = [set(text.split()) for text in old], [set(text.split()) for text in new]
@@ -283,7 +283,7 @@ class Listed(Protocol):
     """An entry of a list of differences that are right."""
 
     def fits(self, row: Row, unit: str, cut: str, beside: Sequence[Row]) -> bool:
-        """Whether a difference is of those the entry speaks of."""
+        """Return whether the entry is about a difference."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Runs of the model that are compared: how many of which kind, drawn as the oracle's tests draw theirs."""
+"""Runs of the model that are compared: how many of each kind, drawn as in the oracle's tests."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What runs in a worker process of one version: the only module here that calls ``forensics`` and ``parsers``.
+"""Code of a worker process of one version: the only module here that calls ``forensics`` and ``parsers``.
 
-It keeps to a few entries, which both versions must have: ``forensics.engines.local.scan``,
+It uses a few entry points, which both versions must have. These are ``forensics.engines.local.scan``,
 ``forensics.reports.json_report``, and for runs of the model ``taken`` and ``played`` of ``tests/model/batches.py``,
-which is copied with its version. Where one of them is renamed, this is the place that knows both names.
+which is copied with its version. If one of them is renamed, this module must know both names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class WrongSide(RuntimeError):
 
 
 def become(folder: str) -> None:
-    """Makes this process one of the version that lies in the folder, before anything of it is imported."""
+    """Make this process one of the version in the folder, before anything of it is imported."""
     os.environ["POLARS_MAX_THREADS"] = "1"  # as many processes as cores run already
     os.environ["TZ"] = "UTC"
     time.tzset()
@@ -74,7 +74,7 @@ def _read_once() -> None:
         if any(source.problem or source.container for source in sources):
             return whole(sources)
         keys: list[tuple[object, ...]] = [(source.path, source.stored, source.sha256()) for source in sources]
-        if "__cluster_metadata" in sources[0].path:  # the files of this directory go on from each other
+        if "__cluster_metadata" in sources[0].path:  # the files of this directory continue each other
             keys = [(number, *keys) for number in range(len(keys))]
             missing = [] if all(key in known for key in keys) else list(range(len(keys)))
         else:
@@ -88,7 +88,7 @@ def _read_once() -> None:
 
 
 ROOM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-"""Where selections are laid out: in memory, if there is such a place."""
+"""Folder for selections: in memory, if possible."""
 _forget: list[Callable[[], None]] = []
 
 
@@ -119,7 +119,7 @@ def _write(files: Files, folder: Path) -> None:
 
 @contextlib.contextmanager
 def _selected(cut: Cut, files: Files, name: str) -> Iterator[str]:
-    """A folder with what a cut leaves; files that it leaves whole are links."""
+    """Provide a folder with the remaining evidence; unchanged files are links."""
     if cut == WHOLE:
         yield "whole"
         return
@@ -220,7 +220,7 @@ def _compressor() -> zstandard.ZstdCompressor:
 
 
 def summary(place: Path) -> Path:
-    """The file beside kept answers that tells how many there are, and their hash. It is written last."""
+    """Return the file beside kept answers with their number and their hash. It is written last."""
     return place.with_suffix(".json")
 
 

@@ -25,9 +25,9 @@ Call = tuple[Any, ...]
 """A function and its arguments."""
 PACKAGES = ("forensics", "parsers")
 BESIDE = ("tests/model/batches.py",)
-"""What a version brings along besides its packages: it reads many runs of the model at once."""
+"""Files of a version besides its packages: it reads many runs of the model at once."""
 MODEL = ("forensics/model/", "tests/model/batches.py")
-"""What the evidence of a run depends on."""
+"""Files on which the evidence of a run depends."""
 KEPT = 12
 """Versions whose answers are kept, the latest used."""
 LATEST_USE = "used"
@@ -38,7 +38,7 @@ class NoSuchRevision(ValueError):
 
 
 def git(*arguments: str) -> str:
-    """What git says.
+    """Return the output of git.
 
     Raises:
         NoSuchRevision: it fails.
@@ -57,7 +57,7 @@ def base(revision: str | None) -> str:
 
 
 def is_part_of(revision: str, later: str) -> bool:
-    """Whether a revision is a later one or an ancestor of it.
+    """Return whether a revision is a later one or an ancestor of it.
 
     Raises:
         NoSuchRevision: git does not know one of them.
@@ -71,7 +71,7 @@ class Side:
 
     Attributes:
         name: ``before`` or ``after``.
-        folder: where its packages lie.
+        folder: folder of its packages.
         key: hash of all its files.
         model: hash of those that make runs of the model.
     """
@@ -112,7 +112,7 @@ def around() -> str:
 
 @dataclass(slots=True)
 class Answered:
-    """Where the answers of one version to one unit are.
+    """Location of the answers of one version to one unit.
 
     Attributes:
         path: file with them.
@@ -127,13 +127,13 @@ class Answered:
 
 @dataclass(slots=True)
 class Work:
-    """What is to be answered, and where answers are kept.
+    """Work to do, and where answers are kept.
 
     Attributes:
         cache: folder of answers.
-        quick: only a few cuts of each case.
+        quick: only a few removals in each case.
         jobs: processes at a time.
-        say: told of progress.
+        say: called with progress messages.
     """
 
     cache: Path
@@ -152,7 +152,7 @@ class Work:
         return files
 
     def answers(self, version: Side, units: Sequence[Unit], runs: dict[str, Path]) -> dict[str, Answered]:
-        """The answers of a version, given anew only where they are not kept yet: by unit."""
+        """Return the answers of a version, computed only if they are not kept yet: by unit."""
         folder = self.cache / "answers" / version.key[:16]
         _touch(folder)
         places = {unit.name: folder / f"{self._key(unit, runs)}.zst" for unit in units}

@@ -1,4 +1,4 @@
-"""What was taken in, from which broker, and what is missing."""
+"""The evidence: which files were read, which broker they belong to, and what is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of each broker: version, protocol, settings, when its processes ran."""
+"""Facts about each broker: version, protocol, settings, times of its processes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Release = tuple[int, ...]
 """A release, or a protocol or format named after one: (3, 9, 1) for 3.9.1, (3, 9) where only that much is stated."""
 
 INTER_BROKER = "inter.broker.protocol.version"
-"""Setting that makes brokers speak to each other as an older release does."""
+"""Setting that makes brokers use the inter-broker protocol of an older release."""
 MESSAGE_FORMAT = "log.message.format.version"
 """Setting that makes a broker write batches as an older release does."""
 
 
 @dataclass(slots=True)
 class Process:
-    """What one process of a broker logged of its own version.
+    """Version facts that one process of a broker logged.
 
     Attributes:
-        release: its Kafka version; like the other two, None where it logged none, and the least of several.
+        release: its Kafka version; like the other two, None if it logged none, and the lowest of several.
         inter_broker: its ``inter.broker.protocol.version``.
         message_format: its ``log.message.format.version``.
     """
@@ -43,17 +43,17 @@ class Broker:
         id: broker id.
         cluster: cluster id, or None.
         version: Kafka version it printed last, e.g. "3.9.1", or None.
-        releases: every release that its processes printed: it may have been upgraded meanwhile.
-        processes: what each of its processes logged of its version, by run.
+        releases: every release that its processes printed: it may have been upgraded.
+        processes: version facts of each of its processes, by run.
         settings: settings that matter, last printed or from ``server.properties``.
-        log_dirs: each ``log.dirs`` that its processes printed and the one before had not: when (microseconds since 1970
-            UTC), and which.
+        log_dirs: each new value of ``log.dirs`` that its processes printed: time (microseconds since 1970 UTC) and
+            value.
         directories: by path, its log directories in the evidence that hold the same partitions as another.
         starts: times at which its processes began, microseconds since 1970 UTC.
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
-            whatever the files are called.
-        excerpt: some of its lines are known from an excerpt alone: it printed more than is told.
-        complete: its trace claims to state each change of its replicas: there an absent line proves something.
+            whatever the names of the files.
+        excerpt: some of its lines are known only from an excerpt, so others are missing.
+        complete: its trace claims to state every change of its replicas, so an absent line proves something.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own here,
             while an earlier process has; or None.
     """
@@ -77,8 +77,8 @@ class Broker:
     def release(self) -> Release | None:
         """Its release, the one that it printed last.
 
-        Up to 0.10.2 the version goes to standard output only; then the inter-broker protocol it starts with, which
-        defaults to its own version, stands for it.
+        Up to 0.10.2 the version goes to standard output only. Then the first inter-broker protocol is used, which
+        defaults to the broker's own version.
         """
         return version_of(self.version) or version_of(self.settings.get(INTER_BROKER))
 
@@ -106,7 +106,7 @@ def brokers(
     found = {number: Broker(number, cluster) for number, cluster in clusters.items()}
     for number, values in settings.items():
         found.setdefault(number, Broker(number)).settings.update(values)
-    # Counted here: not all that is asked has counted them, and rows without a topic are enough for it.
+    # Counted here, because not every caller has counted them; rows without a topic are enough.
     run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("broker").alias("run")
     rows = (
         observations.with_columns(run)
@@ -144,7 +144,7 @@ def brokers(
 
 
 def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
-    """Note the brokers of which a trace claims to state each change."""
+    """Mark the brokers for which a trace claims to state every change."""
     claimed = observations.filter(pl.col("kind") == Kind.TRACE.value).get_column("broker").drop_nulls()
     for number in found.keys() & set(claimed.to_list()):
         found[number].complete = True
@@ -190,9 +190,10 @@ def _log_dirs(observations: pl.DataFrame) -> list[tuple[int, int, str]]:
 
 
 def _unheard(observations: pl.DataFrame) -> list[tuple[int, int]]:
-    """Brokers and the first broker epoch each that only others tell of, of those later than one that it tells itself.
+    """Return brokers and the first later broker epoch that only other brokers name.
 
-    A process that registers again keeps its incarnation (KRaft, RegisterBrokerRecord).
+    Later than a broker epoch that the broker itself names. A process that registers again keeps its incarnation (KRaft,
+    RegisterBrokerRecord).
     """
     rows = observations.filter(pl.col("kind") == Kind.BROKER_REGISTERED.value, pl.col("offset") >= 0)
     incarnation = pl.col("detail").str.extract(r"incarnation=(\S+)").max().over("replica", "offset")
@@ -211,11 +212,11 @@ def _unheard(observations: pl.DataFrame) -> list[tuple[int, int]]:
 
 
 _OWN_WORD = ("V-04a", "V-05")
-"""Messages with which a broker tells under which epoch it is registered."""
+"""Messages in which a broker states its own broker epoch."""
 _SERVER_LOG = re.compile(r"(?:[EFLMPRV]|FM|RM)-")
-"""Entries of the message catalogue that a stock broker prints to server.log: log layer, fetchers, process."""
+"""Messages of the catalogue that go to server.log by default: log layer, fetchers, process."""
 _STATE_LOG = re.compile(r"S-")
-"""Entries that it prints to state-change.log: the roles it was told and took."""
+"""Messages that go to state-change.log: the roles that it received and took up."""
 
 
 def _spoken(observations: pl.DataFrame) -> pl.DataFrame:
@@ -225,7 +226,7 @@ def _spoken(observations: pl.DataFrame) -> pl.DataFrame:
 
 def _heard(broker: Broker, message: str | None) -> None:
     if message == TRACE:
-        # A trace states everything there is to state.
+        # A trace states everything.
         broker.server_log = broker.state_log = True
     elif message is not None:
         broker.server_log = broker.server_log or bool(_SERVER_LOG.match(message))

@@ -32,13 +32,13 @@ from parsers.sources import Source
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How printed times are read.
+    """Settings for the interpretation of printed times.
 
     Attributes:
-        zone: zone of the logs' printed times as the user gave it; None leaves it to what the logs tell, else UTC.
+        zone: zone of the logs' printed times as the user gave it; None to infer it from the logs, else UTC.
         skew: microseconds to add to a broker's times.
-        since, until: first and last moment whose lines count, microseconds since 1970 UTC; None where all do. Files
-            that hold a state (segments, checkpoints, the metadata log) and what a broker says of itself always count.
+        since, until: first and last moment whose lines count, microseconds since 1970 UTC; None for no limit. Files
+            that hold a state (segments, checkpoints, the metadata log) and a broker's lines about itself always count.
     """
 
     zone: str | None = None
@@ -48,7 +48,7 @@ class Reading:
 
     @property
     def assumed(self) -> str:
-        """The zone of printed times where nothing tells it."""
+        """Zone of printed times if the evidence does not show it."""
         return self.zone or ASSUMED
 
 
@@ -74,14 +74,14 @@ SOURCES: dict[str, pl.DataType] = {
     "log_end": pl.Int64(),
     "magic": pl.Int8(),
     "frame": pl.String(),
-    "zone": pl.String(),  # of its times: as the file itself says, else as given, told by a collector or assumed
+    "zone": pl.String(),  # zone of its times: stated in the file, given, inferred from a collector, or assumed
 }
-"""One row a file taken in; of a log that tells of several clusters, ``cluster`` is the last."""
+"""One row per file; for a log of several clusters, ``cluster`` is the last."""
 
 
 @dataclass
 class Case:
-    """Everything taken in.
+    """All evidence.
 
     Attributes:
         sources: schema ``SOURCES``.
@@ -89,12 +89,12 @@ class Case:
             ``run`` (process of that broker) and ``starts_run``; ordered by broker and, within one, as it happened.
         batches: ``BATCHES`` plus ``source``, ``broker``, ``topic``, ``partition``.
         notices: ``NOTICES`` plus ``source``.
-        brokers: by id; of evidence of several clusters, only within one of its ``parts``.
+        brokers: by id; for evidence of several clusters, only within one of its ``parts``.
         everyone: every broker of every cluster.
-        lives: schema ``LIVES``: logs that tell of several clusters, and from when on of which.
-        divided: the same by lines: ``source``, ``line`` from which on it is of ``cluster``.
-        reading: how times were read.
-        whole: the case that this is one cluster's part of, or None.
+        lives: schema ``LIVES``: logs of several clusters, and the time from which each cluster applies.
+        divided: the same by lines: ``source``, first ``line`` of a ``cluster``.
+        reading: how times were interpreted.
+        whole: the case of which this is one cluster's part, or None.
     """
 
     sources: pl.DataFrame
@@ -118,36 +118,36 @@ class Case:
 
     @functools.cached_property
     def with_data(self) -> frozenset[int]:
-        """Brokers of which a data directory was handed in."""
+        """Brokers with a data directory in the evidence."""
         told = self.sources.filter(pl.col("format").is_in(["segment", "dump-log", "metadata-log", "offset-checkpoint"]))
         return frozenset(told.get_column("broker").drop_nulls().unique().to_list())
 
     @functools.cached_property
     def traces_alone(self) -> bool:
-        """Whether all that could be read of the evidence are traces: they hold no record batches and no files."""
+        """Return whether only traces could be read of the evidence: they hold no record batches and no files."""
         read = self.sources.filter(pl.col("format").is_in(["unknown", "irrelevant"]).not_()).get_column("format")
         return set(read.unique().to_list()) == {"trace"}
 
     @functools.cached_property
     def complete(self) -> frozenset[int]:
-        """Brokers of which a trace claims to state each change, and all of its lines could be read."""
+        """Brokers for which a trace claims to state every change, and whose lines could all be read."""
         return frozenset(broker.id for broker in self.brokers.values() if broker.complete)
 
     @functools.cached_property
     def headers(self) -> dict[int, tuple[int, int]]:
-        """Where the headers of each source's batches stand among all: the first row, and how many there are."""
+        """Position of each source's batch headers: first row and number of rows."""
         runs = self.batches.get_column("source").rle().struct.unnest()
         firsts = runs.get_column("len").cast(pl.Int64).cum_sum() - runs.get_column("len").cast(pl.Int64)
         return {one: (at, count) for one, at, count in zip(runs["value"], firsts, runs["len"], strict=True)}
 
     @functools.cached_property
     def checkpointed(self) -> frozenset[str]:
-        """Paths of the checkpoint files that were handed in whole."""
+        """Paths of the checkpoint files that are complete."""
         return checkpointed(self.sources)
 
     @functools.cached_property
     def skew(self) -> pl.DataFrame:
-        """How far the brokers' clocks are apart; schema ``skew.SKEW``. Nothing but presentation may use it."""
+        """Estimated differences of the brokers' clocks; schema ``skew.SKEW``. Only presentation may use it."""
         found = []
         for part in self.parts:
             names = part.sources.get_column("cluster").drop_nulls().unique().to_list()
@@ -156,12 +156,12 @@ class Case:
 
     @functools.cached_property
     def holes(self) -> pl.DataFrame:
-        """Places where excerpts say that lines are missing; see ``partial.holes``."""
+        """Gaps marked in excerpts; see ``partial.holes``."""
         return partial.holes(self)
 
     @functools.cached_property
     def unattributed(self) -> dict[tuple[str, int], int]:
-        """Partitions with lines of which nothing tells whose they are, and how many; see ``partial.unattributed``."""
+        """Partitions with lines of an unknown broker, and their number; see ``partial.unattributed``."""
         return partial.unattributed(self)
 
     def path(self, source: int) -> str:
@@ -180,7 +180,7 @@ class Case:
         return tuple(part for name in (*names, None) if (part := self._part(name)) is not None)
 
     def part_of(self, cluster: str | None) -> Case:
-        """The part that is one cluster's."""
+        """Return the part of one cluster."""
         for part in self.parts:
             if part is self or part.sources.get_column("cluster")[0] == cluster:
                 return part
@@ -206,7 +206,7 @@ class Case:
 
 
 def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | None = None) -> Case:
-    """Make a case of what was read.
+    """Assemble a case.
 
     Args:
         files: sources with their rows, in the order in which they were found.
@@ -235,15 +235,14 @@ def assemble(files: Sequence[tuple[Source, FileReading]], reading: Reading | Non
 def situated(
     files: Sequence[tuple[Source, FileReading]], reading: Reading, zone_of: Callable[[FileReading], str]
 ) -> tuple[list[int | None], list[str | None], pl.DataFrame]:
-    """Broker and cluster of each file, and which logs tell of several clusters, as ``lives`` gives it; what files say
-    again of each other is left out of their rows, with a notice.
+    """Return broker and cluster of each file, and the logs of several clusters (schema ``LIVES``).
 
-    Logs are given the zone that is told for them.
+    Also set the zone of each log, and remove rows that another file already states, with a notice.
 
     Args:
-        files: sources with what was read.
-        reading: how printed times are read.
-        zone_of: the zone of the times in a file's rows, once its own is settled.
+        files: sources with their contents.
+        reading: how printed times are interpreted.
+        zone_of: returns the zone of a file's times, once its own is known.
     """
     owner, cluster = owners(files)
     settle(files, owner, cluster, reading.zone)
@@ -256,7 +255,7 @@ def situated(
 
 
 def names_of(cluster: Sequence[str | None], told: pl.DataFrame) -> list[str | None]:
-    """The cluster of each file, and those that logs tell of besides."""
+    """Return the cluster of each file, and other clusters in logs."""
     return [*cluster, *told.get_column("cluster").unique(maintain_order=True).to_list()]
 
 
@@ -266,7 +265,7 @@ def listed(
     cluster: Sequence[str | None],
     reading: Reading,
 ) -> pl.DataFrame:
-    """One row a file, schema ``SOURCES``."""
+    """Return one row per file, schema ``SOURCES``."""
     rows = []
     spans = _spans(files, owner, reading)
     for number, ((source, found), broker, name) in enumerate(zip(files, owner, cluster, strict=True)):
@@ -307,12 +306,12 @@ def brokers_of(
     told: pl.DataFrame,
     observations: pl.DataFrame,
 ) -> tuple[Broker, ...]:
-    """Every broker of every cluster.
+    """Return every broker of every cluster.
 
     Args:
-        files: sources with what was read; rows are not looked at.
+        files: sources with their contents; rows are not used.
         owner, cluster: of each file.
-        told: logs that tell of several clusters, schema ``LIVES``.
+        told: logs of several clusters, schema ``LIVES``.
         observations: in order, with ``source``, ``broker`` and ``_cluster``, the number of their cluster; those without
             a topic and those of traces are enough.
     """
@@ -371,7 +370,7 @@ def _brokers(
 def _told_in_shared(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], observations: pl.DataFrame
 ) -> list[int]:
-    """Brokers that state something in a file that is no one's: a trace, a log that several brokers wrote."""
+    """Return brokers that state something in a file of no single broker: a trace, or a log of several brokers."""
     shared = [n for n, (_, found) in enumerate(files) if owner[n] is None and found.format in ("trace", "broker-log")]
     told = observations.filter(pl.col("source").is_in(shared)) if shared else observations.clear()
     return sorted(told.get_column("broker").drop_nulls().unique().to_list())
@@ -380,7 +379,7 @@ def _told_in_shared(
 def _seen_in_part(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], observations: pl.DataFrame
 ) -> list[int]:
-    """Brokers some of whose lines nobody can tell from another's: what their log layer did is not all there."""
+    """Return brokers with lines that cannot be distinguished from another broker's, so that their log is incomplete."""
     shared = [n for n, (_, found) in enumerate(files) if owner[n] is None and found.format == "broker-log"]
     if not shared:
         return []
@@ -391,9 +390,7 @@ def _seen_in_part(
 
 
 def _told_in_excerpts(files: Sequence[tuple[Source, FileReading]], observations: pl.DataFrame) -> set[int]:
-    """Brokers of which an excerpt tells, or a trace of one, or a few lines of a log alone: what else they printed is
-    not all there.
-    """
+    """Brokers whose lines are an excerpt, a trace of one, or a few lines of a log: their other lines are missing."""
     if partial.few_lines_alone([found for _, found in files]):
         return set(observations.get_column("broker").drop_nulls().to_list())
     excerpts = [number for number, (source, _) in enumerate(files) if is_piece(source)]
@@ -403,7 +400,7 @@ def _told_in_excerpts(files: Sequence[tuple[Source, FileReading]], observations:
 
 
 def _told_in_damaged_traces(files: Sequence[tuple[Source, FileReading]], observations: pl.DataFrame) -> set[int]:
-    """Brokers that state something in a trace of which some lines could not be read: what those said is missing."""
+    """Return brokers that state something in a trace with unreadable lines, so that statements are missing."""
     read = ((n, found.notices) for n, (_, found) in enumerate(files) if found.format == "trace")
     damaged = [n for n, notices in read if notices.get_column("line").count()]
     told = observations.filter(pl.col("source").is_in(damaged)) if damaged else observations.clear()
@@ -411,9 +408,7 @@ def _told_in_damaged_traces(files: Sequence[tuple[Source, FileReading]], observa
 
 
 def _left_out(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> set[int]:
-    """Brokers of whose logs a search left lines out, or of which some have a layout that is not known: what they did is
-    not all there.
-    """
+    """Return brokers whose logs are incomplete: a search left lines out, or some lines have an unknown layout."""
     parts = zip(files, owner, strict=True)
     return {
         broker
@@ -425,7 +420,7 @@ def _left_out(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int |
 def _spans(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], reading: Reading
 ) -> dict[int, tuple[object, object]]:
-    """First and last time of each file that has any, in UTC; all of a zone at once, as there may be thousands."""
+    """Return first and last time of each file, in UTC; computed by zone, because there may be thousands."""
     by_zone: dict[str, list[int]] = {}
     for number, (_, found) in enumerate(files):
         if found.first_time is not None or found.last_time is not None:
@@ -454,7 +449,7 @@ _FACTS: dict[str, pl.DataType] = {
 def _alike(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], reading: Reading
 ) -> list[list[int]]:
-    """Files with rows; those together whose times are a fixed distance from UTC, as there may be thousands."""
+    """Group files with rows: those whose zones have a fixed offset from UTC together, as there may be thousands."""
     groups: dict[tuple[str, int], list[int]] = {}
     for number, ((_, found), broker) in enumerate(zip(files, owner, strict=True)):
         zone = found.zone or reading.assumed
@@ -472,7 +467,7 @@ def _observations(
     reading: Reading,
     had: Sequence[int],
 ) -> pl.DataFrame:
-    """All rows, with ``_cluster``, the number of their cluster; ``had`` is how many notices each file had by itself."""
+    """Return all rows, with ``_cluster``, the number of their cluster; ``had`` is each file's number of own notices."""
     place = cluster_numbers(names_of(cluster, told))
     facts = pl.DataFrame(
         {
@@ -518,11 +513,11 @@ _LASTING = [
     kind.value
     for kind in (Kind.BROKER_VERSION, Kind.BROKER_CONFIG, Kind.BROKER_CLUSTER, Kind.TOPIC_CONFIG, Kind.TOPIC_ID)
 ]
-"""What a line states beyond its moment."""
+"""Kinds of line that state more than the state of a moment."""
 
 
 def _in_window(rows: pl.DataFrame, reading: Reading, files: Sequence[tuple[Source, FileReading]]) -> pl.DataFrame:
-    """Without the lines before and behind the window that was asked for; each file says how many it lost."""
+    """Remove the lines outside of the requested window; each file gets a notice with their number."""
     keep = in_window(reading)
     if keep is None:
         return rows
@@ -531,17 +526,19 @@ def _in_window(rows: pl.DataFrame, reading: Reading, files: Sequence[tuple[Sourc
         found = files[number][1]
         found.notices = pl.concat([found.notices, left_out(count)])
     claims = (pl.col("kind") == Kind.TRACE.value) & pl.col("source").is_in(lost.get_column("source").implode())
-    return rows.filter(keep & ~claims)  # of which statements are left out, no trace states all
+    return rows.filter(keep & ~claims)  # if statements are left out, no trace is complete
 
 
 def checkpointed(sources: pl.DataFrame) -> frozenset[str]:
-    """Paths of the checkpoint files, of offsets and of epochs, that are there and whole; sources as of the case."""
+    """Return the paths of the complete checkpoint files, of offsets and of epochs; ``sources`` are those of the
+    case.
+    """
     whole = pl.col("format").is_in(["offset-checkpoint", "epoch-checkpoint"]) & (pl.col("notices") == 0)
     return frozenset(sources.filter(whole).get_column("path").to_list())
 
 
 def in_window(reading: Reading) -> pl.Expr | None:
-    """Whether an observation counts, its time in UTC; None where there is no window."""
+    """Return the condition that an observation counts, its time in UTC; None without a window."""
     if reading.since is None and reading.until is None:
         return None
     time = pl.col("time").cast(pl.Int64)
@@ -555,9 +552,9 @@ def left_out(count: int) -> pl.DataFrame:
 
 
 def _of_several(rows: pl.DataFrame, found: FileReading, had: int) -> pl.DataFrame:
-    """The rows of a log of several brokers, each with the broker that printed it, as far as that is sure.
+    """Return the rows of a log of several brokers, each with the broker that logged it, if certain.
 
-    What the file says by itself comes before what it says beside others: ``had`` of its notices are of the first kind.
+    Notices of the file itself come before notices about other files: the first ``had`` are its own.
     """
     if not several(rows):
         return rows

@@ -1,4 +1,4 @@
-"""What the evidence covers: broker by kind of file, with the time it spans."""
+"""Coverage of the evidence: broker by kind of file, with its time span."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from forensics.case.case import Case
 from parsers.excerpts.reading import MARKED
 
 KINDS: tuple[tuple[str, str], ...] = (
-    # as an operator calls them; told by name within the format, because all logs share one layout
+    # names that operators use; distinguished by name within the format, because all logs share one layout
     ("server.log", "server"),
     ("state-change.log", "state-change"),
     ("controller.log", "controller"),
@@ -20,9 +20,9 @@ KINDS: tuple[tuple[str, str], ...] = (
 
 
 def coverage(case: Case) -> pl.DataFrame:
-    """One row a broker and kind of file.
+    """Return one row per broker and kind of file.
 
-    A file that is no broker's own, such as a trace, counts for each broker that states something in it.
+    A file of no single broker, such as a trace, counts for each broker that states something in it.
 
     Returns:
         Columns broker, kind, files, bytes, lines, understood, relevant, first_time, last_time (UTC), ordered by broker

@@ -1,9 +1,9 @@
-"""When leader epochs began, by the times in the records that a replica's files hold or name.
+"""Start times of leader epochs, from the times in records of a replica's files.
 
-A record of an earlier epoch was appended before the epoch began, so none of their times may lie behind its beginning. A
-time is the producer's clock when it made the record (``CreateTime``), or the leader's when it appended it
-(``LogAppendTime``). Batches tell it while the segment is there; after that a producer snapshot tells it of each
-producer's last batch (``ProducerStateEntry.lastTimestamp``, 0.11+). Clocks suggest: no verdict uses them.
+A record of an earlier epoch was appended before the epoch began, so none of their times may be later than its start. A
+time is the producer's clock when it created the record (``CreateTime``), or the leader's when it appended it
+(``LogAppendTime``). Batches state it while the segment exists. After that a producer snapshot states it for each
+producer's last batch (``ProducerStateEntry.lastTimestamp``, 0.11+). Clocks only suggest: no verdict uses them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class EpochDate:
     """One leader epoch in the files of one replica.
 
     Attributes:
-        epoch: which.
+        epoch: its number.
         start: its first offset.
-        not_before: last time in a record of the epochs before it, milliseconds since 1970 UTC; None where none tells.
+        not_before: last time in a record of earlier epochs, milliseconds since 1970 UTC; None if unknown.
         first, last: times in its own records, or None.
-        by_snapshot: whether a producer snapshot alone tells one of these times.
+        by_snapshot: whether only a producer snapshot states one of these times.
     """
 
     epoch: int
@@ -97,16 +97,17 @@ def epoch_dates(case: Case) -> dict[tuple[str, int, int], dict[str, tuple[EpochD
 
 
 def chosen(folders: Mapping[str, tuple[EpochDate, ...]], directory: str | None) -> tuple[EpochDate, ...]:
-    """The dates of one directory; without its name those of the only one there is."""
+    """Return the dates of one directory; without its name, those of the only one."""
     if directory is not None:
         return folders.get(directory, ())
     return next(iter(folders.values())) if len(folders) == 1 else ()
 
 
 def _last_batches(rows: pl.DataFrame) -> pl.DataFrame:
-    """The last batch of each producer, as snapshots tell.
+    """Return the last batch of each producer, by snapshots.
 
-    Where a transaction ended the time is that of its marker, a later record and perhaps of a later epoch: left out.
+    If a transaction ended, the time is that of its marker. The marker is a later record, perhaps of a later epoch, so
+    it is left out.
     """
     ended = ~pl.col("detail").str.contains("coordinator_epoch=-1 ", literal=True)
     closed = pl.col("detail").str.ends_with("transaction_offset=-1")

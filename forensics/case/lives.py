@@ -1,14 +1,15 @@
-"""Which cluster the lines of a log are of, moment by moment: a broker's log may tell of several clusters in turn.
+"""Cluster of the lines of a log, over time: one log may contain lines of several clusters in turn.
 
-A folder of logs outlives a cluster: a data directory is wiped, ZooKeeper begins anew, and the same files go on. So a
-file is not of one cluster; a process is, from its start to the next. Only ``server.log`` prints the cluster id (KIP-78,
-KafkaServer.startup, 0.10.1 to 3.9), once at each start; the other logs of the folder are of the process that ran then.
+A folder of logs may outlive a cluster: a data directory is wiped, ZooKeeper starts again from nothing, and the same
+files continue. So a file does not belong to one cluster; a process does, from its start to the next. Only
+``server.log`` prints the cluster id (KIP-78, KafkaServer.startup, 0.10.1 to 3.9), once at each start. The other logs of
+the folder are of the process that ran at that time.
 
-Two more lines tell lives of a cluster apart. The controller epoch never falls within a cluster: ZooKeeper keeps it
-(``/controller_epoch``, KafkaZkClient), with KRaft it is the epoch of the metadata log. And a process that says that it
-shut down is over: what follows is of another one, even if the lines of its start are not at hand.
+Two more kinds of line separate clusters. The controller epoch never falls within a cluster: ZooKeeper keeps it
+(``/controller_epoch``, KafkaZkClient), and with KRaft it is the epoch of the metadata log. And a process that logs the
+end of its shutdown is over: later lines are of another one, even if the lines of its start are missing.
 
-All of this is found from rows without a topic, which are few.
+All of this uses rows without a topic, which are few. A *period* below is a time in which all lines are of one cluster.
 """
 
 from __future__ import annotations
@@ -34,17 +35,17 @@ LIVES: Final[dict[str, pl.DataType]] = {
     "from": pl.Datetime("us", UTC),
     "cluster": pl.String(),
 }
-"""From when on the lines of a source are of a cluster; only of sources of several, each from its first line on."""
+"""Times from which the lines of a source are of a cluster; only for sources of several, each from its first line on."""
 
 DIVIDED: Final[dict[str, pl.DataType]] = {"source": pl.UInt32(), "line": pl.Int64(), "cluster": pl.String()}
-"""From which line on a log that tells of several clusters tells of which."""
+"""First line of each cluster in a log of several clusters."""
 
 UNKNOWN: Final = "unknown-"
-"""How the name of a cluster begins whose id no line prints, though lines show that it is none of the others."""
+"""Prefix of the name of a cluster whose id no line prints, though lines show that it is none of the others."""
 
-_EARLY: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - as all times here, in UTC without saying so
+_EARLY: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - as all times here, UTC without a zone
 _STEP: Final = timedelta(microseconds=1)
-_AT_ONCE: Final = timedelta(minutes=1)  # a process prints its cluster id so soon after its first line, at most
+_AT_ONCE: Final = timedelta(minutes=1)  # longest time between a process's first line and its cluster id
 _NOT_PRINTED: Final = (
     "no line prints the id of the cluster that this log tells of from {}: other processes beside it were of several "
     "clusters, so these lines are not compared with any other cluster's"
@@ -52,11 +53,11 @@ _NOT_PRINTED: Final = (
 
 
 class Life(NamedTuple):
-    """A stretch of time in which a folder's logs are of one cluster.
+    """A period in which a folder's logs are of one cluster.
 
     Attributes:
         begin: when it begins, UTC without a zone.
-        cluster: the id that is printed, or a name that begins with ``UNKNOWN`` where none is.
+        cluster: the printed id, or a name that begins with ``UNKNOWN`` without one.
     """
 
     begin: datetime
@@ -64,16 +65,16 @@ class Life(NamedTuple):
 
 
 _Stretch = tuple[datetime, str | None]
-"""When a life begins, and the id that is printed of it."""
+"""Start of a period, and its printed cluster id."""
 
 
 class _Marks(NamedTuple):
-    """What the rows of a folder's logs say of processes, each in the order of time.
+    """Facts about processes in the rows of a folder's logs, each in the order of time.
 
     Attributes:
         printed: when a process printed which cluster id.
         starts: when a process began.
-        ends: when a process said that it had shut down.
+        ends: when a process logged the end of its shutdown.
         active: when a broker became controller, and with which controller epoch.
         seen: times at which anything is known to have been printed.
     """
@@ -95,14 +96,14 @@ def lives(
     zone_of: Callable[[FileReading], str],
     assumed: str,
 ) -> pl.DataFrame:
-    """Give each log the cluster of the processes that wrote it.
+    """Assign to each log the cluster of the processes that wrote it.
 
     Args:
-        files: sources with what was read; a notice is added where no line prints the cluster.
+        files: sources with their contents; a notice is added if no line prints the cluster.
         owner: broker of each file.
-        cluster: cluster of each file as far as it is known; of logs it is changed to the last that they tell of.
-        zone_of: the zone of the times in a file's rows.
-        assumed: zone of first and last times where a file names none.
+        cluster: cluster of each file, if known; for logs it is changed to the last one in them.
+        zone_of: returns the zone of a file's times.
+        assumed: zone of first and last times if a file names none.
 
     Returns:
         Schema ``LIVES``, in order.
@@ -125,21 +126,21 @@ def lives(
 
 
 def _rows(number: int, mine: Sequence[Life]) -> pl.DataFrame:
-    """Rows of ``LIVES`` for a source; none where it is of one cluster."""
+    """Return rows of ``LIVES`` for a source; none if it is of one cluster."""
     rows = [(number, begin, name) for begin, name in mine] if len(mine) > 1 else []
     found = pl.DataFrame(rows, schema={**LIVES, "from": pl.Datetime("us")}, orient="row")
     return found.with_columns(pl.col("from").dt.replace_time_zone(UTC))
 
 
 def by_cluster(sources: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
-    """The sources with one row for each cluster that they tell of.
+    """Return the sources with one row for each of their clusters.
 
     Args:
         sources: schema ``SOURCES``.
         told: schema ``LIVES``.
 
     Returns:
-        The same columns; of a source of several clusters, first and last time are those within each.
+        The same columns; for a source of several clusters, first and last time are those within each.
     """
     if told.is_empty():
         return sources
@@ -163,12 +164,12 @@ def by_cluster(sources: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
 
 
 def clustered(rows: pl.DataFrame, told: pl.DataFrame, numbers: Mapping[str | None, int]) -> pl.DataFrame:
-    """Observations with ``_cluster``, and ``cluster`` where they have it, as of the time of each.
+    """Return observations with ``_cluster``, and ``cluster`` if they have it, at the time of each.
 
     Args:
         rows: observations with ``source``, ``_when`` and ``_cluster``, the number of their file's cluster.
         told: schema ``LIVES``.
-        numbers: of each cluster.
+        numbers: number of each cluster.
     """
     several = rows.get_column("source").is_in(told.get_column("source").unique().cast(rows.schema["source"]).implode())
     if not several.any():
@@ -191,12 +192,12 @@ def clustered(rows: pl.DataFrame, told: pl.DataFrame, numbers: Mapping[str | Non
 
 
 def divided(rows: pl.DataFrame, told: pl.DataFrame, numbers: Mapping[str | None, int]) -> pl.DataFrame:
-    """The lives of logs by line, schema ``DIVIDED``.
+    """Return the periods of logs by line, schema ``DIVIDED``.
 
     Args:
         rows: observations with ``source``, ``line`` and ``_cluster``.
         told: schema ``LIVES``.
-        numbers: of each cluster.
+        numbers: number of each cluster.
     """
     if told.is_empty():
         return pl.DataFrame(schema=DIVIDED)
@@ -208,12 +209,12 @@ def divided(rows: pl.DataFrame, told: pl.DataFrame, numbers: Mapping[str | None,
 
 
 def changes(rows: pl.DataFrame, cluster: str) -> pl.DataFrame:
-    """Of the rows of sources in order, those at which a column that tells their cluster changes."""
+    """Return the rows at which the column with their cluster changes, of sources in order."""
     return rows.filter(pl.col(cluster).ne_missing(pl.col(cluster).shift(1).over("source")))
 
 
 def of_cluster(rows: pl.DataFrame, divided: pl.DataFrame, name: str | None) -> pl.DataFrame:
-    """The rows of one cluster's sources without the lines in which these tell of another.
+    """Return the rows of one cluster's sources, without lines of other clusters.
 
     Args:
         rows: with ``source`` and ``line``.
@@ -246,11 +247,11 @@ def _span(found: FileReading, assumed: str) -> tuple[datetime, datetime] | None:
 
 
 _Group = tuple[str, int | None, bool]
-"""A folder; where the clusters of its brokers differ at one time, the broker, and that it is told by broker."""
+"""A folder; if the clusters of its brokers differ at one time, also the broker, and a flag for that."""
 
 
 def _timeline(source: Source, broker: int | None, known: Mapping[_Group, list[Life]]) -> list[Life] | None:
-    """The lives of a log's folder, or of its broker in it."""
+    """Return the periods of a log's folder, or of its broker in it."""
     folder = str(PurePosixPath(source.path).parent)
     return known.get((folder, None, False), known.get((folder, broker, True)))
 
@@ -262,7 +263,7 @@ def _timelines(
     spans: Mapping[int, tuple[datetime, datetime]],
     zone_of: Callable[[FileReading], str],
 ) -> dict[_Group, list[Life]]:
-    """The lives of each folder whose logs print the ids of several clusters."""
+    """Return the periods of each folder whose logs print the ids of several clusters."""
     found: dict[_Group, list[Life]] = {}
     unknown = count(1)
     for folder, numbers in _of_several(files, told, spans).items():
@@ -278,7 +279,7 @@ def _timelines(
 def _of_several(
     files: Sequence[tuple[Source, FileReading]], told: Mapping[int, set[str]], spans: Iterable[int]
 ) -> dict[str, list[int]]:
-    """The logs of each folder in which several ids are printed."""
+    """Return the logs of each folder in which several ids are printed."""
     members: dict[str, list[int]] = {}
     for number in spans:
         members.setdefault(str(PurePosixPath(files[number][0].path).parent), []).append(number)
@@ -289,7 +290,7 @@ def _of_several(
 def _groups(
     folder: str, numbers: Sequence[int], owner: Sequence[int | None], *, by_broker: bool
 ) -> dict[_Group, list[int]]:
-    """The logs of a folder, all together or those of each broker by themselves."""
+    """Return the logs of a folder, all together or by broker."""
     if not by_broker:
         return {(folder, None, False): list(numbers)}
     groups: dict[_Group, list[int]] = {}
@@ -299,10 +300,10 @@ def _groups(
 
 
 def _at_odds(printed: Mapping[int | None, list[tuple[datetime, str]]]) -> bool:
-    """Whether brokers print to one folder at one time and are of different clusters.
+    """Return whether brokers of different clusters log to one folder at the same time.
 
     Args:
-        printed: by the broker of the files, when which id was printed; a log of several brokers tells nothing of it.
+        printed: by the broker of the files: time and id of each print. Logs of several brokers do not count.
     """
     named = {broker: ids for broker, ids in printed.items() if broker is not None}
     stays = [
@@ -352,7 +353,7 @@ def _mark(made: _Marks, kind: str, detail: str | None, moment: datetime) -> None
 
 
 def _told(marks: _Marks) -> list[_Stretch]:
-    """The lives of one folder in order; the first one is that of all that was printed before, too."""
+    """Return the periods of one folder in order; the first one also covers everything printed before."""
     if not marks.printed:
         return []
     falls = _falls(marks)
@@ -364,7 +365,7 @@ def _told(marks: _Marks) -> list[_Stretch]:
 
 
 def _between(marks: _Marks, printed: Sequence[tuple[datetime, str]], begin: datetime) -> list[_Stretch]:
-    """The lives between two moments at which the controller epoch fell."""
+    """Return the periods between two moments at which the controller epoch fell."""
     if not printed:
         return [(begin, None)]
     made: list[_Stretch] = [(begin, printed[0][1])]
@@ -374,21 +375,21 @@ def _between(marks: _Marks, printed: Sequence[tuple[datetime, str]], begin: date
         start = _start(marks, moment, before)
         over = [end for end in marks.ends if before < end < start]
         silent = [one for one in marks.seen if over and over[-1] < one < start]
-        if silent:  # something was printed by a process of which neither start nor id is at hand
+        if silent:  # a process in between logged something, but neither its start nor its id is in the evidence
             made.append((over[-1] + _STEP, None))
         made.append((start, later))
     return made
 
 
 def _start(marks: _Marks, moment: datetime, before: datetime) -> datetime:
-    """When the process began that printed its cluster id at a moment."""
+    """Return when the process began that printed its cluster id at a moment."""
     at = bisect_right(marks.starts, moment)
     start = marks.starts[at - 1] if at else moment
     return start if start > before and moment - start <= _AT_ONCE else moment
 
 
 def _falls(marks: _Marks) -> list[datetime]:
-    """When processes began whose controller epoch is lower than one before."""
+    """Return when processes began whose controller epoch is lower than one before."""
     found: list[datetime] = []
     greatest, before = -1, _EARLY
     for moment, epoch in marks.active:
@@ -400,7 +401,7 @@ def _falls(marks: _Marks) -> list[datetime]:
 
 
 def _boundary(marks: _Marks, before: datetime, moment: datetime) -> datetime:
-    """Where a process began that was controller at a moment, after another that was controller before."""
+    """Return when a process began that was controller at a moment, after another one that was controller before."""
     over = [end for end in marks.ends if before < end < moment]
     starts = [start for start in marks.starts if (over[-1] if over else before) < start <= moment]
     if starts:
@@ -413,7 +414,7 @@ def _boundary(marks: _Marks, before: datetime, moment: datetime) -> datetime:
 
 
 def _within(timeline: Sequence[Life], span: tuple[datetime, datetime]) -> list[Life]:
-    """The lives that a file tells of."""
+    """Return the periods that a file covers."""
     begins = [one.begin for one in timeline]
     first, last = (max(bisect_right(begins, moment) - 1, 0) for moment in span)
     made: list[Life] = []
@@ -424,7 +425,7 @@ def _within(timeline: Sequence[Life], span: tuple[datetime, datetime]) -> list[L
 
 
 def _say(found: FileReading, mine: Sequence[Life]) -> None:
-    """Add a notice where no line prints the cluster that a log tells of."""
+    """Add a notice if no line prints the cluster of a period."""
     for one in mine:
         if one.cluster.startswith(UNKNOWN):
             since = "its first line" if one is mine[0] else f"{one.begin:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,7 +1,7 @@
-"""Log directories of one broker that hold the same partitions: which of them the broker used last, as a whole.
+"""Log directories of one broker that hold the same partitions, and evidence of which one was used last.
 
-A broker id may have left a directory behind: of an older machine, of settings that changed, of another start script.
-What tells the two apart is told of the directory, not of each partition in it.
+A broker may have left a directory behind: on an older machine, after a change of settings, or by another start script.
+What distinguishes them applies to a whole directory, not to each partition in it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class LogDirectory:
     """A log directory in the evidence, of a broker that has several with the same partitions in them.
 
     Attributes:
-        written: when its ``meta.properties`` was written, as that prints it, or None.
-        ahead: in how many partitions its log reaches farther than that in each other directory.
-        shared: how many partitions it has that another directory has too.
+        written: date of its ``meta.properties``, as printed in it, or None.
+        ahead: number of partitions whose log ends later here than in each other directory.
+        shared: number of its partitions that another directory has too.
         first: the first of these by name; one that is not Kafka's own, if there is any.
     """
 
@@ -65,7 +65,7 @@ def log_directories(
 
 
 def _own_last(place: tuple[int, str, int]) -> tuple[object, ...]:
-    """The order of partitions, those of Kafka's own topics behind the others."""
+    """Sort key of partitions: those of Kafka's own topics come last."""
     broker, topic, partition = place
     return broker, topic.startswith("__"), topic, partition
 

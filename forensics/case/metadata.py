@@ -1,9 +1,9 @@
-"""One metadata log out of the copies that every KRaft node keeps: each decision once, and none that was not committed.
+"""One metadata log from the copies that every KRaft node keeps: each decision once, and only committed ones.
 
-All nodes hold the same records, but the end of a copy may never have been committed and may differ. The copy with the
-highest epoch and then the highest end stands for all, as it would win an election (KIP-595); another copy adds only
-records from before its beginning. A record is committed when a majority of the voters hold it, or when a high watermark
-of the quorum beyond it was printed. The high watermark itself is in no file.
+All nodes hold the same records, except that the end of a copy may never have been committed and may differ. The copy
+with the highest epoch and then the highest end is used for all, as it would win an election (KIP-595). Another copy
+only adds records from before its start. A record is committed if a majority of the voters hold it, or if a high
+watermark of the quorum beyond it was printed. The high watermark itself is in no file.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Copy:
 
     Attributes:
         folder: its directory.
-        node: whose it is.
+        node: node id.
         files: positions of its segments and snapshots.
         batches: of all its segments: file, byte, base_offset, last_offset, leader_epoch, crc.
-        voters: the quorum as the node knew it; empty where it does not say.
+        voters: the quorum as the node knew it; empty if unknown.
     """
 
     folder: str
@@ -45,7 +45,7 @@ class Copy:
 
     @property
     def rank(self) -> tuple[int, int, bool]:
-        """What makes a copy stand for all."""
+        """Sort key by which one copy is used for all."""
         if self.batches.is_empty():
             return (-1, -1, False)
         last = self.batches.row(-1, named=True)
@@ -55,7 +55,7 @@ class Copy:
 def agree(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], cluster: Sequence[str | None]
 ) -> None:
-    """Leave each record of the metadata log to one copy, and those that may not be committed out, with a notice."""
+    """Keep each record of the metadata log in one copy, and remove possibly uncommitted ones, with a notice."""
     for name in sorted(set(cluster), key=repr):
         mine = [n for n, other in enumerate(cluster) if other == name]
         copies = _copies(files, owner, mine)
@@ -139,7 +139,7 @@ def _choose(files: Sequence[tuple[Source, FileReading]], copies: list[Copy], hig
 
 
 def _committed(copies: list[Copy], high_watermark: int) -> int | None:
-    """First offset that is not known to be committed; None where too little is at hand to tell."""
+    """Return the first offset that is not known to be committed; None without enough copies."""
     voters = max((copy.voters for copy in copies), key=len)
     held = [copy for copy in copies if copy.node in voters]
     majority = len(voters) // 2 + 1

@@ -1,4 +1,4 @@
-"""Whose statement a row is, the order in which things happened, and the process that did them."""
+"""Statements of rows: the broker that made each, their order, and the process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 ORDER = ("_cluster", "broker", "_when", "_rank", "source", "line", "byte")
-"""Columns by which observations are ordered, nulls last; what is equal in all keeps the order of its file."""
+"""Columns by which observations are ordered, nulls last; rows that are equal in all keep the order of their file."""
 
 _OFFSET: Final = re.compile(r"UTC([+-])([0-9]{2}):([0-9]{2})")
 _FALL: Final = timedelta(minutes=1)  # threads of one broker, and clocks set right, fall back by less
@@ -41,16 +41,16 @@ _FALL: Final = timedelta(minutes=1)  # threads of one broker, and clocks set rig
 # Within one millisecond a role change is received (state-change.log) before the log layer acts on it (server.log).
 _FIRST: Final = "state-change"
 _AFTER: Final = 1 << 24
-_TURN: Final = re.compile(r"[-._]?[0-9]+")  # what names of one log that was rotated differ by: a date, an index
+_TURN: Final = re.compile(r"[-._]?[0-9]+")  # difference between the names of a rotated log's files: a date, an index
 
 
 def ranks(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], cluster: Sequence[str | None]
 ) -> list[int]:
-    """Which of two files comes first where both print one time; no file that is not of the same log changes it.
+    """Return the rank of each file among files that print the same time; unrelated files do not change it.
 
-    Of a log that was rotated the file that begins earlier does, whatever they are called: the one that ends in ``.1``
-    is the latest with log4j 1, and the oldest with log4j 2 unless that is told otherwise (``fileIndex``).
+    Of a rotated log the file that begins earlier comes first, whatever its name. The one that ends in ``.1`` is the
+    latest with log4j 1, and the oldest with log4j 2 unless configured otherwise (``fileIndex``).
     """
     logs: dict[tuple[str | None, int | None, str, str], list[tuple[int, int, int]]] = {}
     for number, (source, found) in enumerate(files):
@@ -71,17 +71,17 @@ def cluster_numbers(clusters: Sequence[str | None]) -> dict[str | None, int]:
 
 
 def is_fixed(zone: str) -> bool:
-    """Whether a zone is always the same distance from UTC."""
+    """Return whether a zone has a fixed offset from UTC."""
     return zone == UTC or _OFFSET.fullmatch(zone) is not None
 
 
 def utc(time: pl.Expr, zone: str, *, later: pl.Expr | None = None) -> pl.Expr:
-    """A printed time as UTC; null where the zone has no such time.
+    """Return a printed time as UTC; null if the zone has no such time.
 
     Args:
         time: naive.
         zone: a name of the time zone database, or an offset like ``UTC+02:00``.
-        later: whether a time that the zone has twice, as clocks are put back, is the second of both.
+        later: for a time that the zone has twice, when clocks go back: whether it is the second one.
     """
     if offset := _OFFSET.fullmatch(zone):
         minutes = int(f"{offset[1]}1") * (60 * int(offset[2]) + int(offset[3]))
@@ -94,13 +94,13 @@ def utc(time: pl.Expr, zone: str, *, later: pl.Expr | None = None) -> pl.Expr:
 
 
 def repeated(time: pl.Expr, zone: str) -> pl.Expr:
-    """Whether the zone has a printed time twice."""
+    """Return whether the zone has a printed time twice."""
     second = time.dt.replace_time_zone(zone, ambiguous="latest", non_existent="null").dt.convert_time_zone(UTC)
     return (utc(time, zone) != second).fill_null(False)
 
 
 def to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
-    """The frame with its printed ``time`` as UTC; rows in the order of one file.
+    """Return the frame with its printed ``time`` as UTC; rows in the order of one file.
 
     A time that the zone has twice is the earlier one until the file's times fall back within that hour.
     """
@@ -113,17 +113,15 @@ def to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
 
 
 def latest(time: pl.Expr) -> pl.Expr:
-    """The order of a file holds even where its clock goes back, and where a line has no time: a later line is never
-    earlier.
-    """
+    """Return times that never fall within a file, even if its clock goes back or a line has no time."""
     return time.fill_null(strategy="forward").fill_null(strategy="backward").cum_max()
 
 
 def witnessed(rows: pl.DataFrame, skew: Mapping[int, int]) -> pl.DataFrame:
-    """Add ``broker``, who states the row, and move its time by that broker's skew.
+    """Add ``broker``, which states the row, and shift its time by that broker's skew.
 
-    A record of the metadata log speaks of others; a setting in it is that of the broker it names; a trace says of each
-    line whose it is.
+    A record of the metadata log is about other brokers, but a setting in it is that of the broker it names. A trace
+    names the broker of each line.
 
     Args:
         rows: observations with ``_owner`` (broker of the file) and ``_trace`` (the file is one).
@@ -154,7 +152,7 @@ def in_order(rows: pl.DataFrame) -> pl.DataFrame:
 def with_runs(rows: pl.DataFrame) -> pl.DataFrame:
     """Add ``starts_run`` and ``run``, the process of the broker, to rows in order.
 
-    Several lines tell of one start: a new run begins only once the one before has done something.
+    Several lines report one start: a new run begins only after the one before has done something.
     """
     mine = ["_cluster", "broker"]
     starting = pl.col("kind") == Kind.PROCESS_START.value
@@ -165,5 +163,7 @@ def with_runs(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def does_something() -> pl.Expr:
-    """Whether a row is a line about a partition; the metadata quorum's own log is loaded before a process starts."""
+    """Filter for lines about a partition; the metadata quorum's own log does not count, it is loaded before a process
+    starts.
+    """
     return (pl.col("topic") != METADATA_TOPIC).fill_null(False) & pl.col("line").is_not_null()

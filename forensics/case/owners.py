@@ -1,4 +1,4 @@
-"""Which broker a file belongs to: what it says of itself first, then what lies beside it, folder names last."""
+"""Broker of each file: what the file states itself comes first, then files near it, folder names last."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _FOLDER = re.compile(
     re.IGNORECASE,
 )
 """Folder of a broker, or an archive in place of one. A ``kraftcontroller-0`` of Confluent for Kubernetes has another
-id, a ``webserver-1`` is none."""
+id, a ``webserver-1`` is none.
+"""
 _LOG_DIR = re.compile(r"/data(?:-[0-9]{1,4})?/kafka-log([0-9]{1,9})(?:/|$)")
 """Log directory of a broker that Strimzi runs, named after its id."""
 _POD = re.compile(r"^[a-z0-9.-]+_([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?-[0-9]{1,9})_[0-9a-f-]{32,36}$")
@@ -38,20 +39,21 @@ _ENDINGS = re.compile(
     re.IGNORECASE,
 )
 _WRITER = re.compile(r"(?:broker|kafka|node|server|controller|replica)[-_. #]?([0-9]{1,4})(?![0-9])", re.IGNORECASE)
-"""A broker's number in what people call the writer of a line."""
+"""A broker's number in what people call the source of a line."""
 _INSTALLED = frozenset(
     ("etc", "var", "opt", "srv", "usr", "home", "mnt", "data", "config", "conf", "configs", "logs", "log", "kafka")
 )
-"""Folders of one host or of one installation: what lies in two of them, side by side, is of one broker."""
+"""Folders of one host or installation: files in two of them, side by side, are of one broker."""
 
 
 def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None], list[str | None]]:
-    """The broker and the cluster of each file; None where nothing tells.
+    """Return the broker and the cluster of each file; None if unknown.
 
-    Evidence, strongest first: ``meta.properties`` of the directory (KIP-78 cluster.id, broker.id or node.id), the ids a
-    log prints of its own broker, ``server.properties`` beside it, a file of the same pod (``my-cluster-kafka-2.cfg``,
-    ``my-cluster-kafka-2-kafka.log.0`` as Strimzi's report.sh calls them), settings elsewhere on the same host
-    (``host/etc``, ``host/var``), another log in the same folder, the name of folder, pod or file.
+    Evidence, strongest first: ``meta.properties`` of the directory (KIP-78 cluster.id, broker.id or node.id), then the
+    ids that a log prints of its own broker, then ``server.properties`` beside it. After these come a file of the same
+    pod (``my-cluster-kafka-2.cfg``, ``my-cluster-kafka-2-kafka.log.0`` from Strimzi's report.sh) and settings elsewhere
+    on the same host (``host/etc``, ``host/var``). The last are another log in the same folder, and the name of folder,
+    pod or file.
     """
     words = _words(files)
     folders = [[str(folder) for folder in PurePosixPath(source.path).parents] for source, _ in files]
@@ -79,9 +81,9 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
 def _spread(
     files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None], clusters: Sequence[str | None]
 ) -> list[str | None]:
-    """The cluster of each file: as said, else that of what lies nearest, else that of its broker's other files.
+    """Return the cluster of each file: its own, else that of the nearest files, else that of its broker's other files.
 
-    One cluster in the case is everyone's; of several, a file that nothing places belongs to none.
+    If the case has one cluster, it is everyone's. If it has several, a file without evidence belongs to none.
     """
     everyone = {cluster for cluster in clusters if cluster is not None}
     if len(everyone) < 2:
@@ -106,11 +108,11 @@ def _spread(
 
 @dataclass(slots=True)
 class _Around:
-    """What tells whose a file is that does not say so itself.
+    """Evidence about files that do not name their broker.
 
     Attributes:
         config, spoken: brokers named by settings and by logs, by folder.
-        pods: brokers named by files of a pod, by the path that these share.
+        pods: brokers named by files of a pod, by their common path.
         hosts: brokers named by settings of a host, by folder.
         misleading: texts of several writers whose names have other numbers than their brokers.
     """
@@ -125,7 +127,7 @@ class _Around:
     def of(
         files: Sequence[tuple[Source, FileReading]], words: Sequence[_Word], folders: Sequence[Sequence[str]]
     ) -> _Around:
-        """What all files tell of those around them."""
+        """Collect what all files show about those around them."""
         around = _Around(misleading=_misleading(files, words))
         for (source, reading), word, (folder, *_) in zip(files, words, folders, strict=True):
             if reading.format == "server-properties":
@@ -145,9 +147,9 @@ class _Around:
                 self.hosts.setdefault(host, set()).add(number)
 
     def broker(self, source: Source, above: Sequence[str]) -> int | None:
-        """The broker that a file is most likely of; None where nothing tells.
+        """Return the most likely broker of a file, or None.
 
-        What another part of the same text says tells nothing of a part, and its name nothing where names mislead.
+        Other parts of the same text are no evidence for a part. Its name is no evidence if names mislead.
         """
         named = _container(source) not in self.misleading
         if not named:
@@ -175,18 +177,18 @@ def _of_log_directory(source: Source) -> int | None:
 
 
 def _of_pod(above: Sequence[str]) -> int | None:
-    """The broker whose pod the nearest of the folders above a file is called after."""
+    """Return the broker whose pod the nearest folder above a file is named after."""
     pods = (_POD.match(PurePosixPath(folder).name) for folder in above)
     return next((int(found[1].rpartition("-")[2]) for found in pods if found is not None), None)
 
 
 def by_folder(above: Sequence[str]) -> int | None:
-    """The broker that the nearest of the folders above a file is named after."""
+    """Return the broker that the nearest folder above a file is named after."""
     return next((int(m[1]) for f in above if (m := _FOLDER.search(PurePosixPath(f).name))), None)
 
 
 def _stem(source: Source) -> str:
-    """Path without what tells one file of a pod, or of one log, from another."""
+    """Return the path without what distinguishes files of one pod, or of one log."""
     path = PurePosixPath(source.path)
     folder = path.parent.parent if path.parent.name in ("podlogs", "configs") else path.parent
     return str(folder / _ENDINGS.sub("", source.name, count=1))
@@ -207,7 +209,7 @@ def _named(source: Source) -> int | None:
 
 
 def _of_several(source: Source) -> bool:
-    """Whether it is a part of a text that several may have written: who another part names tells nothing of it."""
+    """Return whether it is a part of a text with several writers: ids in other parts are no evidence for it."""
     return is_piece(source) or is_part(source)
 
 
@@ -217,7 +219,7 @@ def _container(source: Source) -> str | None:
 
 
 def _misleading(files: Sequence[tuple[Source, FileReading]], words: Sequence[_Word]) -> set[str]:
-    """Texts whose writers are called by numbers that are not their brokers': a part says another id of itself."""
+    """Return texts whose writers' names have numbers that are not their brokers' ids: a part states another id."""
     found: set[str] = set()
     for (source, _), word in zip(files, words, strict=True):
         text = _container(source)
@@ -247,11 +249,11 @@ def _id(properties: dict[str, str]) -> int | None:
 
 
 class _Word(NamedTuple):
-    """What a log says of itself.
+    """Statements of a log about itself.
 
     Attributes:
-        broker: whose output it is: the id in its dump of the configuration, or in its lines' prefixes.
-        shared: it holds the lines of several brokers, and so is no one's.
+        broker: broker that wrote it: the id in its dump of the configuration, or in its lines' prefixes.
+        shared: it holds the lines of several brokers.
         cluster: the one cluster whose id it prints.
     """
 
@@ -261,7 +263,7 @@ class _Word(NamedTuple):
 
 
 def _words(files: Sequence[tuple[Source, FileReading]]) -> list[_Word]:
-    """What each file says; all at once, as there may be thousands of small ones."""
+    """Return the statements of each file; computed together, as there may be thousands of small ones."""
     found = [_Word()] * len(files)
     readings = [reading.observations for _, reading in files]
     logs = [n for n, (_, reading) in enumerate(files) if reading.format in ("broker-log", "trace")]

@@ -1,7 +1,7 @@
-"""Evidence of which a part is at hand: excerpts, and lines of which nothing tells whose they are.
+"""Incomplete evidence: excerpts, and lines of an unknown broker.
 
-An excerpt of a log that is at hand says the same lines again, so it is left out. Lines without a time are ordered by
-the excerpt that they stand in: beside other lines of their broker nothing orders them.
+An excerpt repeats lines if its log is in the evidence, so it is left out. Lines without a time are ordered by their
+excerpt; nothing orders them among other lines of their broker.
 """
 
 from __future__ import annotations
@@ -32,16 +32,14 @@ _UNORDERED = (
 
 
 BRIEF = 100
-"""Lines of text that somebody may have pasted without anything that tells that it is an excerpt. A broker prints more
-when it starts.
-"""
+"""Most lines of a text that may be an unmarked excerpt. A broker logs more lines when it starts."""
 
 OF_TEXT = frozenset((LOG, "archive", "unknown", "irrelevant", COPY))
 """Formats of evidence that is nothing but lines of logs."""
 
 
 def few_lines_alone(files: Sequence[FileReading]) -> bool:
-    """Whether evidence is no more than a few lines of logs: no whole log of a broker is so short."""
+    """Return whether the evidence is a few lines of logs alone: no complete log of a broker is so short."""
     formats = {found.format for found in files}
     return LOG in formats <= OF_TEXT and sum(found.lines for found in files if found.format == LOG) <= BRIEF
 
@@ -49,10 +47,10 @@ def few_lines_alone(files: Sequence[FileReading]) -> bool:
 def leave_excerpts_of_logs(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], cluster: Sequence[str | None]
 ) -> None:
-    """Leave out excerpts whose lines would count twice, or stand in no order; a notice says so.
+    """Leave out excerpts whose lines would count twice, or cannot be ordered; a notice states that.
 
     Args:
-        files: sources with what was read; of what is left out, format, rows and notices change.
+        files: sources with their contents; format, rows and notices of the left out ones change.
         owner, cluster: of each file.
     """
     logs: dict[tuple[str | None, int], list[FileReading]] = {}
@@ -65,7 +63,7 @@ def leave_excerpts_of_logs(
 
 
 def _leave_of_broker(excerpts: Sequence[FileReading], logs: Sequence[FileReading]) -> None:
-    """Leave out what excerpts of one broker's logs must not add to these logs, or to each other."""
+    """Leave out excerpts of one broker's logs that repeat these logs, or each other."""
     spans = [span for found in logs if (span := _span(found)) is not None]
     timed = bool(spans) or any(_span(found) is not None for found in excerpts)
     for found in excerpts:
@@ -77,7 +75,7 @@ def _leave_of_broker(excerpts: Sequence[FileReading], logs: Sequence[FileReading
 
 
 def say_whose_is_unknown(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> None:
-    """Add a notice to each log of which neither its lines nor anything beside it tells which broker printed it."""
+    """Add a notice to each log whose broker is unknown, both by its lines and by the files beside it."""
     for (_, found), broker in zip(files, owner, strict=True):
         if found.format != LOG or broker is not None or not found.understood or found.observations.is_empty():
             continue
@@ -91,7 +89,7 @@ def _span(found: FileReading) -> tuple[int, int] | None:
 
 
 def _meets(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether a span meets the time from the first of others to the last."""
+    """Return whether a span overlaps the time from the first of others to the last."""
     return span[0] <= max(last for _, last in spans) and span[1] >= min(first for first, _ in spans)
 
 
@@ -102,17 +100,17 @@ def _leave(found: FileReading, why: str) -> None:
 
 
 def holes(case: Case) -> pl.DataFrame:
-    """Places where excerpts say that lines are missing: what is not said there is not known.
+    """Return the places at which excerpts mark missing lines.
 
     Returns:
-        Columns source, broker (null where nothing tells whose lines), line, detail (the mark that says so).
+        Columns source, broker (null if the lines' broker is unknown), line, detail (the mark).
     """
     missing = case.observations.filter(pl.col("kind") == Kind.LINES_MISSING.value)
     return missing.select("source", "broker", "line", "detail").sort("source", "line")
 
 
 def without_broker(case: Case) -> pl.DataFrame:
-    """Observations of logs about a partition, of which nothing tells which broker printed them."""
+    """Return observations of logs about a partition whose broker is unknown."""
     logs = case.sources.filter(pl.col("format") == LOG).get_column("id")
     return case.observations.filter(
         pl.col("broker").is_null()
@@ -123,9 +121,9 @@ def without_broker(case: Case) -> pl.DataFrame:
 
 
 def unattributed(case: Case) -> dict[tuple[str, int], int]:
-    """Partitions of which lines are left out because nothing tells which broker printed them, with how many statements.
+    """Return partitions with lines of an unknown broker, which are left out, and their number.
 
-    Nothing about such a partition is clean, and nothing that rests on the absence of lines is proven.
+    No verdict about such a partition is clean, and no conclusion from absent lines is proven.
     """
     counted = without_broker(case).group_by("topic", "partition").agg(pl.len()).sort("topic", "partition")
     return {(topic, partition): count for topic, partition, count in counted.iter_rows()}

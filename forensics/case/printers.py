@@ -1,9 +1,9 @@
 """One log file with the lines of several brokers: ``cat``, a collector, a shared standard output.
 
-Most lines do not say which broker printed them. Where logs were joined one after another, the time falls back at each
-joint, and whoever is named between two joints printed all that lies there. Where lines are mixed, only those count that
-name their broker, or a directory that the settings of one broker name; the others are left out and said: the wrong
-broker would make a wrong answer.
+Most lines do not name their broker. If logs were joined one after another, the time falls back at each joint, and a
+broker named between two joints logged everything there. If lines are mixed, only those count that name their broker, or
+a directory that the settings of one broker name. The others are left out with a notice, because the wrong broker would
+make a wrong answer.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ from parsers.file_reading import note
 from parsers.schema import Kind
 
 _FALL = 2_000_000  # microseconds: threads of one broker print lines out of order by less
-_ENOUGH = 5  # lines that name a broker: fewer may stand side by side by chance
+_ENOUGH = 5  # lines that name a broker: fewer may be adjacent by chance
 _ID = r"^(?:broker|node)\.id=([0-9]{1,9})$"
 
 
 def printer() -> pl.Expr:
-    """Who printed a line, where it says so: by its prefix, or as a setting of its own."""
+    """Return the broker that logged a line, if the line names it: by its prefix, or as a setting of its own."""
     setting = pl.when(pl.col("kind") == Kind.BROKER_CONFIG.value).then(pl.col("detail").str.extract(_ID))
     return pl.coalesce("witness", setting.cast(pl.Int32, strict=False))
 
 
 def with_printer(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of one file with ``_printer``: who printed each, by itself, its dump of settings or its directory.
+    """Add ``_printer``, the broker of each line, to the rows of one file: by the line, a dump of settings or a
+    directory.
 
-    Each process prints its settings as it starts (``KafkaConfig``), with its id and its ``log.dirs``. A line with
-    ``dir=`` is of the broker that named the directory last before it; before all dumps, of the only one that names it.
+    Each process prints its settings when it starts (``KafkaConfig``), with its id and its ``log.dirs``. A line with
+    ``dir=`` is of the broker that named the directory last before it. Before all dumps, it is of the only broker that
+    names it.
 
     Args:
         rows: observations in the order of their lines.
@@ -79,21 +81,21 @@ def with_printer(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _directory(path: pl.Expr) -> pl.Expr:
-    """A directory as brokers print it, without what the settings may have behind it. On Windows these may have
-    slashes where brokers print backslashes (``java.io.File``).
+    """Return a directory as brokers print it, without trailing separators of settings. On Windows these may use slashes
+    where brokers print backslashes (``java.io.File``).
     """
     slashed = path.str.strip_chars().str.replace_all("\\", "/", literal=True)
     return slashed.str.replace(r"(.)/+$", "$1")
 
 
 def several(rows: pl.DataFrame) -> bool:
-    """Whether more than one broker printed the lines of a log."""
+    """Return whether more than one broker logged the lines of a log."""
     named = rows.select(printer().alias("printer")).get_column("printer").drop_nulls()
     return named.n_unique() > 1
 
 
 def attributed(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of one file of several brokers, ``witness`` filled in where it is sure, and the place in time ``_when``.
+    """Fill in ``witness`` in the rows of one file of several brokers, if certain, and add the time of order ``_when``.
 
     Args:
         rows: observations in the order of their lines.
@@ -112,7 +114,7 @@ def attributed(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def told_apart(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows of a log of several brokers, ``attributed``, and a notice where some are left out."""
+    """Return the rows of a log of several brokers, ``attributed``, and a notice if some are left out."""
     printers = rows.select(printer().alias("printer")).get_column("printer").drop_nulls().unique().sort()
     rows = _of_everyone(attributed(rows), printers)
     mute = rows.get_column("witness").null_count()
@@ -123,7 +125,7 @@ def told_apart(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _of_everyone(rows: pl.DataFrame, printers: pl.Series) -> pl.DataFrame:
-    """The rows, those that say that lines are missing once for each broker whose lines they may be."""
+    """Return the rows, with lines that mark missing lines repeated for each broker whose lines may be missing."""
     missing = pl.col("kind") == Kind.LINES_MISSING.value
     if not rows.select(missing.any()).item():
         return rows
@@ -132,7 +134,7 @@ def _of_everyone(rows: pl.DataFrame, printers: pl.Series) -> pl.DataFrame:
 
 
 def _one_by_one(rows: pl.DataFrame) -> pl.Series:
-    """Stretches between two joints in which each broker has its say before the next begins: no two are mixed."""
+    """Return stretches between two joints if each broker's lines are together, so that no two brokers are mixed."""
     named = rows.filter(pl.col("_printer").is_not_null())
     switches = (pl.col("_printer") != pl.col("_printer").shift(1)).fill_null(True).sum()
     counted = named.group_by("_log", maintain_order=True).agg(

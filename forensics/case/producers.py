@@ -1,4 +1,4 @@
-"""Which acknowledgements producers asked for, as the request logs show."""
+"""Acknowledgement levels (acks) that producers requested, by the request logs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Asked(NamedTuple):
 
     Attributes:
         acks: "all", "1" or "0", or a number that old clients sent.
-        topics: topics for which it was asked, by name; empty where the log names none (Kafka 0.11).
+        topics: topics for which it was requested, by name; empty if the log names none (Kafka 0.11).
         refused: whether some of these requests were answered with an error.
     """
 
@@ -27,7 +27,7 @@ class Asked(NamedTuple):
 
 
 def asked(case: Case) -> list[Asked]:
-    """The levels that producers asked for, the strongest first; nothing where no request log tells."""
+    """Return the levels that producers requested, the strongest first; empty without a request log."""
     rows = case.observations.filter(pl.col("kind") == Kind.PRODUCED.value)
     found = (
         rows.select(

@@ -1,4 +1,4 @@
-"""The text that stands at a place of the evidence: read again from its file, only for what is cited."""
+"""Text of cited places in the evidence, read again from the file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Place:
 
 
 def places(case: Case, rows: Iterable[int]) -> dict[int, Place]:
-    """Where rows of the observations come from."""
+    """Return the place of each row of the observations."""
     wanted = sorted(set(rows))
     if not wanted:
         return {}

@@ -1,11 +1,11 @@
-"""How far the brokers' clocks are apart, estimated from causes and effects that two brokers logged.
+"""Differences of the brokers' clocks, estimated from causes and effects that two brokers logged.
 
 An effect follows its cause, so a cause at broker A and its effect at broker B bound the difference of their clocks from
-one side: B's clock minus A's is at most the effect's time minus the cause's. Pairs in both directions bound it from
-both sides, and pairs with other brokers bound it through them. Where effects follow at once, the least difference in
-each direction is nearly the way of one message, and the estimate lies in the middle, as in NTP (RFC 5905, section 8).
+one side. B's clock minus A's is at most the effect's time minus the cause's. Pairs in both directions bound it from
+both sides, and pairs with other brokers bound it through them. If effects follow at once, the least difference in each
+direction is nearly the latency of one message. The estimate is the middle, as in NTP (RFC 5905, section 8).
 
-Shown, and for presentation alone: order between brokers comes from epochs, offsets and partition epochs.
+It is only for presentation: order between brokers comes from epochs, offsets and partition epochs.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ SKEW: dict[str, pl.DataType] = {
     "broker": pl.Int32(),
     "reference": pl.Int32(),  # the broker with the most pairs, most often a controller
     "estimate": pl.Int64(),  # microseconds that the broker's clock is ahead of the reference's; below 0: behind
-    "low": pl.Int64(),  # least it can be, null where no pair says
+    "low": pl.Int64(),  # lower bound, null without a pair for it
     "high": pl.Int64(),
     "pairs": pl.Int64(),  # pairs of cause and effect in which the broker takes part
     "consistent": pl.Boolean(),  # false: the bounds contradict each other, so a clock was set or runs at another speed
 }
-"""One row a broker but the reference."""
+"""One row per broker except the reference."""
 
 _METADATA = ("metadata-log", "metadata-snapshot")
-_AFTERWARDS = ("P-40", "P-41")  # say that an ISR change was handed over, when it may have been answered already
-_TOLD_AGAIN = ("C-09",)  # says what the state is once a replica is offline, though it may have been so before
+_AFTERWARDS = ("P-40", "P-41")  # logged when an ISR change was handed over, perhaps after its answer
+_TOLD_AGAIN = ("C-09",)  # logs the state once a replica is offline, though it may have been so before
 _FAR = 1_000_000  # microseconds
 _HOPS = 4  # brokers that a bound may pass through
 
@@ -45,10 +45,10 @@ class Link:
     """One kind of cause and effect.
 
     Attributes:
-        name: what causes what.
+        name: description of cause and effect.
         pairs: finds them.
         prompt: the effect follows at once, within milliseconds on a healthy network.
-        strict: the line of the cause is printed before the effect can happen; else the two are only near each other.
+        strict: the line of the cause is logged before the effect can happen; else the two are only close.
     """
 
     name: str
@@ -80,7 +80,7 @@ def skew(observations: pl.DataFrame, cluster: str | None = None) -> pl.DataFrame
     reference = min(counts, key=lambda broker: (-counts[broker], broker))
     strict = _least(every.filter(pl.col("strict")))
     guess = _guesses(_least(every.filter(pl.col("prompt"))), strict)
-    # Where most clocks agree and that of the reference does not, it is the one that is off.
+    # If most clocks agree and the reference's does not, the reference is wrong.
     apart = _walk(guess, counts, reference)
     middle = sorted(apart.values())[len(apart) // 2]
     if abs(middle) > _FAR:
@@ -130,7 +130,7 @@ def _guesses(prompt: Edges, strict: Edges) -> Edges:
     for a, b in {(min(pair), max(pair)) for pair in (*prompt, *strict)}:
         there, back = prompt.get((a, b)), prompt.get((b, a))
         if there is None and back is None:
-            # An effect that may be slow shows that the clocks are apart only where it comes before its cause.
+            # A slow effect shows a clock difference only if it comes before its cause.
             told = (strict.get((a, b)), strict.get((b, a)))
             there, back = (None if delay is None else min(0, delay) for delay in told)
         if there is not None and back is not None:
@@ -189,14 +189,14 @@ def _set(name: str) -> pl.Expr:
 
 
 def _wanted(observations: pl.DataFrame) -> pl.DataFrame:
-    """Dated rows that may be a cause or an effect, without topics that were deleted and created again.
+    """Return dated rows that may be a cause or an effect, without topics that were deleted and created again.
 
-    Epochs of such a topic begin again, so a statement of one life would be taken for one of another.
+    Epochs of such a topic restart at 0, so statements about two incarnations could be confused.
     """
     rows = observations.filter(
         _is(*_READ) & pl.col("time").is_not_null() & pl.col("broker").is_not_null()
     ).with_columns(pl.col("time").cast(pl.Int64).alias("at"), _set("isr"), _set("isr_before"))
-    # A batch of the metadata log has the time of the controller that led; a snapshot restates at a time of its own.
+    # A metadata log batch has the time of the active controller; a snapshot restates at a time of its own.
     active = rows.filter(_is(Kind.CONTROLLER_ACTIVE) & ~pl.col("message").is_in(_METADATA)).get_column("broker")
     one = set(active.to_list())
     foreign = pl.col("broker").is_in(sorted(one)).not_() if len(one) == 1 else pl.lit(True)
@@ -218,7 +218,7 @@ def _wanted(observations: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pairs(cause: pl.DataFrame, effect: pl.DataFrame, keys: list[str]) -> Pairs:
-    """The first cause and the first effect of each broker with the same key; who had heard before it told repeats."""
+    """Pair the first cause and the first effect of each broker with the same key; later ones are repeats."""
     first = cause.drop_nulls(keys).group_by(*keys, "broker").agg(pl.col("at").min())
     then = effect.drop_nulls(keys).group_by(*keys, "broker").agg(pl.col("at").min())
     both = first.join(then, on=keys, how="inner", suffix="_effect")
@@ -232,8 +232,10 @@ def _pairs(cause: pl.DataFrame, effect: pl.DataFrame, keys: list[str]) -> Pairs:
 
 
 def _sent(rows: pl.DataFrame) -> Pairs:
-    """A LeaderAndIsr request as its controller sent it, and as its receiver tells (state-change.log to 2.x). The next
-    controller sends every broker what it got from the one before: what was sent or received twice pairs with nothing.
+    """Pair a LeaderAndIsr request as its controller sent it with the receiver's line (state-change.log up to 2.x).
+
+    A new controller sends every broker the state that it received from the former one. So requests sent or received
+    twice pair with nothing.
     """
     keys = [*_PLACE, "leader_epoch", "isr", "receiver"]
     sent = rows.filter(_is(Kind.LEADER_AND_ISR) & ~OF_ITSELF).with_columns(pl.col("replica").alias("receiver"))
@@ -243,12 +245,12 @@ def _sent(rows: pl.DataFrame) -> Pairs:
 
 
 def _decided(rows: pl.DataFrame, *, alone: bool) -> Pairs:
-    """A leader epoch as its controller began it, and the first that another broker says of it.
+    """Pair a leader epoch as its controller began it with the first line of another broker about it.
 
     Args:
         rows: dated.
-        alone: only what one broker says to have decided; else what several replayed, as a quorum of controllers does:
-            one of them decided, the others followed.
+        alone: use only epochs that one broker logged as its decision. Otherwise use those that several replayed, as in
+            a quorum of controllers: one of them decided, the others followed.
     """
     keys = [*_PLACE, "leader_epoch"]
     decided = rows.filter(_is(*_DECIDING) | (_is(Kind.PARTITION_CHANGED) & pl.col("leader").is_not_null()))
@@ -257,14 +259,15 @@ def _decided(rows: pl.DataFrame, *, alone: bool) -> Pairs:
     decided = decided.join(twice, on=keys, how="anti")
     count = pl.col("broker").n_unique().over(keys)
     heard = rows.filter(_is(*ROLES, Kind.METADATA_CACHED) & OF_ITSELF)
-    # A controller with ZooKeeper repeats what the one before decided.
+    # A controller with ZooKeeper repeats the decisions of the former one.
     replayed = (count > 1) & ~pl.col("message").cast(pl.String).str.starts_with("C-").fill_null(False).any().over(keys)
     return _pairs(decided.filter((count == 1) if alone else replayed), heard, keys)
 
 
 def _decided_twice(decided: pl.DataFrame) -> pl.DataFrame:
-    """The first leader epoch that two brokers gave to different leaders, as after ZooKeeper was put back from a copy:
-    what follows on it may be of either life.
+    """Return the first leader epoch with two leaders, as after ZooKeeper was restored from a copy.
+
+    Everything later may be of either history.
     """
     keys = [*_PLACE, "leader_epoch"]
     given = decided.drop_nulls("leader").group_by(*keys, "broker").agg(pl.col("leader").sort_by("row").first())
@@ -318,7 +321,7 @@ def _of_epoch(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _isr_seen(rows: pl.DataFrame) -> Pairs:
-    """An ISR that a leader proposed once, and others that hear of it (through ZooKeeper, before KIP-497)."""
+    """Pair an ISR that a leader proposed once with others that receive it (through ZooKeeper, before KIP-497)."""
     keys = [*_PLACE, "leader_epoch", "isr"]
     proposed = _of_epoch(rows).drop_nulls(keys)
     once = proposed.group_by(keys).len().filter(pl.col("len") == 1)
@@ -328,10 +331,10 @@ def _isr_seen(rows: pl.DataFrame) -> Pairs:
 
 
 def _registered(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Registrations as brokers and as controllers tell them, with what pairs them in ``registration``.
+    """Return registrations as brokers and as controllers log them, with the key of each pair in ``registration``.
 
-    KRaft numbers each registration by its broker epoch. Through ZooKeeper the controller gives no number: they pair by
-    their order, where both sides count as many.
+    KRaft numbers each registration by its broker epoch. With ZooKeeper the controller logs no number: they pair by
+    their order, if both sides have the same number of them.
     """
     lines = rows.filter(_is(Kind.BROKER_REGISTERED, Kind.PROCESS_START)).sort("broker", "row")
     starts = pl.when(_is(Kind.PROCESS_START)).then(pl.col("at")).forward_fill().over("broker", "run").alias("started")
@@ -345,7 +348,7 @@ def _registered(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     turn = (pl.int_range(pl.len()).over("replica")).cast(pl.String)
     many = pl.len().over("replica").cast(pl.String)
     order = (pl.lit("turn ") + turn + " of " + many).alias("registration")
-    several = other.get_column("broker").n_unique() > 1  # which of two controllers told first is not known
+    several = other.get_column("broker").n_unique() > 1  # unknown which of two controllers logged it first
     return own.with_columns(order), other.with_columns(order).clear() if several else other.with_columns(order)
 
 
@@ -373,7 +376,7 @@ LINKS: tuple[Link, ...] = (
     Link("a leader changes the ISR and others hear of it", _isr_seen, prompt=False),
     Link("a broker starts and the controller registers it", _started, prompt=False),
     Link("the controller registers a broker and tells it", _admitted, prompt=True),
-    # The line follows the registration, which the controller may hear of first.
+    # The line follows the registration, which the controller may see first.
     Link("a broker registers and the controller hears of it", _announced, prompt=True, strict=False),
 )
-"""Every kind of pair, with whose help a skew is estimated."""
+"""Every kind of pair from which a skew is estimated."""

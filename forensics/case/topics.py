@@ -6,7 +6,7 @@ import polars as pl
 
 
 def named(rows: pl.DataFrame) -> pl.DataFrame:
-    """Observations with ``topic`` filled in where any other row of the case tells the name of its ``topic_id``.
+    """Fill in ``topic`` if any other row of the case has the name of its ``topic_id``.
 
     An id never changes its name; a name may have several ids, one after the other.
     """

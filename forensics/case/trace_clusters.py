@@ -1,4 +1,4 @@
-"""Traces that name no cluster: two folders in which the same witness speaks are of two clusters."""
+"""Traces that name no cluster: if the same witness occurs in two folders, these are of two clusters."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from parsers.sources import Source
 def told_apart_by_folder(
     files: Sequence[tuple[Source, FileReading]], clusters: Sequence[str | None]
 ) -> list[str | None]:
-    """The cluster of each file, with a name made of the folder for traces that name none and cannot be of one cluster.
+    """Return the cluster of each file, named after the folder for traces without a cluster that cannot be of one.
 
-    Brokers of one cluster have different ids, and each writes one trace. So where the same witness speaks in two
-    folders, the folders are of two clusters, and each such file gets a notice that says so. Where all witnesses differ,
-    they are of one cluster.
+    Brokers of one cluster have different ids, and each writes one trace. So if the same witness occurs in two folders,
+    the folders are of two clusters, and each such file gets a notice. If all witnesses differ, the files are of one
+    cluster.
 
     Args:
-        files: sources with what was read; notices are added.
-        clusters: of each file, as far as it is named.
+        files: sources with their contents; notices are added.
+        clusters: of each file, if named.
     """
     folders: dict[int, str] = {}
     witnesses: dict[str, set[int]] = {}
@@ -43,7 +43,7 @@ def told_apart_by_folder(
 
 
 def _shared(witnesses: Mapping[str, set[int]], folder: str) -> dict[str, set[int]]:
-    """The other folders in which witnesses of a folder speak, and which of them do."""
+    """Return the other folders that have witnesses of a folder, and which ones."""
     others = {other: theirs & witnesses[folder] for other, theirs in witnesses.items() if other != folder}
     return {other: both for other, both in others.items() if both}
 

@@ -1,9 +1,9 @@
-"""The same evidence handed in twice: counted once, and said so.
+"""Duplicate evidence: counted once, with a notice.
 
-A log is told by its content alone: its times make it the only one of its kind. One that was copied while its broker
-went on writing is the beginning of the later copy, and says nothing that this does not. Data files of different
-brokers are often equal byte by byte, so a folder of data counts as a copy only where it belongs to the same log
-directory (equal ``meta.properties``, which name the broker), lies at the same place in it, and holds the same files.
+A log is identified by its content alone, because its times make it unique. If it was copied while its broker continued
+to write, it is the beginning of the later copy and adds nothing. Data files of different brokers are often equal byte
+by byte. So a folder of data counts as a copy only if it belongs to the same log directory: equal ``meta.properties``,
+which name the broker. It must also have the same place in it and hold the same files.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ COPY = "copy"
 _BLOCK = 1 << 20
 
 Opening = Callable[[Source], bytes]
-"""Gives what logs with the same beginning have in common, or what stands for it; nothing for what is no text."""
+"""Returns what logs with the same beginning have in common, or a key for it; empty for binary files."""
 
 
 class Twin(NamedTuple):
-    """What stands for a source that says nothing new.
+    """The source that replaces a duplicate source.
 
     Attributes:
-        of: position of the source that stands for it.
-        part: it is only the beginning of that.
+        of: position of the source that replaces it.
+        part: it is only the beginning of that source.
     """
 
     of: int
@@ -45,12 +45,12 @@ def copies(
     opening: Opening | None = None,
     is_log: Callable[[Source], bool] | None = None,
 ) -> dict[int, Twin]:
-    """Sources that say nothing new, by their positions.
+    """Return duplicate sources, by their positions.
 
     Args:
         sources: all sources of the case.
-        opening: how to get at beginnings, where they were looked at before.
-        is_log: how to tell a log.
+        opening: returns beginnings, if they were read before.
+        is_log: recognises a log.
     """
     whole = [n for n, source in enumerate(sources) if not source.problem and not source.container]
     found = _folders(sources, whole)
@@ -59,7 +59,7 @@ def copies(
 
 
 def as_copy(of: Source, twin: Twin) -> FileReading:
-    """What is listed for a copy."""
+    """Return the contents that are listed for a copy."""
     if twin.part:
         return FileReading(COPY, notices=note(f"an earlier copy of {of.path}, which begins with it: counted once"))
     return FileReading(COPY, notices=note(f"the same bytes as {of.path}: counted once"))
@@ -68,7 +68,7 @@ def as_copy(of: Source, twin: Twin) -> FileReading:
 def leave_dumps_of_segments(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], cluster: Sequence[str | None]
 ) -> None:
-    """Where a segment is at hand, what kafka-dump-log printed of it adds nothing, whichever folder that is in.
+    """Leave out the output of kafka-dump-log for segments that are in the evidence, in whatever folder.
 
     A dump of another cluster's broker of the same id is no copy.
     """
@@ -103,9 +103,10 @@ def _logs(
 
 
 def _stated_already(sources: Sequence[Source], numbers: Sequence[int]) -> dict[int, Twin]:
-    """Of files that begin alike, those that are another one or its beginning. Each is read twice at most.
+    """Return, of files with the same beginning, those that equal another one or its beginning.
 
-    Logs in folders of different brokers may begin alike if only a few lines are there; neither is a copy then.
+    Each file is read twice at most. Logs in folders of different brokers may begin with the same lines if they have
+    only a few; neither is a copy then.
     """
     first: dict[tuple[int, str], int] = {}
     found: dict[int, Twin] = {}
@@ -114,7 +115,7 @@ def _stated_already(sources: Sequence[Source], numbers: Sequence[int]) -> dict[i
             original = first.setdefault(content, number)
             if original != number:
                 found[number] = Twin(original)
-    left = sorted(first, reverse=True)  # the longest first: what it begins with needs no other
+    left = sorted(first, reverse=True)  # the longest first: its beginning needs no other file
     whose = {n: by_folder([str(folder) for folder in PurePosixPath(sources[n].path).parents]) for n in first.values()}
     parts: dict[int, int] = {}
     for at, content in enumerate(left):

@@ -1,8 +1,8 @@
-"""The zone of each log's printed times: named in its lines, given by the user, told by a collector, or assumed.
+"""Time zone of each log's printed times: named in its lines, given by the user, inferred from a collector, or assumed.
 
-A collector's times tell a zone only where it read the lines as they were written: then they stand away from the printed
-ones by the same whole quarters of an hour, within seconds, all along the file. Lines that waited, or were handed over
-later, look like another zone and are none. What one broker's logs tell says nothing of another broker.
+A collector's times show a zone only if it read the lines as they were written. Then they differ from the printed ones
+by the same whole quarters of an hour, within seconds, throughout the file. Lines that were delayed or delivered later
+look like another zone and are none. Logs of one broker show nothing about another broker's zone.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def settle(
     cluster: Sequence[str | None],
     given: str | None,
 ) -> None:
-    """Give each log its zone where it is told; what is not taken for one is a notice.
+    """Set the zone of each log if it is known; a notice reports what was rejected.
 
     Args:
-        files: sources with what was read; ``zone`` and ``notices`` are changed.
+        files: sources with their contents; ``zone`` and ``notices`` are changed.
         owner, cluster: of each file.
-        given: the user's zone, which stands over every collector's; None where there is none.
+        given: the user's zone, which overrides every collector's; None without one.
     """
     for found in (found for _, found in files if given is not None and found.format == LOG):
         _passes(found, str(given))
@@ -54,7 +54,7 @@ def settle(
 
 
 def _of_process(logs: Sequence[FileReading], given: str | None) -> None:
-    """The zone of logs that one broker wrote."""
+    """Set the zone of logs that one broker wrote."""
     heard = [_heard(found.distances) for found in logs]
     if given is not None:
         for found, one in zip(logs, heard, strict=True):
@@ -87,13 +87,13 @@ _ASSUMES: Final = f"printed times are read as {ASSUMED}; if that is wrong, give 
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """What the distances of one log tell.
+    """Result of the time differences in one log.
 
     Attributes:
         quarter: the offset that fits most lines, in quarters of an hour.
         constant: it fits nearly all, and some zone has it.
-        sure: in enough lines, over a span long enough to tell a zone from lines that were read late all at once.
-        why: why it is not sure; "" where nothing speaks of another zone than the assumed.
+        sure: in enough lines, over a span long enough to distinguish a zone from lines that were read late all at once.
+        why: why it is not sure; "" if nothing suggests another zone than the assumed one.
     """
 
     quarter: int = 0
@@ -131,7 +131,7 @@ def _far(micros: int) -> str:
 
 
 def _at_odds(known: Sequence[tuple[FileReading, int]]) -> bool:
-    """Whether two logs of one process are in zones that it cannot have had: clocks are put by an hour, once."""
+    """Return whether two logs of one process have zones that it cannot have had: clocks change by an hour, once."""
     for at, (one, first) in enumerate(known):
         for two, second in known[at + 1 :]:
             apart = (one.last_time or 0) <= (two.first_time or 0) or (two.last_time or 0) <= (one.first_time or 0)
@@ -141,7 +141,7 @@ def _at_odds(known: Sequence[tuple[FileReading, int]]) -> bool:
 
 
 def _name(quarters: int) -> str:
-    """An offset as ``utc`` reads it."""
+    """Return the name of an offset as ``utc`` reads it."""
     if not quarters:
         return "UTC"
     return f"UTC{'-' if quarters < 0 else '+'}{abs(quarters) // 4:02}:{abs(quarters) % 4 * 15:02}"
@@ -162,7 +162,7 @@ def _say(found: FileReading, why: str) -> None:
 
 
 def _passes(found: FileReading, zone: str) -> None:
-    """Say where times may be of either of two hours."""
+    """Add a notice if times may be of either of two hours."""
     if found.zone is not None or found.first_time is None or found.last_time is None:
         return
     begin, end = _printed(found.first_time), _printed(found.last_time)

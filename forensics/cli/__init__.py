@@ -40,11 +40,11 @@ for _command in COMMANDS:
 def main(prog_name: str | None = None) -> None:
     """Entry point: ends the process with an exit code.
 
-    0 nothing found, 1 findings, 2 usage, unreadable input or an error of the tool, 3 nothing found but not all judged,
-    130 interrupted, 141 nobody reads the output any more, 143 terminated.
+    0: nothing found. 1: findings. 2: usage, unreadable input or an error of the tool. 3: nothing found but not all
+    judged. 130: interrupted. 141: the reader of the output closed it. 143: terminated.
 
     Args:
-        prog_name: name for usage lines, where the program's own file name would mislead.
+        prog_name: name for usage lines, if the program's own file name would mislead.
     """
     signal.signal(signal.SIGTERM, _terminated)
     expected = (ForensicsError, click.ClickException, click.Abort)

@@ -182,7 +182,7 @@ def _settings(tuning: Tuning) -> str:
 
 @dataclass(slots=True)
 class _Found:
-    """What some partitions after others came to.
+    """Counts over partitions, collected group by group.
 
     Attributes:
         partitions: how many there are.
@@ -235,7 +235,7 @@ def _verdicts(result: Result) -> Iterator[tuple[tuple[object, ...], str]]:
 
 
 def _plan(found: Explained) -> str:
-    """What would be read, for people."""
+    """Return what would be read, for people."""
     lines = [
         f"{found.files:,} files, {found.bytes / 1e6:,.1f} MB, {found.sources:,} sources in them",
         f"{found.known:,} sources were read before, {found.copies:,} are copies, {found.skipped:,} are not read",
@@ -259,7 +259,7 @@ def _stated(result: Result, tuning: Tuning, folder: Path, table_format: str) -> 
 
 
 def _told(result: Result, found: _Found, folder: str, stated: Result) -> str:
-    """What a batch came to, in a few lines."""
+    """Return the result of a batch, in a few lines."""
     told = ", ".join(f"{found.counts[one]:,} {one.value}" for one in Severity if found.counts[one]) or "none"
     lines = [f"{found.partitions:,} partitions judged; findings: {told}"]
     problems = Counter(one.known.severity for one in stated.problems)

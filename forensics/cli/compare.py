@@ -20,12 +20,12 @@ from forensics.reports import comparison
 @click.option("-p", "--partition", "name", metavar="TOPIC-N", help="Compare this partition only, and show it whole.")
 @click.option("--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
-    """Set replicas against each other as their segments and checkpoints are on disk.
+    """Compare replicas by their segments and checkpoints on disk.
 
     It compares and does not judge: a tail that was never committed may differ. `forensics scan` judges.
 
-    Exit code: 0 no two replicas hold different records at one offset, 1 some do, 2 nothing could be compared, 3 none
-    do in what can be read, but a segment is damaged.
+    Exit code: 0 no two replicas hold different records at one offset, 1 some do, 2 nothing could be compared. Exit
+    code 3: none differ in what can be read, but a segment is damaged.
 
     Example: forensics compare incident/ -p orders-0
     """

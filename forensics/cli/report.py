@@ -1,4 +1,4 @@
-"""``forensics report``: what a batch came to, from its tables."""
+"""``forensics report``: the result of a batch, from its tables."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from forensics.tuning import Tuning, tune
     "--redact", "redacted", is_flag=True, help="Write pseudonyms for topics, hosts, paths, ids and clients, everywhere."
 )
 def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, redacted: bool) -> None:
-    """Report what forensics batch found, from its tables: without Spark; of the evidence a page quotes what is there.
+    """Report the result of forensics batch from its tables, without Spark. A page quotes evidence that still exists.
 
-    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 no batch came to its end there.
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 no batch was completed there.
 
     Example: forensics report judged/ --format html -o incident.html
     """

@@ -49,10 +49,10 @@ def simulate(
 ) -> None:
     """Run a scenario of the reference model.
 
-    What the brokers left lies below one folder per broker. Beside them: trace.jsonl, the run as a trace in which
-    every change is stated, whatever brokers print (docs/trace-format.md); truth.json, what is true of it; events.jsonl,
-    the model's own account. A scan of the brokers' folders judges by what brokers leave, a scan of the trace by
-    every change; no trace holds records, so whether replicas differ only their folders tell.
+    The files of each broker are in a folder of its own. Beside them are trace.jsonl, the run as a trace that states
+    every change, whatever brokers print (docs/trace-format.md); truth.json, the correct answers; and events.jsonl, the
+    model's own events. A scan of the brokers' folders judges by what brokers leave behind, a scan of the trace by every
+    change. A trace holds no records, so only the folders show whether replicas differ.
 
     Example: forensics simulate fork --protocol hw -o fork/ && forensics scan fork/broker-*
     """
@@ -115,5 +115,5 @@ def told(run: Run) -> str:
 
 
 def unwritable(error: OSError) -> UnwritableOutput:
-    """What could not be written, and what to do."""
+    """Return an error that names the file that could not be written, and what to do."""
     return UnwritableOutput(f"{error.filename}: {error.strerror}; give a folder that can be written to")

@@ -1,4 +1,4 @@
-"""What is written to standard output: a full disk or a closed pipe there is no finding, and no defect."""
+"""Writing to standard output: a full disk or a closed pipe there is no finding, and no defect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def say(text: str) -> None:
 
     Raises:
         UnwritableOutput: it cannot be written.
-        SystemExit: nobody reads it any more, as where ``head`` has seen enough.
+        SystemExit: the reader closed it, as ``head`` does when it has enough lines.
     """
     try:
         click.echo(text, nl=False)

@@ -1,5 +1,6 @@
-"""Options that say what a user wants to be told, the same for every command that judges: command line over environment
-over configuration file.
+"""Options for a user's settings, the same for every command that judges.
+
+The command line overrides the environment, which overrides the configuration file.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def _options() -> tuple[Callable[..., Any], ...]:
 
 
 def tuned(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options, and hand it what they come to as ``tuning``."""
+    """Add the options to a command, and pass their result to it as ``tuning``."""
 
     @functools.wraps(command)
     def with_tuning(**given: Any) -> None:
@@ -101,7 +102,7 @@ def _merged(
     config: str | None,
     isolated: bool,
 ) -> Tuning:
-    """What is given stands over what the file says; severities do so rule by rule."""
+    """Combine options and file: options override the file; severities do so rule by rule."""
     if isolated and config is not None:
         raise click.UsageError("--isolated reads no configuration, --config names one: use one of them")
     file = None if isolated else Path(config) if config is not None else tuning.find(Path())

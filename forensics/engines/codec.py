@@ -1,7 +1,7 @@
-"""Histories and judgements as JSON and back: what one engine's task found, for another process to report.
+"""Histories and judgements as JSON and back: the result of one engine's task, for another process to report.
 
-Dataclasses become lists of their fields' values; their types tell how to read them again. What JSON holds as it is, is
-passed on without a look: a case has millions of such values.
+Dataclasses become lists of their fields' values; their types define how to read them. Values that JSON can hold are
+passed on unchanged without a check: a case has millions of them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def encode_judgements(judgements: typing.Iterable[Judgement]) -> str:
 
 
 def written(plain: object) -> str:
-    """What is made of plain values as JSON."""
+    """Return plain values as JSON."""
     return json.dumps(plain, separators=(",", ":"))
 
 
@@ -67,7 +67,7 @@ def judgements_of(plain: typing.Iterable[object]) -> list[Judgement]:
 
 @functools.cache
 def shape() -> str:
-    """What was encoded can be read where this is the same: a hash of all fields and their types."""
+    """Return a hash of all fields and their types: encoded data can be read if it is the same."""
     found: dict[str, list[tuple[str, str]]] = {}
     open_: list[Any] = [History, Judgement, Broker]
     while open_:
@@ -81,7 +81,7 @@ def shape() -> str:
 
 
 def place_of(kind: type, name: str) -> int:
-    """Where a field stands in the list that an instance becomes."""
+    """Return the position of a field in the list that an instance becomes."""
     return [field.name for field in _fields(kind)].index(name)
 
 

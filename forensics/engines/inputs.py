@@ -1,4 +1,4 @@
-"""What keeps a path of the user's from being read, in words for the user."""
+"""Reasons why a path of the user cannot be read, in words for the user."""
 
 from __future__ import annotations
 

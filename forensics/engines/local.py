@@ -42,7 +42,7 @@ def scan(
         paths: files and directories of evidence; only ever read.
         reading: zone and skew of printed times.
         topics: patterns; only topics that match one are judged. None means all.
-        progress: told after each file.
+        progress: called after each file.
 
     Raises:
         UnreadableInput: a path does not exist.
@@ -108,13 +108,13 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
 
 
 def _why(case: Case) -> str:
-    """What is said of the first files that were not understood."""
+    """Return why the first files were not understood."""
     first = case.notices.unique("source", keep="first", maintain_order=True).head(_REASONS)
     return "".join(f"; {case.path(source)}: {why}" for source, why in first.select("source", "reason").iter_rows())
 
 
 _REASONS = 5
-"""Files whose reasons are told where nothing was understood."""
+"""Number of files whose reasons are reported if nothing was understood."""
 
 
 def read_files(paths: Sequence[str], *, progress: Progress | None = None) -> list[tuple[Source, FileReading]]:
@@ -145,5 +145,5 @@ def read_sources(sources: Sequence[Source], *, progress: Progress | None = None)
             if progress is not None:
                 progress(len(found), len(sources))
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # whoever interrupts does not wait for what is left
+        pool.shutdown(wait=False, cancel_futures=True)  # an interrupt does not wait for the remaining work
     return [(source, found[number]) for number, source in enumerate(sources)]

@@ -1,4 +1,4 @@
-"""What is done where this program fails on a part of the evidence: the part is named, and the rest is judged."""
+"""Handling of failures of this program on a part of the evidence: the part is named, and the rest is judged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Files = Sequence[tuple[Source, FileReading]]
 Judged = tuple[History, list[Judgement]]
 
 _MOST_LEFT_OUT: Final = 8
-"""Files that are left out of a case one after another, before the failure is taken for one of all files."""
+"""Files that are left out of a case one after another, before the failure counts as one of all files."""
 _MOST_REPLAYS: Final = 256
 """Replays of a part of the partitions, in search of the one on which replay fails."""
 

@@ -54,7 +54,7 @@ class Broker:
     answer: Answer | None = None
     """Answer to its outstanding fetch."""
     known: bool = True
-    """Whether it has a session with ZooKeeper or is unfenced, as far as it is itself concerned."""
+    """True if it has a session with ZooKeeper or is unfenced, as far as the broker itself knows."""
 
 
 class Brokers(dict[int, Broker]):
@@ -133,11 +133,11 @@ class Cluster:
         return broker.replica if broker.up and broker.replica.role == "leader" else None
 
     def runs(self, broker: int) -> bool:
-        """Whether the broker's process runs and is not paused."""
+        """Return whether the broker's process runs and is not paused."""
         return self.brokers[broker].up and not self.brokers[broker].paused
 
     def reaches(self, one: int, other: int) -> bool:
-        """Whether two nodes can talk: both run, and the link between them is whole."""
+        """Return whether two nodes can communicate: both run, and the link between them works."""
         return (
             (one == self.CONTROLLER or self.runs(one))
             and (other == self.CONTROLLER or self.runs(other))
@@ -182,10 +182,11 @@ class Cluster:
     def produce(
         self, count: int = 1, acks: str | int = "all", *, to: int | None = None, producer: int = -1, marker: str = ""
     ) -> list[Batch]:
-        """A producer writes ``count`` records in one request to the leader, or to the broker it takes for the leader.
+        """A producer writes ``count`` records in one request to the leader, or to the broker that it believes to be the
+        leader.
 
         Args:
-            acks: ``0``, ``1`` or ``all``, which ``-1`` stands for too.
+            acks: ``0``, ``1`` or ``all``, or ``-1`` for ``all``.
 
         Returns:
             What was appended; nothing if the request was refused.
@@ -227,12 +228,12 @@ class Cluster:
             self.emit("acked", None, first=batch.base, end=batch.end, acks=batch.acks, epoch=batch.epoch)
 
     def consume(self, *, from_broker: int | None = None, committed: bool = False) -> list[Record]:
-        """What a consumer is handed: records below the HW, never a transaction's marker.
+        """Return the records that a consumer gets: records below the HW, never a transaction's marker.
 
         Args:
-            from_broker: The broker it takes for the leader; None for the one that is.
-            committed: ``isolation.level=read_committed``: records below the LSO, without those of aborted
-                transactions. Else markers are all that is left out: clients drop control batches at either level.
+            from_broker: The broker that it believes to be the leader; None for the actual leader.
+            committed: ``isolation.level=read_committed``: records below the LSO, without those of aborted transactions.
+                Otherwise only markers are left out: clients drop control batches at either level.
         """
         replica = self.replica(from_broker) if from_broker is not None else self.leader()
         if replica is None or replica.role != "leader" or not self.runs(replica.broker):
@@ -385,7 +386,9 @@ class Cluster:
                 self.emit("checkpoints_hw", broker, hw=replica.hw)
 
     def flush(self, broker: int) -> None:
-        """The broker flushes its log: everything so far survives a power cut, and the recovery point says so."""
+        """The broker flushes its log: everything so far survives a power cut, and the recovery point is moved to its
+        end.
+        """
         replica = self.replica(broker)
         if self.runs(broker):
             replica.log.synced = replica.log.end

@@ -1,4 +1,4 @@
-"""The controller: one at a time decides who leads the partition, commits ISR changes and tells the brokers.
+"""The controller: one at a time decides which broker leads the partition, commits ISR changes and informs the brokers.
 
 With ZooKeeper a broker is alive while its session is; with KRaft while it is not fenced. Decisions follow
 ``PartitionStateMachine``/``ReplicaStateMachine`` (ZooKeeper mode) and ``PartitionChangeBuilder`` (KRaft).
@@ -17,7 +17,7 @@ NO_LEADER = -1
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """What the controller has committed for the partition, and what it tells brokers."""
+    """The partition's committed state, as the controller sends it to brokers."""
 
     leader: int
     leader_epoch: int
@@ -25,7 +25,7 @@ class PartitionState:
     partition_epoch: int
     """``zkVersion`` with ZooKeeper."""
     new: bool = False
-    """Whether the partition was just created."""
+    """True if the partition was just created."""
     recovering: bool = False
     """KRaft: the leader comes from an unclean election."""
     unclean: bool = False
@@ -50,11 +50,11 @@ class Controller:
     # -- brokers come and go ------------------------------------------------------------------------------------------
 
     def broker_started(self, broker: int, *, anew: bool = True) -> None:
-        """A broker registered: it is told the present state, and a leaderless partition may get a leader.
+        """A broker registered: it receives the present state, and a leaderless partition may get a leader.
 
         Args:
             broker: its id.
-            anew: it is a new process. With KRaft one that was fenced and lives on needs no other registration
+            anew: it is a new process. With KRaft a process that was fenced and still runs needs no other registration
                 (BrokerHeartbeatManager).
         """
         known = broker in self.live
@@ -102,9 +102,10 @@ class Controller:
             self._without(broker, state.leader)
 
     def _without(self, broker: int, leader: int) -> None:
-        """Takes a replica out of the ISR (``removeReplicaFromIsr``, ``removeReplicasFromIsr``).
+        """Removes a replica from the ISR (``removeReplicaFromIsr``, ``removeReplicasFromIsr``).
 
-        The last member stays; to 1.0 only where unclean elections are off, else nobody is left.
+        The last member stays. Up to 1.0 it stays only if unclean elections are disabled; otherwise the ISR becomes
+        empty.
         """
         state = self.state
         assert state is not None
@@ -182,7 +183,7 @@ class Controller:
         return True
 
     def prefer(self, broker: int) -> bool:
-        """Moves leadership to a live ISR member, as a preferred-replica election does. Nobody dies."""
+        """Moves leadership to a live ISR member, as a preferred-replica election does. No broker dies."""
         state = self.state
         if state is None or state.leader in (NO_LEADER, broker) or broker not in state.isr or broker not in self.live:
             return False

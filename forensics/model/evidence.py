@@ -1,8 +1,9 @@
-"""Writes what the brokers of a run leave behind: logs in their version's words, checkpoints, segments, configuration.
+"""Writes the files that the brokers of a run leave behind: logs as their version prints them, checkpoints, segments,
+configuration.
 
 The layout is the one of collected evidence: ``broker-N/{logs,data}/`` and ``broker-N/server.properties``. Times are
-UTC. What only the model knows lies beside the brokers: the run as a trace (``trace.jsonl``, which a scan reads like any
-other evidence), the model's own events (``events.jsonl``) and the truth (``truth.json``).
+UTC. Files that only the model can write are beside the brokers: the run as a trace (``trace.jsonl``, which a scan reads
+like any other evidence), the model's own events (``events.jsonl``) and the truth (``truth.json``).
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def checkpoint(entries: Iterable[tuple[object, ...]]) -> str:
 def _checkpoint(
     disk: Disk, name: Checkpoint, entries: Sequence[tuple[object, ...]]
 ) -> Iterator[tuple[str, str | bytes]]:
-    """A checkpoint file as it lies on disk: whole, empty, zeros, or not at all."""
+    """Yield a checkpoint file as it is on disk: whole, empty, zeros, or absent."""
     damage = disk.damage.get(name)
     if damage == "garbled":
         yield CHECKPOINTS[name], bytes(GARBLED)

@@ -1,7 +1,6 @@
-"""What goes wrong: crashes, power cuts, pauses, cut links, lost files, elections. Each fault is one function of a
-cluster.
+"""Faults: crashes, power cuts, pauses, broken links, lost files, elections. Each fault is one function of a cluster.
 
-A fault that makes no sense in the present state (a crash of a broker that is down) does nothing and says so by False;
+A fault that makes no sense in the present state (a crash of a broker that is down) does nothing and returns False;
 random schedules rely on that.
 """
 
@@ -79,15 +78,15 @@ def stop(cluster: Cluster, broker: int) -> bool:
 def restart(cluster: Cluster, broker: int) -> bool:
     """The broker starts again.
 
-    Without a ``notice`` before, it is back before its session ended and keeps its place in the ISR, as the usual
-    telling of KIP-101 has it. ZooKeeper and KRaft refuse such a registration until the old session is over; random runs
-    wait for that.
+    Without a ``notice`` before, it starts before its session ended and keeps its place in the ISR, as KIP-101 is
+    usually explained. ZooKeeper and KRaft refuse such a registration until the old session is over; random runs wait
+    for that.
     """
     return cluster.restart(broker)
 
 
 def pause(cluster: Cluster, broker: int) -> bool:
-    """The process stands still (a long garbage collection, SIGSTOP): it neither asks nor answers."""
+    """The process is paused (a long garbage collection, SIGSTOP): it neither sends nor answers requests."""
     node = cluster.brokers[broker]
     if not cluster.runs(broker):
         return False
@@ -98,7 +97,7 @@ def pause(cluster: Cluster, broker: int) -> bool:
 
 
 def resume(cluster: Cluster, broker: int) -> bool:
-    """The process goes on, at first with the beliefs it had; it learns of changes when it ``reconnects``."""
+    """The process continues, at first with its old state; it receives changes when it ``reconnects``."""
     node = cluster.brokers[broker]
     if not (node.up and node.paused):
         return False
@@ -109,7 +108,7 @@ def resume(cluster: Cluster, broker: int) -> bool:
 
 
 def reconnect(cluster: Cluster, broker: int) -> bool:
-    """A broker taken for dead gets a session again and is told the present state."""
+    """A broker that was considered dead gets a session again and receives the present state."""
     node = cluster.brokers[broker]
     if node.known or not cluster.reaches(broker, cluster.CONTROLLER):
         return False
@@ -134,7 +133,7 @@ def cut_link(cluster: Cluster, one: int, other: int) -> bool:
 
 
 def heal_link(cluster: Cluster, one: int, other: int) -> bool:
-    """The link works again. With the controller's link, the broker is told what it missed."""
+    """The link works again. If it is the controller's link, the broker receives the changes that it missed."""
     link = frozenset((one, other))
     if link not in cluster.broken:
         return False
@@ -165,10 +164,10 @@ def wipe(cluster: Cluster, broker: int) -> bool:
 
 
 def lose_checkpoint(cluster: Cluster, broker: int, checkpoint: Checkpoint = "hw") -> bool:
-    """A checkpoint of a broker that is down is deleted. A broker takes a missing file for an empty one.
+    """A checkpoint of a broker that is down is deleted. A broker treats a missing file as an empty one.
 
-    Its HW starts from 0 without ``hw``; it recovers its whole log without ``recovery_point`` if it did not stop
-    cleanly; without ``epochs`` it knows of none but what recovery finds in the log.
+    Its HW starts from 0 without ``hw``. It recovers its whole log without ``recovery_point`` if it did not stop
+    cleanly. Without ``epochs`` it only has the epochs that recovery finds in the log.
     """
     if not _damageable(cluster, broker, checkpoint):
         return False
@@ -181,9 +180,9 @@ def lose_checkpoint(cluster: Cluster, broker: int, checkpoint: Checkpoint = "hw"
 def garble_checkpoint(cluster: Cluster, broker: int, checkpoint: Checkpoint = "hw") -> bool:
     """A checkpoint of a broker that is down becomes unreadable: zeros, as some file systems leave after a power cut.
 
-    ``recovery_point`` and ``log_start`` are then taken for empty (``LogManager.loadLogs``). With ``epochs`` the broker
-    does not start; with ``hw`` it ends as soon as it is told of the partition, or up to 0.11 goes on without it. Both
-    last until somebody deletes the file.
+    ``recovery_point`` and ``log_start`` are then treated as empty (``LogManager.loadLogs``). With ``epochs`` the broker
+    does not start. With ``hw`` it ends as soon as it receives the partition, or up to 0.11 continues without it. Both
+    last until an operator deletes the file.
     """
     if not _damageable(cluster, broker, checkpoint):
         return False
@@ -194,7 +193,7 @@ def garble_checkpoint(cluster: Cluster, broker: int, checkpoint: Checkpoint = "h
 
 
 def restore_checkpoint(cluster: Cluster, broker: int, checkpoint: Checkpoint = "hw") -> bool:
-    """A checkpoint of a broker that is down is replaced by an older copy: what it said before it last changed."""
+    """A checkpoint of a broker that is down is replaced by an older copy: its contents before its last change."""
     if not _damageable(cluster, broker, checkpoint) or not cluster.replica(broker).disk.restore(checkpoint):
         return False
     cluster.now += 1
@@ -203,7 +202,7 @@ def restore_checkpoint(cluster: Cluster, broker: int, checkpoint: Checkpoint = "
 
 
 def _damageable(cluster: Cluster, broker: int, checkpoint: Checkpoint) -> bool:
-    """Whether the broker is down and writes such a file: up to 0.10 there are neither epochs nor log starts."""
+    """Return whether the broker is down and writes such a file: up to 0.10 there are neither epochs nor log starts."""
     if cluster.brokers[broker].up or not cluster.replica(broker).on_disk:
         return False
     return cluster.protocol.epochs or checkpoint in ("hw", "recovery_point")
@@ -227,7 +226,7 @@ def shrink_isr(cluster: Cluster) -> bool:
 
 
 def prefer(cluster: Cluster, broker: int) -> bool:
-    """Leadership moves to an ISR member although nobody died."""
+    """Leadership moves to an ISR member although no broker died."""
     cluster.now += 1
     moved = cluster.controller.prefer(broker)
     if moved:

@@ -1,4 +1,4 @@
-"""The ISR: who enters it, who is dropped from it, and that a change holds only once it is committed elsewhere."""
+"""The ISR: which replicas join and leave it; a change is valid only once it is committed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def expand(cluster: Cluster, leader: Replica, follower: int) -> None:
 
 
 def shrink(cluster: Cluster, leader: Replica) -> bool:
-    """A leader drops the ISR members that have not caught up within the lag limit; says whether there were any."""
+    """A leader drops the ISR members that have not caught up within the lag limit; returns whether there were any."""
     if leader.role != "leader":
         return False
     now, lag, end = cluster.now, cluster.lag_ms, leader.log.end

@@ -1,4 +1,4 @@
-"""What replication does to a replica's log besides appending: an epoch begins, the end is cut, epochs are rebuilt."""
+"""Changes of a replica's log besides appending: an epoch begins, the end is truncated, epochs are rebuilt."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cut(cluster: Cluster, replica: Replica, to: int, why: str) -> None:
     """Truncates a replica's log to ``to``, with its epoch cache and, from 2.4, its HW."""
     log, end, hw = replica.log, replica.log.end, replica.hw
     if to >= end:
-        # from 2.8 the cache is cut even then: a leader's entry without records may contradict the new leader's
+        # from 2.8 the cache is truncated even then: a leader's entry without records may contradict the new leader's
         dropped = replica.epochs.cut(end) if cluster.protocol.kafka >= "2.8" else []
         if dropped:
             replica.disk.write("epochs", list(replica.epochs.entries))
@@ -64,7 +64,9 @@ def cut(cluster: Cluster, replica: Replica, to: int, why: str) -> None:
 
 
 def recover_epochs(replica: Replica, *, epochs: bool) -> EpochCache:
-    """The cache after an unclean load: rebuilt from the batches after the recovery point, cut at the log's end."""
+    """Return the cache after an unclean load: rebuilt from the batches after the recovery point, truncated at the log's
+    end.
+    """
     cache = EpochCache(replica.disk.epochs)
     for batch in replica.log.read(replica.disk.recovery_point or 0) if epochs else ():
         if batch.epoch > cache.latest:

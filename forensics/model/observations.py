@@ -141,7 +141,7 @@ STATED: dict[str, Stated] = {
     "partition_changed": _partition_changed,
     "isr_without": lambda facts: iter([("partition_changed", _state(facts))]),
 }
-"""What each kind of event states. Other kinds state nothing."""
+"""Observations of each kind of event. Other kinds state nothing."""
 
 OF_THE_BROKER = frozenset(
     (
@@ -170,10 +170,10 @@ def head(cluster: Cluster, cluster_id: str) -> dict[str, Any]:
 
 
 def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
-    """Every observation of a run, in the order in which things happened; then what lies on disk at the end.
+    """Yield every observation of a run, in the order in which things happened; then the files at the end.
 
     Args:
-        topic_id: Id of the topic; left out for versions that know none.
+        topic_id: Id of the topic; left out for versions without topic ids.
     """
     named: Facts = {"topic": cluster.topic, "partition": PARTITION}
     if cluster.protocol.kafka >= "2.8":

@@ -1,4 +1,4 @@
-"""What one scenario comes to under each protocol, side by side."""
+"""Outcome of one scenario under each protocol, side by side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from forensics.model.scenarios import scenario
 
 
 class Outcomes(list[dict[str, Any]]):
-    """What one scenario came to under each protocol: a list of rows with the keys of ``COLUMNS``; ``str`` draws the
+    """Outcomes of one scenario under each protocol: a list of rows with the keys of ``COLUMNS``; ``str`` draws the
     table.
     """
 
@@ -18,7 +18,7 @@ class Outcomes(list[dict[str, Any]]):
 
     @property
     def alike(self) -> bool:
-        """Whether it made no difference to committed records which protocol it was."""
+        """Return whether the protocol made no difference to committed records."""
         return len({(row["committed data lost"], row["fork"]) for row in self}) == 1
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ def what_if(name: str, seed: int = 0, steps: int | None = None) -> Outcomes:
 
 
 def telling_seeds(first: int, steps: int | None = None, count: int = 3, among: int = 1_000) -> list[int]:
-    """Seeds of ``random`` under which protocols come to different outcomes, from ``first`` on.
+    """Return seeds of ``random`` under which protocols have different outcomes, from ``first`` on.
 
     Args:
         among: How many seeds are tried; fewer than ``count`` may be found.

@@ -8,12 +8,12 @@
 | ``fetch`` | 2.8 on (KIP-595) | fetches with the epoch of its last record; the answer names the diverging epoch |
 
 Each row is one version of Kafka, whose wording and small rules (ISR, HW) it follows: ``epoch-279`` is 2.8.2 with an
-inter-broker protocol below 2.7, which keeps the old request. Where another version of the same protocol does otherwise,
-that version is a row of its own among the variants: ``epoch-279-2.0`` is 2.0.0, whose leaders and followers are those
-of 1.1 but for the new answer; the rest of what ``epoch-279`` does came with 2.0.1 and 2.1. ``fetch-14704`` is 2.8.2 as
-released, before that issue was fixed.
+inter-broker protocol below 2.7, which keeps the old request. If another version of the same protocol differs, it is a
+row of its own among the variants. ``epoch-279-2.0`` is 2.0.0, whose leaders and followers are those of 1.1 except for
+the new answer; the rest of ``epoch-279`` came with 2.0.1 and 2.1. ``fetch-14704`` is 2.8.2 as released, before that
+issue was fixed.
 
-Replay (``forensics.replay.protocol``) calls the same behaviours by the same names. Words are all that the two share.
+Replay (``forensics.replay.protocol``) uses the same names for the same behaviours. The two share only these names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from forensics.model.state import NO_EPOCH, NO_OFFSET, EpochCache
 
 
 class UnknownName(KeyError):
-    """A name that stands for nothing here. The text says which names there are."""
+    """An unknown name. The text lists the known ones."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -38,7 +38,7 @@ class EpochQuestion(NamedTuple):
     leader_epoch: int
     """Epoch whose end is asked for: the newest in the follower's cache, -1 if there is none."""
     current_leader_epoch: int | None
-    """Epoch the follower takes for the leader's own; from version 2 (2.1, KIP-320) stale ones are refused."""
+    """Epoch that the follower believes to be the leader's; from version 2 (2.1, KIP-320) stale ones are refused."""
     replica: int | None
     """The follower, from version 3 (2.3, KIP-392)."""
 
@@ -52,11 +52,11 @@ class EpochEnd(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What one generation of Kafka does where generations differ."""
+    """Behaviour of one generation of Kafka where generations differ."""
 
     name: str
     kafka: str
-    """The version whose words the evidence uses."""
+    """The version whose wording the evidence has."""
     mode: Literal["zk", "kraft"]
     summary: str
     inter_broker: str
@@ -74,18 +74,20 @@ class Protocol:
     fences_stale_epochs: bool
     """From 2.1 (KIP-320) requests carry the leader epoch the follower knows, and stale ones are refused."""
     skips_same_leader: bool
-    """Up to 2.0.0 a follower told of a new epoch under the same leader neither restarts its fetcher nor reconciles
-    (KAFKA-7164)."""
+    """Up to 2.0.0 a follower that receives a new epoch under the same leader neither restarts its fetcher nor
+    reconciles (KAFKA-7164).
+    """
     joins_below_epoch_start: bool
     """Up to 2.0.0 a follower entered the ISR with LEO >= HW; since 2.0.1 and 2.1 it needs the start of the leader's
     epoch too (KAFKA-7128)."""
     halts_on_short_leader: bool
-    """Up to 2.0.0 a broker that would have to cut below a shorter leader halts itself unless elections may be unclean
-    (KAFKA-7414)."""
+    """Up to 2.0.0 a broker that would have to truncate below a shorter leader halts itself, unless unclean elections
+    are allowed (KAFKA-7414).
+    """
     halts_on_failed_dir: bool
     """From 1.0 (KIP-112) a broker whose last log directory failed, by a checkpoint it cannot read, ends itself."""
     hw_needs_min_isr: bool
-    """From 3.7 (KIP-966) the HW stands still while the ISR is smaller than ``min.insync.replicas``."""
+    """From 3.7 (KIP-966) the HW does not advance while the ISR is smaller than ``min.insync.replicas``."""
     caught_up_by_offset: bool
     """From 2.1 a follower at the leader's end offset is in sync however long ago it last fetched."""
     takes_hw_before_truncation: bool
@@ -98,36 +100,36 @@ class Protocol:
     lag_ms: int
     """``replica.lag.time.max.ms``: 10 s up to 2.4, 30 s since."""
     unclean_default: bool
-    """``unclean.leader.election.enable`` where nobody sets it: true up to 0.10.2."""
+    """Default of ``unclean.leader.election.enable``: true up to 0.10.2."""
 
     @property
     def epochs(self) -> bool:
-        """Whether logs carry leader epochs at all."""
+        """True if logs store leader epochs at all."""
         return self.magic == 2
 
     @property
     def kraft(self) -> bool:
-        """Whether brokers follow the metadata log of a KRaft controller."""
+        """True if brokers follow the metadata log of a KRaft controller."""
         return self.mode == "kraft"
 
     @property
     def truncates_by_epoch(self) -> bool:
-        """Whether a new follower truncates to where its epoch ends on its leader, not to its own HW (KIP-101)."""
+        """True if a new follower truncates to where its epoch ends on its leader, not to its own HW (KIP-101)."""
         return self.truncates_by != "hw"
 
     @property
     def answers_with_epoch(self) -> bool:
-        """Whether a leader's answer names the epoch whose end it gives (KIP-279)."""
+        """True if a leader's answer names the epoch whose end it gives (KIP-279)."""
         return self.truncates_by in ("epoch-279", "fetch")
 
     @property
     def truncates_on_fetch(self) -> bool:
-        """Whether the answer to a fetch tells the follower where its log diverges (KIP-595)."""
+        """True if the answer to a fetch shows the follower where its log diverges (KIP-595)."""
         return self.truncates_by == "fetch"
 
     @property
     def cache_drops_contradicted(self) -> bool:
-        """Whether the epoch cache is that of 2.0.1 on, see ``epoch_entry``."""
+        """True if the epoch cache is that of 2.0.1 on, see ``epoch_entry``."""
         return self.epoch_entry == "becoming-leader"
 
 
@@ -249,11 +251,11 @@ def named(name: str) -> Protocol:
 
 
 def question(protocol: Protocol, cache: EpochCache, current: int, replica: int) -> EpochQuestion | None:
-    """What a follower asks its leader before it fetches, or None if it does not ask.
+    """Return a follower's request to its leader before it fetches, or None without one.
 
-    Up to 2.0 it asks even without an epoch to ask for (``ReplicaFetcherThread.buildLeaderEpochRequest``); from 2.1 it
-    then cuts to its HW at once (``AbstractFetcherThread.maybeTruncate``). With truncation on fetch only a log without
-    epochs would have to ask.
+    Up to 2.0 it sends one even without an epoch (``ReplicaFetcherThread.buildLeaderEpochRequest``). From 2.1 it then
+    truncates to its HW at once (``AbstractFetcherThread.maybeTruncate``). With truncation on fetch only a log without
+    epochs would have to send one.
     """
     version = protocol.asks_by
     if version is None or (not cache.entries and protocol.kafka >= "2.1"):
@@ -262,11 +264,11 @@ def question(protocol: Protocol, cache: EpochCache, current: int, replica: int) 
 
 
 def answer(protocol: Protocol, cache: EpochCache, asked: int, leo: int) -> EpochEnd:
-    """What a log says of the end of epoch ``asked``: a leader's reply, and from 2.0 a follower's look at its own log.
+    """Return the end of epoch ``asked`` in a log: a leader's reply, and from 2.0 a follower's look at its own log.
 
     Up to 1.1 (``LeaderEpochFileCache.endOffsetFor`` of 1.1.1): the LEO for the newest epoch, else the start of the
     first later epoch, undefined for epochs outside the cache. From 2.0.0 the answer names the largest epoch not above
-    the asked one; from 2.0.1 an epoch older than the cache ends where the cache begins.
+    the requested one. From 2.0.1 an epoch older than the cache ends where the cache begins.
     """
     entries = cache.entries
     if asked == NO_EPOCH or not entries:
@@ -284,7 +286,7 @@ def answer(protocol: Protocol, cache: EpochCache, asked: int, leo: int) -> Epoch
 
 
 class Cut(NamedTuple):
-    """What a follower does with an answer."""
+    """A follower's truncation after an answer."""
 
     to: int
     done: bool
@@ -293,7 +295,7 @@ class Cut(NamedTuple):
 
 
 def cut_by_answer(protocol: Protocol, cache: EpochCache, reply: EpochEnd, leo: int, hw: int) -> Cut:
-    """Where a follower with this cache and LEO truncates to, given its leader's reply.
+    """Return where a follower with this cache and LEO truncates to, given its leader's reply.
 
     The rules of ``ReplicaFetcherThread.maybeTruncate`` (0.11–1.1) and
     ``AbstractFetcherThread.getOffsetTruncationState`` (2.0 on, used by truncation on fetch as well).

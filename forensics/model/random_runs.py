@@ -1,6 +1,6 @@
 """Random fault schedules by seed, and the promises of a protocol checked on each.
 
-A schedule is a list of plain operations, so that a failing one can be shrunk and told as a story. An operation that
+A schedule is a list of plain operations, so that a failing one can be shrunk and shown as a story. An operation that
 makes no sense at its moment does nothing.
 """
 
@@ -33,7 +33,7 @@ def back(cluster: Cluster, broker: int) -> bool:
 
 
 def file_of(op: Op) -> Checkpoint:
-    """Which checkpoint an operation is about."""
+    """Return the checkpoint of an operation."""
     return tuple(CHECKPOINTS)[op.number % len(CHECKPOINTS)]
 
 
@@ -74,7 +74,7 @@ OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "garble-file": lambda c, op: faults.garble_checkpoint(c, op.one, file_of(op)),
     "old-file": lambda c, op: faults.restore_checkpoint(c, op.one, file_of(op)),
 }
-"""What a schedule is made of."""
+"""Operations of a schedule."""
 
 GENTLE: dict[str, int] = {
     "produce": 16,
@@ -235,10 +235,10 @@ def tell_schedule(stage: Stage, drawn: Setting, ops: Iterable[Op], *, settled: b
 
 
 def broken_promises(cluster: Cluster) -> list[str]:
-    """Which of a protocol's promises a settled run broke. Empty when replication kept its word.
+    """Return the promises of a protocol that a settled run broke. Empty if replication kept all of them:
 
-    * what a leader had committed is in the log of every later leader that was elected cleanly;
-    * what acks=all acknowledged can be read afterwards;
+    * committed records of a leader are in the log of every later leader that was elected cleanly;
+    * records acknowledged by acks=all can be read afterwards;
     * no two replicas differ below their HWs;
     * no HW is beyond its log's end.
     """

@@ -105,11 +105,11 @@ def _open(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
 
 
 def _hw_unreadable(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
-    """``replication-offset-checkpoint`` cannot be read, which only shows when the first partition is taken up.
+    """``replication-offset-checkpoint`` cannot be read, which only shows when the broker takes up its first partition.
 
-    Up to 0.11 the request fails, again and again, and the broker goes on without the partition (0.10.2.2
-    ``Partition.getOrCreateReplica``). From 1.0 the log directory counts as failed, and a broker without any other
-    halts (``CheckpointFile.read``, ``LogManager.handleLogDirFailure``).
+    Up to 0.11 the request fails, again and again, and the broker continues without the partition (0.10.2.2
+    ``Partition.getOrCreateReplica``). From 1.0 the log directory counts as failed, and a broker without any other halts
+    (``CheckpointFile.read``, ``LogManager.handleLogDirFailure``).
     """
     becomes = "leader" if state.leader == replica.broker else "follower"
     cluster.emit("hw_unreadable", replica.broker, file=CHECKPOINTS["hw"], becomes=becomes)
@@ -229,7 +229,7 @@ def _follow(cluster: Cluster, replica: Replica, state: PartitionState) -> None:
 
 
 def _cut_unasked(cluster: Cluster, replica: Replica, leader: int) -> None:
-    """A log without epochs is cut to its HW."""
+    """Truncate a log without epochs to its HW."""
     cluster.emit("cuts_to_hw", replica.broker, leader=leader, hw=replica.hw)
     logs.cut(cluster, replica, replica.hw, "hw")
     replica.truncating = False
@@ -329,8 +329,8 @@ def fail_pending(cluster: Cluster, replica: Replica, why: str) -> None:
 def serve(cluster: Cluster, leader: Replica, follower: int, offset: int, epoch: int, last_epoch: int) -> Answer:
     """A leader handles a follower's fetch: reads, learns the follower's LEO, may widen the ISR and raise its HW.
 
-    Data at hand goes out at once, with the HW as it was *before* this fetch was counted; that is why a follower's HW is
-    one round behind. A fetch at the log end is parked and answered later, with the HW of that moment.
+    Existing data is sent at once, with the HW from *before* this fetch was counted. That is why a follower's HW is one
+    round behind. A fetch at the log end is parked and answered later, with the HW of that moment.
     """
     protocol = cluster.protocol
 
@@ -539,7 +539,9 @@ def _take_hw(cluster: Cluster, replica: Replica, answer: Answer) -> None:
 
 
 def _out_of_range(cluster: Cluster, replica: Replica) -> None:
-    """The leader's log ends before the follower's: cut to the leader's end, or, up to 1.1, halt rather than do so."""
+    """Handle a leader's log that ends before the follower's: truncate to the leader's end, or, up to 1.1, halt
+    instead.
+    """
     assert replica.leader is not None
     leader = cluster.replica(replica.leader)
     if leader.role != "leader" or not cluster.reaches(replica.broker, replica.leader):

@@ -1,4 +1,4 @@
-"""A run: a cluster that was driven through a story, what was said at each step, and the truth about it."""
+"""A run: a cluster that was driven through a story, a sentence for each step, and the truth about it."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Step(NamedTuple):
 
 
 class StoryEnds(Exception):
-    """Raised by a stage that has told as many steps as it may."""
+    """Raised by a stage that has recorded as many steps as it may."""
 
 
 def view(cluster: Cluster, broker: int) -> ReplicaView:
-    """What a replica looks like now."""
+    """Return the present state of a replica."""
     node = cluster.brokers[broker]
     replica = node.replica
     return ReplicaView(
@@ -71,7 +71,7 @@ def view(cluster: Cluster, broker: int) -> ReplicaView:
 
 
 class Stage:
-    """Where a story is told: it sets up the cluster and says what each step was."""
+    """The stage of a story: it sets up the cluster and records a sentence for each step."""
 
     def __init__(self, protocol: Protocol, seed: int, steps: int | None) -> None:
         self.protocol = protocol
@@ -94,10 +94,10 @@ class Stage:
         return self._cluster
 
     def note(self, text: str) -> None:
-        """Says what the last step was.
+        """Record what the last step was.
 
         Raises:
-            StoryEnds: As many steps were told as were asked for.
+            StoryEnds: As many steps were recorded as requested.
         """
         cluster = self.cluster
         after = len(cluster.trace.events)
@@ -119,7 +119,7 @@ class Run:
     cluster: Cluster = field(repr=False)
 
     def final_log(self) -> Log:
-        """What a reader would get: the leader's log, or with no leader the longest one."""
+        """Return the log that a reader would get: the leader's log, or with no leader the longest one."""
         leader = self.cluster.leader()
         if leader is not None:
             return leader.log
@@ -133,10 +133,11 @@ class Run:
         }
 
     def truth(self) -> dict[str, Any]:
-        """What a correct reader of the evidence must conclude, in the shape of the recorded cases' ``truth.json``.
+        """Return what a correct reader of the evidence must conclude, in the format of the recorded cases'
+        ``truth.json``.
 
         ``expect`` answers the three questions. ``lost_acked*`` and ``diverged_offsets`` are what clients and dumps of
-        the logs see at the end; ``holes`` are offsets a log skips; ``lost_committed_offsets`` and ``truncations`` come
+        the logs see at the end; ``holes`` are offsets a log skips. ``lost_committed_offsets`` and ``truncations`` come
         from the observer who knows what was committed.
         """
         cluster, witness = self.cluster, self.cluster.witness
@@ -232,10 +233,10 @@ class Scenario:
     summary: str
     tell: Callable[[Stage], None] = field(repr=False)
     about: str = ""
-    """What to look at, for the page of the docs."""
+    """Points of interest, for the page of the docs."""
 
     def run(self, protocol: Protocol | str, seed: int = 0, steps: int | None = None) -> Run:
-        """Tells the story under a protocol, at most ``steps`` steps of it.
+        """Runs the story under a protocol, at most ``steps`` steps of it.
 
         Raises:
             UnknownName: No protocol of that name.

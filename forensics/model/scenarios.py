@@ -44,7 +44,7 @@ def three_replicas(stage: Stage) -> None:
 
 
 def loss(stage: Stage) -> None:
-    """A follower cuts to its late HW, then leads: a committed record is gone."""
+    """A follower truncates to its late HW, then leads: a committed record is gone."""
     cluster = stage.cast(2, 1, min_isr=1)
     stage.note("A is broker 1, a follower; B is broker 2, the leader; min.insync.replicas is 1")
     cluster.produce(1)
@@ -102,7 +102,7 @@ def fork(stage: Stage) -> None:
 
 
 def failover_truncation(stage: Stage) -> None:
-    """The leader dies, a follower cuts to its late HW under a new leader, which dies too; the cut follower leads."""
+    """The leader dies. A follower truncates to its late HW under a new leader, which dies too; that follower leads."""
     cluster = stage.cast(1, 2, 3, min_isr=2, unclean=False)
     cluster.produce(50)
     cluster.catch_up()
@@ -136,7 +136,7 @@ def failover_truncation(stage: Stage) -> None:
 
 
 def isr_member_below_hw(stage: Stage) -> None:
-    """An ISR member cuts to its late HW at a change of leader: the leader's HW is above its end until it fetches."""
+    """An ISR member truncates to its late HW at a change of leader. Until it fetches, it ends below the leader's HW."""
     cluster = stage.cast(1, 2, 3, min_isr=1, unclean=False)
     cluster.produce(1)
     cluster.catch_up()
@@ -199,7 +199,7 @@ def unclean_election(stage: Stage) -> None:
 
 
 def acks1_failover(stage: Stage) -> None:
-    """The leader acknowledges records no follower has (acks=1) and dies: the tail is cut. Legal."""
+    """The leader acknowledges records no follower has (acks=1) and dies: the tail is truncated. Legal."""
     cluster = stage.cast(1, 2, 3, min_isr=2, unclean=False)
     cluster.produce(30)
     cluster.catch_up()
@@ -311,7 +311,7 @@ def premature_isr(stage: Stage) -> None:
 
 
 def zombie_leader(stage: Stage) -> None:
-    """A leader cut off from the controller goes on leading for those who still ask it."""
+    """A leader that lost its link to the controller still leads for clients that contact it."""
     cluster = stage.cast(1, 2, 3, min_isr=2, unclean=False)
     cluster.produce(10)
     cluster.catch_up()

@@ -63,7 +63,9 @@ def _batch_v2(batch: Batch, sequence: int) -> bytes:
 
 @lru_cache(maxsize=65536)
 def encode(batch: Batch, magic: Literal[1, 2], sequence: int = 0) -> bytes:
-    """One batch as it lies in a segment. ``sequence`` is a transactional producer's number for its first record."""
+    """Return one batch as it is in a segment. ``sequence`` is a transactional producer's number for its first
+    record.
+    """
     if magic == 2:
         return _batch_v2(batch, -1 if batch.marker else sequence)
     return b"".join(_message_v1(offset, value, batch.at) for offset, value in enumerate(batch.values, batch.base))

@@ -1,7 +1,7 @@
-"""What one replica is made of: batches, a log half on disk and half in the page cache, its epoch cache and its files.
+"""Parts of one replica: batches, a log half on disk and half in the page cache, its epoch cache and its files.
 
 Offsets are Kafka's: the log end offset (LEO) is the next offset to be written, the high watermark (HW) the first offset
-that is not committed. Nothing in here knows of time, other brokers or protocols.
+that is not committed. Nothing in here depends on time, other brokers or protocols.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NEVER = -(10**12)
 
 
 class Batch(NamedTuple):
-    """Records that were appended together. A replica copies a batch as it is, so the same object lies in many logs.
+    """Records that were appended together. A replica copies a batch unchanged, so the same object is in many logs.
 
     Before leader epochs (message format 1) each record is a batch of its own, as uncompressed messages were.
     """
@@ -30,11 +30,11 @@ class Batch(NamedTuple):
     epoch: int
     """Leader epoch of the leader that appended it. Kept even where the format on disk has no place for it."""
     values: tuple[str, ...]
-    """What the records hold; a marker's one value says which."""
+    """Values of the records; a marker's one value names its kind."""
     at: int
     """Logical milliseconds of the append."""
     acks: str
-    """What the producer asked for: ``0``, ``1`` or ``all``."""
+    """Acks of the producer: ``0``, ``1`` or ``all``."""
     producer: int = -1
     """Producer id of a transaction, else -1."""
     marker: str = ""
@@ -52,8 +52,8 @@ class Record(NamedTuple):
 class Log:
     """The log of one replica.
 
-    What was appended lies in the page cache; ``synced`` says how far it would survive a power cut. A crash of the
-    process alone loses nothing, as the operating system still has the pages.
+    Appended records are in the page cache; ``synced`` is the offset up to which the log would survive a power cut. A
+    crash of the process alone loses nothing, as the operating system still has the pages.
     """
 
     __slots__ = ("_bases", "batches", "end", "synced")
@@ -104,7 +104,7 @@ class Log:
                     yield Record(offset, batch.epoch, value)
 
     def has(self, record: Record) -> bool:
-        """Whether this log holds that very record."""
+        """Return whether this log holds that very record."""
         at = bisect_right(self._bases, record.offset) - 1
         if at < 0:
             return False
@@ -181,10 +181,10 @@ CHECKPOINTS: dict[Checkpoint, str] = {
     "log_start": "log-start-offset-checkpoint",
     "epochs": "leader-epoch-checkpoint",
 }
-"""The checkpoints of a replica, and the files they lie in."""
+"""The checkpoints of a replica, and their files."""
 
 NOTHING: dict[Checkpoint, Any] = {"hw": None, "recovery_point": None, "log_start": None, "epochs": []}
-"""What a broker reads from a file that is not there."""
+"""Contents of a missing file, as a broker reads it."""
 
 
 @dataclass(slots=True)
@@ -200,11 +200,11 @@ class Disk:
     epochs: list[tuple[int, int]] = field(default_factory=list)
     """``leader-epoch-checkpoint``."""
     clean: bool = False
-    """Whether ``.kafka_cleanshutdown`` is there."""
+    """True if ``.kafka_cleanshutdown`` exists."""
     former: dict[Checkpoint, Any] = field(default_factory=dict)
-    """What each checkpoint said before it was last changed: an older copy, as a backup has it."""
+    """Contents of each checkpoint before its last change: an older copy, as a backup has it."""
     damage: dict[Checkpoint, Literal["lost", "empty", "garbled"]] = field(default_factory=dict)
-    """Files that are not there, that a starting broker made anew with nothing in them, or that cannot be read."""
+    """Files that are missing, that a starting broker created empty, or that cannot be read."""
 
     def write(self, checkpoint: Checkpoint, value: Any) -> None:
         """The broker writes a checkpoint. Whatever was wrong with the file is over."""
@@ -215,7 +215,7 @@ class Disk:
         self.damage.pop(checkpoint, None)
 
     def lose(self, checkpoint: Checkpoint, damage: Literal["lost", "garbled"]) -> None:
-        """The file is deleted, or made unreadable: what it said is gone."""
+        """The file is deleted, or made unreadable: its contents are lost."""
         before = getattr(self, checkpoint)
         if before != NOTHING[checkpoint]:
             self.former[checkpoint] = before
@@ -223,7 +223,7 @@ class Disk:
         setattr(self, checkpoint, [] if checkpoint == "epochs" else None)
 
     def restore(self, checkpoint: Checkpoint) -> bool:
-        """The file is replaced by an older copy of itself. False if it never said anything else."""
+        """The file is replaced by an older copy of itself. False if it never had other contents."""
         if checkpoint not in self.former:
             return False
         self.write(checkpoint, self.former[checkpoint])
@@ -232,7 +232,7 @@ class Disk:
 
 @dataclass(slots=True)
 class Remote:
-    """What a leader knows of one follower: its LEO, learnt from its fetches. A leader keeps no follower's HW."""
+    """A leader's knowledge of one follower: its LEO, from its fetches. A leader keeps no follower's HW."""
 
     leo: int = NO_OFFSET
     caught_up_at: int = NEVER
@@ -250,7 +250,7 @@ class Pending:
 
 @dataclass(slots=True)
 class Transaction:
-    """A transaction as a log shows it: where it began and, once decided, where its marker lies."""
+    """A transaction in a log: where it began and, once decided, where its marker is."""
 
     producer: int
     first: int
@@ -258,7 +258,7 @@ class Transaction:
     aborted: bool = False
 
     def holds(self, batch: Batch) -> bool:
-        """Whether the batch is part of it. Without a marker there is no telling where it ends."""
+        """Return whether the batch is part of it. Without a marker its end is unknown."""
         return (
             batch.producer == self.producer and self.first <= batch.base and batch.base <= (self.marker or self.first)
         )
@@ -274,12 +274,12 @@ class Replica:
     epochs: EpochCache = field(default_factory=EpochCache)
     hw: int = 0
     role: str = ""
-    """``leader``, ``follower``, or nothing before the controller has said."""
+    """``leader``, ``follower``, or empty before the controller assigned a role."""
     leader: int | None = None
     leader_epoch: int = NO_EPOCH
     partition_epoch: int = NO_EPOCH
     isr: tuple[int, ...] = ()
-    """The ISR as this broker was told, or, for a leader, as it last had committed."""
+    """The ISR as this broker received it, or, for a leader, as last committed."""
     truncating: bool = False
     """Follower: must reconcile with its leader before it may fetch."""
     epoch_start: int = 0
@@ -287,10 +287,10 @@ class Replica:
     remote: dict[int, Remote] = field(default_factory=dict)
     pending: list[Pending] = field(default_factory=list)
     on_disk: bool = False
-    """Whether the partition's directory exists."""
+    """True if the partition's directory exists."""
 
     def forget(self) -> None:
-        """What the end of the process does."""
+        """Forget what the end of the process loses."""
         self.hw = 0
         self.role, self.leader, self.leader_epoch, self.partition_epoch = "", None, NO_EPOCH, NO_EPOCH
         self.isr, self.truncating, self.epoch_start = (), False, 0
@@ -320,7 +320,7 @@ class Replica:
         return min([self.hw, *undecided])
 
     def readable(self, *, committed: bool = False) -> Iterator[Record]:
-        """What a leader with this log would hand to consumers: no markers, nothing from the HW on.
+        """Yield the records that a leader with this log would send to consumers: no markers, nothing from the HW on.
 
         Args:
             committed: Nothing from the LSO on either, and no record of an aborted transaction.

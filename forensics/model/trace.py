@@ -1,4 +1,4 @@
-"""What happened in a run, one event a state change, with the logical time and the state of the replica afterwards."""
+"""Events of a run, one per state change, with the logical time and the state of the replica afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What really happened to the records of a run, kept beside the brokers by an observer who sees everything.
+"""The truth about the records of a run, kept beside the brokers by an observer who sees everything.
 
 A record is *committed* once a leader's high watermark has passed it. The three questions are then plain set questions;
 no log line, checkpoint or epoch is consulted.
@@ -57,13 +57,13 @@ class Witness:
     acked: list[Batch] = field(default_factory=list)
 
     def hw_passed(self, log: Log, low: int, high: int) -> None:
-        """A leader's HW went from ``low`` to ``high``: what lies between is committed."""
+        """A leader's HW went from ``low`` to ``high``: the records between are committed."""
         if high > low:
             for record in log.records(max(low, 0), high):
                 self.committed[record] = None
 
     def truncated(self, at: int, broker: int, to: int, end: int, removed: list[Batch]) -> None:
-        """A replica cut its log."""
+        """A replica truncated its log."""
         gone = tuple(
             record
             for batch in removed
@@ -89,9 +89,10 @@ class Witness:
 
 
 def diverged(replicas: Iterable[tuple[Log, int]], committed: Container[Record] = ()) -> list[int]:
-    """Offsets at which replicas hold different records that both count as committed. Each replica is a log and its HW.
+    """Return offsets at which replicas hold different records that both count as committed. Each replica is a log and
+    its HW.
 
-    A record counts if it lies below its replica's HW or was committed before: a HW may be forgotten in a crash.
+    A record counts if it is below its replica's HW or was committed before: a HW may be forgotten in a crash.
     """
     seen: dict[int, set[tuple[int, str]]] = {}
     for log, hw in replicas:
@@ -102,7 +103,9 @@ def diverged(replicas: Iterable[tuple[Log, int]], committed: Container[Record] =
 
 
 def holes(log: Log) -> list[int]:
-    """Offsets a log skips: a cut inside a batch removes all of it, yet the log goes on at the target."""
+    """Return the offsets a log skips: a truncation inside a batch removes all of it, yet the log continues at the
+    target.
+    """
     found: list[int] = []
     expected = 0
     for batch in log.batches:

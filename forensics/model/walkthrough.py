@@ -56,7 +56,7 @@ def _row(view: ReplicaView, *, epochs: bool, stable: bool) -> tuple[str, ...]:
 
 
 def said(events: Sequence[Event], *, versioned: bool = True) -> Iterator[str]:
-    """The decisions among a step's events, in words: elections, questions about epochs, cuts, ISR changes.
+    """Yield the decisions in a step's events, in words: elections, questions about epochs, truncations, ISR changes.
 
     Args:
         versioned: Whether answers to OffsetsForLeaderEpoch name an epoch (since 2.0).
@@ -143,7 +143,8 @@ def _verdict(run: Run) -> str:
 
 
 def page(story: Scenario) -> str:
-    """The page of one story: what happens under each protocol, then the steps. Variants are told where they matter.
+    """Return the page of one story: what happens under each protocol, then the steps. Variants are shown if they
+    matter.
 
     Protocols whose steps are the same in every state shown share one section.
     """

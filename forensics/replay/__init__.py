@@ -1,3 +1,3 @@
-"""Rows to histories: one timeline a replica, one committed bound a lineage."""
+"""From rows to histories: one timeline for each replica, one committed bound for each lineage."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The committed bound: which records are known to have been committed, and which can be known not to have been.
+"""Proof that records were committed, or that they were not.
 
-A record is (offset, leader epoch). A high watermark ``h`` that came from the leader of epoch ``e`` says that
-the records ``[0, h)`` of that leader's log are committed; it says nothing of other records at the same offsets.
+A record is a pair (offset, leader epoch). A high watermark ``h`` stated by the leader of epoch ``e`` shows that records
+``[0, h)`` of that leader's log are committed. It shows nothing about other records at the same offsets.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CommittedProof:
-    """Committed records and the statement that proves most of them.
+    """Committed records, and the high watermark statements that prove it.
 
     Attributes:
         ranges: offsets whose records are known to have been committed.
-        statements: statements that prove them, the farthest-reaching first.
+        statements: statements that prove them, highest high watermark first.
     """
 
     ranges: tuple[Range, ...]
@@ -51,16 +51,16 @@ def committed(
     before: int | None = None,
     row: int | None = None,
 ) -> CommittedProof:
-    """Which records ``[first, end)`` of a log are known to have been committed.
+    """Return the part of ``[first, end)`` in a log that is known to have been committed.
 
     Args:
         history: the partition.
-        lineage: the log they are in.
+        lineage: the log that holds the records.
         first: first offset.
         end: end offset, not included.
-        replica: whose log it is; its own statements hold for it even where its epochs are not known.
-        before: count only high watermarks reached in an epoch below this one.
-        row: of the replica's own words on its own log, count only those up to this row.
+        replica: owner of the log; its own statements count even if their leader epochs are unknown.
+        before: count only high watermarks reached in a leader epoch below this one.
+        row: of the replica's statements about its own log, count only those up to this row.
     """
     ranges: list[Range] = []
     used: list[HwStatement] = []
@@ -89,12 +89,12 @@ def committed(
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Committed records that are not in the log of the partition's current leader.
+    """Committed records that are missing from the log of the partition's current leader.
 
     Attributes:
         ranges: their offsets.
-        epoch: first epoch whose leader lacked them.
-        statements: high watermarks that prove they were committed, the farthest-reaching first.
+        epoch: first leader epoch whose leader lacked them.
+        statements: high watermarks that prove they were committed, highest first.
         holders: replicas that still hold all or some of them, with the offsets.
         lineage: the log they were in.
     """
@@ -107,7 +107,7 @@ class Loss:
 
 
 def _once(question: Callable[[History], T]) -> Callable[[History], T]:
-    """Several rules ask the same of one history: answer it once."""
+    """Decorator: compute the answer once for each history, because several rules ask for it."""
 
     @functools.wraps(question)
     def asked(history: History) -> T:
@@ -120,7 +120,7 @@ def _once(question: Callable[[History], T]) -> Callable[[History], T]:
 
 @_once
 def losses(history: History) -> tuple[list[Loss], list[Range]]:
-    """Committed records that are gone from the partition, and offsets where the evidence cannot tell."""
+    """Return committed records that are gone from the partition, and offsets for which the evidence does not decide."""
     served = served_log(history)
     if served is None:
         return [], []
@@ -131,7 +131,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
         gone, unknown = differences(statement.lineage, served, 0, statement.high_watermark)
         unclear.extend(subtract(unknown, _checkpointed_as_served(history, statement)))
         if history.epoch_rollbacks:
-            unclear.extend(gone)  # which of the two logs the partition went on with is not told by epochs
+            unclear.extend(gone)  # leader epochs do not show which of the two logs the partition kept
             continue
         there = _served_all_the_same(history, statement.lineage, gone)
         unclear.extend(there)
@@ -144,7 +144,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
             if epoch is None and intersect([piece], otherwise):
                 epoch = _written_again(history, statement, piece[0]) or history.current
             if epoch is not None and epoch.epoch in contested:
-                unclear.append(piece)  # which of its two leaders the partition went on with is not told by epochs
+                unclear.append(piece)  # two leaders in this epoch: unknown which log the partition kept
             elif epoch is not None:
                 ranges, statements = _group_of_one_log(by_epoch.setdefault(epoch.epoch, []), statement)
                 ranges.append(piece)
@@ -153,7 +153,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     for number, (ranges, statements) in ((n, one) for n, logs in sorted(by_epoch.items()) for one in logs):
         lineage = statements[0].lineage
         whole = kept(history, lineage, ranges, number)
-        for other in found:  # what both logs had is told once
+        for other in found:  # report records that both logs had only once
             whole = subtract(whole, same(other.lineage, lineage, intersect(whole, other.ranges)))
         if not whole:
             continue
@@ -171,7 +171,10 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
 def _group_of_one_log(
     logs: list[tuple[list[Range], list[HwStatement]]], statement: HwStatement
 ) -> tuple[list[Range], list[HwStatement]]:
-    """What is gone of the log that a statement is about: a leader may lack records of two, of which neither went on."""
+    """Return the entry of ``logs`` for the log that a statement is about; add one if there is none.
+
+    A leader may lack records of two different logs, neither of which the partition kept.
+    """
     for ranges, statements in logs:
         first = statements[0]  # the strongest
         end = min(first.high_watermark, statement.high_watermark)
@@ -182,13 +185,15 @@ def _group_of_one_log(
 
 
 def _strength(statement: HwStatement) -> tuple[int, bool, int, int]:
-    """Which of several statements is told first: the highest, one that a line states before one that is implied."""
+    """Sort key of statements: the highest comes first, and one that a line states before one that is implied."""
     return -statement.high_watermark, statement.implied, statement.replica, statement.epoch
 
 
 def unserved(history: History) -> Loss | None:
-    """Committed records that the current leader has no segment for, between others, as its broker itself saw it; or
-    that a segment of it skips where nothing was compacted.
+    """Return committed records inside a hole of the current leader's log.
+
+    A hole is a gap between segments that already existed on the broker, or offsets that a segment skips although
+    nothing was compacted.
     """
     current = history.current
     if current is None or current.leader is None or history.epoch_rollbacks:
@@ -211,11 +216,14 @@ def unserved(history: History) -> Loss | None:
 
 
 def served_log(history: History) -> Lineage | None:
-    """The log that the partition serves at the end of the evidence: its current leader's, or a later one's files."""
+    """Return the log that the partition serves at the end of the evidence.
+
+    That is the current leader's log, or the log read from the files of a later leader.
+    """
     current = history.current
     logs = {b: replica.lineage for b, replica in history.replicas.items() if replica.on_disk}
     for broker, log in logs.items():
-        # A leader writes down where its epoch begins before it has any record of it (Partition.makeLeader).
+        # A leader writes the start of its epoch to the epoch file before it appends any record (Partition.makeLeader).
         noted = Lineage(tuple((number, start) for number, start, _ in history.disks[broker].entries))
         if noted.entries and log.entries and noted.entries[-1][0] > log.entries[-1][0]:
             logs[broker] = log.splice(noted, noted.entries[-1][1])
@@ -226,8 +234,10 @@ def served_log(history: History) -> Lineage | None:
 
 
 def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) -> list[Range]:
-    """What of some offsets a leader's log should not have, and its segments hold as a copy does that should: lines are
-    missing. Before message format v2 lines alone tell of which epoch a record is.
+    """Return offsets that the leader's log seems to lack, but whose records its segments hold.
+
+    The leader's segments are identical there to those of a replica that has the records, so log lines are missing.
+    Before message format v2, only log lines show the leader epoch of a record.
     """
     leader = history.current.leader if history.current is not None else None
     if not gone or leader is None:
@@ -237,7 +247,7 @@ def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) 
 
 
 def _checkpointed_as_served(history: History, statement: HwStatement) -> list[Range]:
-    """What of the log that a checkpoint speaks of, whoever wrote it, the current leader serves by the files of both."""
+    """Return the range below a checkpointed high watermark where the current leader's segments equal the replica's."""
     leader = history.current.leader if history.current is not None else None
     disk = history.disks.get(statement.replica)
     if statement.how is not HwSource.CHECKPOINT or leader is None or disk is None or disk.end is None:
@@ -247,8 +257,10 @@ def _checkpointed_as_served(history: History, statement: HwStatement) -> list[Ra
 
 
 def _served_otherwise(history: History, statement: HwStatement, served: Lineage, unknown: list[Range]) -> list[Range]:
-    """Of offsets at which a log's records are not dated, or those that a leader serves, where its segments hold other
-    records than a copy of that log: of the same epoch, or of one later than that in which they were committed.
+    """Return offsets where the leader's segments hold other records than the log of a statement.
+
+    Only the offsets in ``unknown`` are considered: the leader epochs alone do not decide there. The other records are
+    of the same epoch, or of a later one than the epoch in which the statement's records were committed.
     """
     leader = history.current.leader if history.current is not None else None
     if not unknown or leader is None:
@@ -265,7 +277,7 @@ def _served_otherwise(history: History, statement: HwStatement, served: Lineage,
 
 
 def _written_again(history: History, statement: HwStatement, offset: int) -> Epoch | None:
-    """The first epoch later than that of a statement in whose leader's log an offset was written later too."""
+    """Return the first later leader epoch in whose log a leader wrote ``offset`` again, or None."""
     for number, epoch in sorted(history.epochs.items()):
         led = epoch.leader_took_up and epoch.leader is not None and epoch.leader >= 0
         if number > statement.epoch >= 0 and led and epoch.lineage.epoch_at(offset) > statement.epoch:
@@ -274,7 +286,7 @@ def _written_again(history: History, statement: HwStatement, offset: int) -> Epo
 
 
 def _first_without(history: History, statement: HwStatement, offset: int) -> Epoch | None:
-    """The first later epoch whose leader did not have the record."""
+    """Return the first later leader epoch whose leader did not have the record, or None."""
     for number in sorted(history.epochs):
         epoch = history.epochs[number]
         mine = statement.lineage.epoch_at(offset)
@@ -288,20 +300,20 @@ def _first_without(history: History, statement: HwStatement, offset: int) -> Epo
 
 
 def has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | None:
-    """Whether the leader of a later epoch had every record committed in an earlier one.
+    """Return whether the leader of a later epoch had every record committed in an earlier one.
 
-    True where the protocol says so: it led or was in the ISR, and nothing can have shortened its log since. None
-    where the evidence does not tell.
+    True if the protocol guarantees it: the broker led or was in the ISR, and nothing can have shortened its log since.
+    None if the evidence does not decide.
     """
     leader = after.leader
     if leader is None or _shortened(history, leader, before.epoch, after.epoch):
         return None
     own = history.replicas.get(leader)
     if own is None or not history.coverage.whole(leader):
-        return None  # what happened to its log in between is not in the evidence
+        return None  # the evidence does not show what happened to its log in between
     roles = [role_span.epoch for role_span in history.role_spans.get(leader, ()) if role_span.epoch >= 0]
     if not own.starts_empty and min(roles, default=UNKNOWN) > before.epoch:
-        return None  # its lines begin later
+        return None  # its log lines begin later
     if may_have_lost_tail(history, leader, before, after):
         return None
     if leader == before.leader:
@@ -317,11 +329,12 @@ def has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | N
 
 
 def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
-    """Whether a replica may have entered the ISR, and been elected from it, without what was committed before.
+    """Return whether a replica may have joined the ISR, and been elected, without records committed before.
 
-    Up to 2.0.0 a leader lets a follower into the ISR that has reached its high watermark, which trails after an
-    election. Later it requires the start of its leader epoch too (KAFKA-7128). A replica that was in the ISR at the
-    election has what was committed before. So has one that joined a leader which was elected alone.
+    Up to 2.0.0 a leader adds a follower to the ISR once the follower reaches the leader's high watermark, which lags
+    after an election. Later releases also require the start offset of the leader's epoch (KAFKA-7128). A replica that
+    was in the ISR at the election has all records committed before. So has a replica that joined a leader elected with
+    an ISR of itself alone.
     """
     if history.joins_below_epoch_start is Answer.NO:
         return False
@@ -342,8 +355,10 @@ def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) ->
 
 
 def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
-    """Whether the end of the leader's log may be gone without a trace: it came back from an unclean stop, or empty, and
-    nothing tells how long its log had been, nor that no more was committed than it came back with.
+    """Return whether the end of the leader's log may be gone without a trace.
+
+    This is possible if the leader restarted after an unclean stop, or with an empty log. It is excluded if a log line
+    shows the log end offset before, or if no more can have been committed than the log it found.
     """
     spans = history.role_spans.get(leader, [])
     within = {at for at, one in enumerate(spans) if one.epoch < after.epoch and not _over(spans, at, before)}
@@ -357,7 +372,7 @@ def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoc
                 return True
     for at, (one, two) in enumerate(itertools.pairwise(spans)):
         new = one.run != two.run and one.epoch >= 0 and at in within
-        # A process that goes on with a log has loaded it: without a load it began with another, empty one.
+        # A process that continues with an existing log loads it. Without a load line it began with another, empty log.
         known = any(
             step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.DELETED)
             or (step.kind is StepKind.CREATED and step.end is not None)
@@ -370,10 +385,10 @@ def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoc
 
 
 def rejoined_isr(history: History, spans: Sequence[RoleSpan], at: int, before: Epoch) -> bool:
-    """Whether a replica that came back to a leader entered the ISR after that, and so has all that is committed since.
+    """Return whether a restarted replica joined the leader's ISR again, so that it has all records committed since.
 
-    A KRaft controller registers no new process of a broker before it has fenced the old one
-    (ClusterControlManager.registerBroker), and who is fenced leaves every ISR that has another member.
+    A KRaft controller fences the old process of a broker before it registers a new one
+    (ClusterControlManager.registerBroker). A fenced broker leaves every ISR that has another member.
     """
     one, two = spans[at], spans[at + 1] if at + 1 < len(spans) else None
     if not history.kraft or two is None or two.run == one.run or two.role is not Role.FOLLOWER:
@@ -386,10 +401,10 @@ def rejoined_isr(history: History, spans: Sequence[RoleSpan], at: int, before: E
 
 
 def _over(spans: Sequence[RoleSpan], at: int, epoch: Epoch) -> bool:
-    """Whether a replica's role spans up to an epoch were over before anything was committed in it.
+    """Return whether a role span, with the load that follows it, ended before anything was committed in ``epoch``.
 
-    The last load is part of them, and the replica has no part in the epoch. A replica that learns of the epoch late may
-    have lost the end of its log meanwhile; one in the epoch's first ISR stays there while it lacks what it lost.
+    If the replica received the epoch late, it may have lost the end of its log after records were committed. This
+    matters only for members of the epoch's first ISR, because they stay in the ISR while they lack those records.
     """
     one, two = spans[at], spans[at + 1] if at + 1 < len(spans) else None
     if one.epoch >= epoch.epoch or two is None or two.epoch < epoch.epoch:
@@ -398,8 +413,9 @@ def _over(spans: Sequence[RoleSpan], at: int, epoch: Epoch) -> bool:
 
 
 def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int) -> bool:
-    """Whether another ISR member held no more than ``end`` when the epoch was over, so that no more was committed; and
-    stayed in the ISR as long as the leader may have led.
+    """Return whether another ISR member held at most ``end`` when the epoch ended, so that no more was committed.
+
+    The member must have stayed in the ISR as long as the leader may have led.
     """
     last = epoch.last_isr
     if last is None or not (epoch.isr_from_leader or epoch.isr_from_others):
@@ -413,10 +429,11 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
 
 
 def _shortened(history: History, broker: int | None, after: int, until: int) -> bool:
-    """Whether a replica's log lost records at its end between two epochs, or may have.
+    """Return whether a replica's log lost records at its end between two leader epochs, or may have.
 
-    What a follower cut when it began to follow the earlier epoch it fetched again before it came back into the ISR;
-    but a member of that epoch's first ISR stays in it while it lacks what it cut (KIP-101).
+    A follower that truncated when it began to follow the earlier epoch fetched those records again before it rejoined
+    the ISR. A member of that epoch's first ISR is an exception: it stays in the ISR while it lacks what it truncated
+    (KIP-101).
     """
     truncations = (*history.truncations, *history.truncations_of_unknown_extent)
     epoch = history.epochs.get(after)
@@ -424,7 +441,7 @@ def _shortened(history: History, broker: int | None, after: int, until: int) -> 
     first = after if stayed else after + 1
     spans = history.role_spans.get(broker, []) if broker is not None else []
     late = {t.epoch for at, t in enumerate(spans) if epoch is not None and not _over(spans, at, epoch)}
-    # A log that came back shorter once its leader's last role in an epoch was over had been whole when that began.
+    # If the log was found shorter after the leader's last role span in an epoch, it was complete when that span began.
     here = [t for t in spans if t.epoch == until]
     whole = [t for t in here if t.role is Role.LEADER and all(step.kind is StepKind.LOADED for step in t.steps)]
     last = until - 1 if len(here) == len(whole) == 1 else until
@@ -436,7 +453,7 @@ def _shortened(history: History, broker: int | None, after: int, until: int) -> 
 
 
 def _always_let_in_again(history: History, spans: Sequence[RoleSpan], number: int, before: Epoch) -> bool:
-    """Whether a replica entered the ISR of an epoch again after each of its processes that ended in it."""
+    """Return whether a replica rejoined the ISR of an epoch after every restart in that epoch."""
     ended = [at for at, one in enumerate(spans[:-1]) if one.epoch == number and spans[at + 1].run != one.run]
     if not ended or not all(rejoined_isr(history, spans, at, before) for at in ended):
         return False
@@ -448,12 +465,13 @@ def _always_let_in_again(history: History, spans: Sequence[RoleSpan], number: in
 
 @dataclass(frozen=True, slots=True)
 class PossibleLoss:
-    """Records that are gone and of which it cannot be said whether they were committed.
+    """Records that are gone and that may have been committed.
 
     Attributes:
-        ranges: their offsets; an end of None where it is not known how far the log reached.
-        before: epoch they were written in or before.
-        after: epoch whose leader lacked them.
+        first: first offset.
+        end: end offset, not included; None if the log end offset is unknown.
+        before: they were written in this leader epoch or an earlier one.
+        after: leader epoch whose leader lacked them.
     """
 
     first: int
@@ -464,9 +482,9 @@ class PossibleLoss:
 
 @_once
 def possible_losses(history: History) -> list[PossibleLoss]:
-    """Changes of leader at which committed records may have gone though no high watermark proves it."""
+    """Return leader changes at which committed records may have been lost, without a high watermark to prove it."""
     if history.epoch_rollbacks:
-        return []  # which leader came before which is not told by their epochs
+        return []  # leader epochs do not show the order of the leaders
     led = [
         e
         for _, e in sorted(history.epochs.items())
@@ -490,15 +508,15 @@ def possible_losses(history: History) -> list[PossibleLoss]:
             continue
         known = committed(history, before.lineage, after.start, end if end is not None else after.start)
         if end is not None and known.ranges == ((after.start, end),) and not subtract(known.ranges, lost):
-            continue  # all of it proven: the rule on loss has it
+            continue  # all proven: the committed-data-lost rule reports it
         found.append(PossibleLoss(after.start, end, before, after))
     return found
 
 
 def reached(history: History, epoch: Epoch) -> int | None:
-    """Log end offset the leader of an epoch reached in it, where something gives it exactly; None otherwise.
+    """Return the exact log end offset that an epoch's leader reached in it; None if unknown.
 
-    What it came back with after an unclean stop does not: the end of its log may be gone.
+    The log end offset found after an unclean stop is not exact: the end of the log may be gone.
     """
     if epoch.leader is None:
         return None
@@ -508,22 +526,22 @@ def reached(history: History, epoch: Epoch) -> int | None:
         return None
     replica = history.replicas.get(epoch.leader)
     if replica is None or not history.coverage.whole(epoch.leader):
-        return None  # it may have been loaded or cut, or have followed, unseen
+        return None  # missing lines may hide a load, a truncation or a follower role
     if not _ended_whole(spans, here):
         return None
     for step in spans[here[-1]].steps:
         return step.target if step.found_all else step.end
     if here[-1] + 1 < len(spans):
         after = spans[here[-1] + 1]
-        # A process that goes on with a log has loaded it: without a load it began with another, empty one.
+        # A process that continues with an existing log loads it. Without a load line it began with another, empty log.
         return after.start_end if after.run == spans[here[-1]].run else None
     return _copied_end(history, replica)
 
 
 def at_most(history: History, broker: int | None, epoch: int) -> int | None:
-    """The most a replica's log can have held when an epoch was over; None where nothing gives it.
+    """Return an upper bound of a replica's log end offset at the end of a leader epoch; None if unknown.
 
-    A log only grows until a line tells of a removal, so the next exact end bounds it.
+    A log only grows until a line reports a removal, so the next exact log end offset is a bound.
     """
     replica = history.replicas.get(broker) if broker is not None else None
     if broker is None or replica is None or not history.coverage.whole(broker):
@@ -539,44 +557,45 @@ def at_most(history: History, broker: int | None, epoch: int) -> int | None:
         for step in one.steps[:1]:
             return step.target if step.found_all else step.end
         if position + 1 < len(spans) and spans[position + 1].run != one.run:
-            return None  # without a load the next process began with another, empty log
+            return None  # no load line: the next process began with another, empty log
     return _copied_end(history, replica)
 
 
 def _after_crash(step: Step) -> bool:
-    """Whether a process found its log as a crash had left it. What recovery finds corrupt it truncates, with all that
-    follows (LogLoader.recoverSegment).
+    """Return whether a process loaded its log after a crash.
+
+    Log recovery truncates at the first corrupt batch and deletes all segments behind it (LogLoader.recoverSegment).
     """
     unclean = step.kind is StepKind.LOADED and step.before is LogBefore.UNCLEAN_STOP
     return unclean or step.kind is StepKind.RECOVERY_TRUNCATED
 
 
 def _ended_whole(spans: Sequence[RoleSpan], here: Sequence[int]) -> bool:
-    """Whether each process but the last that served an epoch left its whole log to the next one.
+    """Return whether every process in an epoch, except the last, passed its whole log on to the next process.
 
-    A leader may crash and come back within its epoch, before its ZooKeeper session ends. What its next process finds
-    says nothing of what the one before had.
+    A leader may crash and restart within its epoch, before its ZooKeeper session expires. The log that the next process
+    finds does not show how long the log was before the crash.
 
     Args:
-        spans: of one replica.
-        here: positions of those in the epoch.
+        spans: role spans of one replica.
+        here: positions of the spans that are in the epoch.
     """
     ended = [one for one, two in itertools.pairwise(here) if spans[one].run != spans[two].run]
     return all(bool(spans[one].steps) and spans[one].steps[0].found_all for one in ended)
 
 
 def _copied_end(history: History, replica: Replica) -> int | None:
-    """Log end offset of a replica by its files; None where its last segment is known to be missing among them."""
+    """Return a replica's log end offset by its files; None if the last segment is known to be missing from the copy."""
     copy = history.copies.get(replica.broker)
     return replica.end if copy is None or copy.end is not False else None
 
 
 def committed_at_most(history: History, epoch: Epoch) -> int | None:
-    """The most that can have been committed when an epoch was over, as its leader knew it; None where it does not say.
+    """Return an upper bound of what was committed when an epoch ended, by its leader's lines; None if unknown.
 
-    The high watermark with which a leader goes on in its next role is the one it led with to the last. What was
-    committed before its epoch lies below the offset at which that began; where that is not known, the leader before
-    may tell.
+    The high watermark at the start of the leader's next role is the last one of this epoch. Records committed in
+    earlier epochs are below the start offset of this epoch. If that offset is unknown, the bound of the epoch before is
+    used.
     """
     leader = epoch.leader
     if leader is None or not history.coverage.whole(leader):
@@ -597,13 +616,15 @@ def committed_at_most(history: History, epoch: Epoch) -> int | None:
 
 
 def refetched(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
-    """Which of a cut's records the leader it followed still had, so that they were fetched again; and those unknown."""
+    """Return the truncated records that the replica fetched again from its leader, and those that it may have
+    fetched.
+    """
     epoch = history.epochs.get(truncation.epoch)
     if epoch is None or not epoch.lineage.entries or epoch.leader == truncation.replica:
         return [], list(ranges)
     have: list[Range] = []
     unknown: list[Range] = []
-    # Older records are in the leader's log only below the offset at which it began its own epoch.
+    # The leader has records of older epochs only below the start offset of its own epoch.
     held = epoch.start if epoch.start is not None else epoch.start_low
     for first, stop in ranges:
         differ, unsure = differences(truncation.lineage, epoch.lineage, first, stop)

@@ -1,8 +1,8 @@
-"""Whether the cleaner may have taken records out of a log (cleanup.policy=compact), or cannot have.
+"""The log cleaner (cleanup.policy=compact): may it have removed records from a log?
 
-Offsets that a log skips are legal where the cleaner was at work, on this broker or on the leader that it fetched from.
-Else a leader gives the records that it appends one offset after the other (LogValidator), and nothing that Kafka does
-takes a batch out of the middle of a log.
+A log may skip offsets where the cleaner worked, on this broker or on the leader that it fetched from. Without a
+cleaner, a leader assigns consecutive offsets to the records that it appends (LogValidator). Kafka never removes a
+single batch from the middle of a log for any other reason.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from parsers.details import COMPACT_POLICY
 from parsers.schema import DamageKind, Kind
 
 NOT_CLEANED = "no cleaner took them: the log was made without compaction, and no cleaner-offset-checkpoint names it"
-"""Why offsets that a segment skips are damage."""
+"""Reason why skipped offsets are damage."""
 
 CLEANER_FILE = "cleaner-offset-checkpoint"
-"""In which the cleaner of a broker notes the logs that it has worked on (LogCleanerManager)."""
+"""Checkpoint file in which a broker's cleaner records the logs that it cleaned (LogCleanerManager)."""
 
 _INTERNAL = ("__consumer_offsets", "__transaction_state")
 _POLICY = "cleanup.policy"
@@ -31,7 +31,7 @@ _COMPACT = "compact"
 
 
 def compacted(observations: pl.DataFrame) -> pl.DataFrame:
-    """Partitions (``topic``, ``partition``) that a cleaner has worked on, or whose logs were made for one."""
+    """Return partitions (``topic``, ``partition``) that a cleaner worked on, or whose log has a compact policy."""
     kind, made = pl.col("kind"), pl.col("detail").str.contains(COMPACT_POLICY)
     cleaned = kind == Kind.CLEANER_CHECKPOINT.value
     made_for_it = (kind == Kind.LOG_CREATED.value) & made.fill_null(False)
@@ -40,7 +40,7 @@ def compacted(observations: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_compacted(history: History) -> bool:
-    """The same of a partition that has been replayed, in its present life."""
+    """Return whether a replayed partition, in its present incarnation, is compacted."""
     return (
         history.topic in _INTERNAL
         or _COMPACT in history.properties.get(_POLICY, "")
@@ -49,15 +49,17 @@ def is_compacted(history: History) -> bool:
 
 
 def with_skipped(history: History, disks: Mapping[int, Disk], case: Case) -> dict[int, Disk]:
-    """What the files of replicas say, where offsets that a segment skips are damage: nothing can have been cleaned."""
+    """Report skipped offsets as damage if no cleaner can have worked on the partition."""
     if not any(disk.skipped for disk in disks.values()) or not _never_compacted(history, disks, case):
         return dict(disks)
     return {broker: _damaged(disk) for broker, disk in disks.items()}
 
 
 def _never_compacted(history: History, disks: Mapping[int, Disk], case: Case) -> bool:
-    """Whether it is known that no cleaner worked on a partition: its log was made without, no broker does it unless it
-    is asked to, and the files in which cleaners note what they did are at hand and do not name it.
+    """Return whether it is known that no cleaner worked on a partition.
+
+    Three things must hold. The log was created without a compact policy, and no broker has one by default. The
+    ``cleaner-offset-checkpoint`` of every log directory is in the evidence and does not name the partition.
     """
     if history.properties_ref is None or _COMPACT in history.properties.get(_POLICY, ""):
         return False

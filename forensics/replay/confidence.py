@@ -1,9 +1,9 @@
-"""How sure a conclusion is, decided in one place: from what is weak about it, and what bears it.
+"""How sure a conclusion is. This module alone decides between proven and inferred.
 
-A conclusion is *proven* where nothing about it is weak; each weakness makes it *inferred*. Whoever concludes something
-only names what is weak. One weakness is found here and nowhere else: too few independent bearers. One file can be
-damaged, cut, or hold a block of lines twice, so one file alone does not prove what happened in a cluster. Two files
-that were written apart do: of two brokers, or two logs of one broker (``server.log`` and ``state-change.log``).
+A conclusion is *proven* where nothing about it is weak; each weakness makes it *inferred*. Code that concludes
+something only names what is weak. One weakness is found here and nowhere else: too few independent bearers. One file
+can be damaged, cut off, or hold a block of lines twice, so it does not prove alone what happened in a cluster. Two
+files that were written apart do: of two brokers, or two logs of one broker (``server.log`` and ``state-change.log``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Confidence(StrEnum):
 
     PROVEN = "proven"  # lines or bytes state it
     INFERRED = "inferred"  # something about it is weak, and named
-    SUSPECTED = "suspected"  # a line or file speaks of it, and something else could explain that
+    SUSPECTED = "suspected"  # a line or file is about it, and something else could explain that
 
 
 class Weakness(StrEnum):
@@ -42,21 +42,21 @@ class Weakness(StrEnum):
 
 
 class Bearers(StrEnum):
-    """What a proof of a rule's findings takes."""
+    """The bearers that a proof of a rule's findings needs."""
 
     ONE = "one file"  # the finding is about that file
     TWO = "two files that were written apart"  # the finding is about what happened in the cluster
 
 
 TESTIMONY = frozenset({"trace"})
-"""Formats whose values count as stated: whoever writes a trace of replication vouches for it."""
+"""Formats whose values count as stated: the writer of a replication trace vouches for it."""
 
 _LOG_NAME = re.compile(r"[^/]*?\.(?:log|out|txt|json)(?=[.-]|$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """What bears a value.
+    """The source of a value.
 
     Attributes:
         broker: the broker whose line or file it is, or None.
@@ -73,7 +73,7 @@ class Bearer:
 
     @property
     def written_as(self) -> tuple[object, ...]:
-        """What is equal for bearers that are not independent: one excerpt, or one log of one broker, rotated or not.
+        """A key, equal for bearers that are not independent: one excerpt, or one log of one broker, rotated or not.
 
         >>> Bearer(1, "broker-log", "b1/server.log.2024-05-01-10").written_as
         (1, 'broker-log', 'server.log')
@@ -103,7 +103,7 @@ def weighed(weak: Iterable[Weakness]) -> Confidence:
 
 
 def weak_points(weak: Mapping[Weakness, bool]) -> tuple[Weakness, ...]:
-    """What is weak about a conclusion, of all that may be.
+    """The weaknesses that a conclusion has, of all that it may have.
 
     >>> weak_points({Weakness.END_BOUNDED: True, Weakness.DAMAGED: False})
     (<Weakness.END_BOUNDED: 'no line states how long the log was before'>,)
@@ -112,11 +112,11 @@ def weak_points(weak: Mapping[Weakness, bool]) -> tuple[Weakness, ...]:
 
 
 def borne(bearers: Iterable[Bearer], needed: Bearers) -> tuple[Weakness, ...]:
-    """What is weak about a conclusion because of what bears it.
+    """The weaknesses that a conclusion has because of the files that show it.
 
     Args:
         bearers: the files that show it.
-        needed: what its proof takes.
+        needed: what its proof needs.
 
     >>> lines = Bearer(1, "broker-log", "b1/server.log")
     >>> borne([lines, lines], Bearers.TWO) == (Weakness.ONE_BEARER,)

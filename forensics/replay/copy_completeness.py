@@ -1,7 +1,7 @@
-"""Whether the copy of a replica's directory holds all its segment files, as far as its broker's lines tell.
+"""Completeness of a copied replica directory: does it hold all segment files, by the broker's log lines?
 
-A file that was left out of a copy looks like one that a disk lost. What decides is what the broker itself last saw of
-its directory: the files that it loaded its log from, counted in the line that says so, and those that it rolled since.
+A segment file that was left out of a copy looks like one that a disk lost. The broker's own log lines decide: the line
+that reports how many segment files it loaded, and the lines about segments that it rolled since.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from parsers.schema import DamageKind, Kind
 
 @dataclass(slots=True)
 class _Told:
-    """The segment files that a broker has by its own lines.
+    """The segment files that a broker has, by its own log lines.
 
     Attributes:
-        known: it made its log, or loaded it and counted the files.
-        loaded: log start, log end offset and number of files when it was loaded; None where they were not counted.
-        rolled: base offsets of the files it began since, in order.
-        blind: it began others and did not say where (to 0.11).
-        thinned: files went since: by retention, or by compaction.
+        known: it created its log, or loaded it and counted the segment files.
+        loaded: log start offset, log end offset and number of files when it loaded the log; None if not counted.
+        rolled: base offsets of the segments that it rolled since, in order.
+        blind: it rolled segments without logging their base offset (up to 0.11).
+        thinned: files were removed since, by retention or compaction.
     """
 
     known: bool = False
@@ -36,7 +36,7 @@ class _Told:
     thinned: bool = False
 
     def hear(self, event: Event) -> None:
-        """One more line of the broker."""
+        """Add one more line of the broker."""
         kind, offset = event.kind, event.offset
         if kind == Kind.LOG_CREATED or (kind == Kind.LOG_LOADED and event.leo == 0 and event.detail != MOVED):
             self._anew(0)
@@ -54,7 +54,7 @@ class _Told:
             self._anew(event.log_start)
         elif kind in (Kind.TRUNCATE, Kind.CORRUPTION_CUT) and offset is not None:
             self.rolled = [base for base in self.rolled if base <= offset]
-            self.thinned = True  # how many of those that it had loaded went is not told
+            self.thinned = True  # unknown how many of the loaded files were removed
         elif kind == Kind.ROLLED:
             if offset is None:
                 self.blind = True
@@ -67,10 +67,10 @@ class _Told:
 
 
 def copies(events: Mapping[int, Sequence[Event]], disks: Mapping[int, Disk], coverage: Coverage) -> dict[int, Copy]:
-    """What is known of the copy of each replica's directory.
+    """Return what is known about the completeness of each replica's copied directory.
 
     Args:
-        events: each broker's own lines about its replica, in its order.
+        events: each broker's own lines about its replica, in their order.
         disks: each broker's files.
         coverage: which of their lines are in the evidence.
     """
@@ -88,14 +88,14 @@ def _copy(disk: Disk, own: Sequence[Event], others: Sequence[Disk], *, sure: boo
     for event in own:
         told.hear(event)
     if own and own[-1].message == TRACE:
-        sure = False  # of files a trace says nothing
+        sure = False  # a trace does not report files
     inner, inner_why = _inner(disk, told, sure=sure)
     end, end_why = _end(disk, told, others, sure=sure)
     return Copy(end, end_why, inner, inner_why, _earlier(disk))
 
 
 def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tuple[bool | None, str]:
-    """Whether the last segment at hand is the last that there was."""
+    """Return whether the last segment in the evidence is the broker's last segment, and the reason."""
     assert disk.end is not None
     rolled = [base for base in told.rolled if base >= disk.end and base not in disk.bases]
     if rolled:
@@ -117,8 +117,10 @@ def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tupl
 
 
 def _earlier(disk: Disk) -> str:
-    """What shows segments before the first one at hand: who deletes one deletes its indexes too, and moves the first
-    entry of the epoch file on (LeaderEpochFileCache.truncateFromStart).
+    """Return evidence of segments before the first one in the copy; empty if there is none.
+
+    A broker that deletes a segment deletes its indexes too. It also moves the first entry of the epoch file forward
+    (LeaderEpochFileCache.truncateFromStart).
     """
     first = disk.bases[0]
     beside = [name for base, name in disk.beside if base < first and name.endswith("index")]
@@ -132,12 +134,12 @@ def _earlier(disk: Disk) -> str:
 
 
 def _spans(disk: Disk, offset: int) -> bool:
-    """Whether a segment of a replica goes on over an offset, so that no other began there."""
+    """Return whether a replica's segment covers an offset, so that no other segment begins there."""
     return disk.end is not None and disk.end > offset and offset not in disk.bases
 
 
 def _inner(disk: Disk, told: _Told, *, sure: bool) -> tuple[bool | None, str]:
-    """Whether a gap between segments at hand was there on the broker."""
+    """Return whether a gap between segments already existed on the broker, and the reason."""
     if not disk.gaps:
         return True, ""
     end = disk.gaps[-1][1]
@@ -148,7 +150,7 @@ def _inner(disk: Disk, told: _Told, *, sure: bool) -> tuple[bool | None, str]:
         start, leo, count = told.loaded
         here = _counted(disk, told)
         if end > leo or disk.log_start > start:
-            return None, ""  # what came later, and what retention took, is not in that count
+            return None, ""  # that count excludes later segments, and retention may have removed some
         if here == count:
             return True, f"it loaded its log from {count} segment files, and as many are here"
         if here < count:
@@ -157,7 +159,7 @@ def _inner(disk: Disk, told: _Told, *, sure: bool) -> tuple[bool | None, str]:
 
 
 def _counted(disk: Disk, told: _Told) -> int:
-    """How many of the segment files at hand a replica's log was loaded from."""
+    """Return how many of the segment files in the evidence belong to those counted when the log was loaded."""
     assert told.loaded is not None
     start, end, _ = told.loaded
     return sum(start <= base <= end or base == disk.bases[0] for base in disk.bases if base not in told.rolled)

@@ -1,7 +1,7 @@
-"""Whether a replica's files, and what others say, agree with what its lines lead to; if not, lines are missing.
+"""Cross-checks of a replica's lines against its files and against the lines of other brokers.
 
-Nothing here changes what is known: each answer comes with the missing lines that explain a contradiction, and replay
-lowers the coverage by them.
+If they contradict each other, lines are missing. Nothing here changes what is known: each answer comes with the missing
+lines that explain a contradiction, and replay lowers the coverage by them.
 """
 
 from __future__ import annotations
@@ -41,23 +41,27 @@ LEADER_OF_OLDER_EPOCH = Omission(
 )
 
 OMISSIONS = (OTHER_RECORDS_ON_DISK, FOLLOWED_UNTRUNCATED, LEADER_OF_OLDER_EPOCH)
-"""What contradictions between lines and files, or between a follower and its leader, show."""
+"""Omissions shown by contradictions between lines and files, or between a follower and its leader."""
 
 
 def borne_out(history: History, statement: HwStatement) -> tuple[HwStatement, MissingLines | None]:
-    """A high watermark as far as the files of who stated it agree, and the lines that are missing where they do not.
+    """Limit a high watermark statement to what the files of its replica confirm.
 
-    Who states a high watermark held the records below it. Where its files hold others and no line says that it
-    truncated its log since, lines are missing, and it may speak of the log that the files show.
+    A replica that states a high watermark held the records below it. If its files hold other records, and no line says
+    that it truncated its log since, lines are missing. The statement may then be about the log that the files show.
+
+    Returns:
+        The statement, with an unknown log from the first differing offset, and the missing lines; or unchanged and
+        None.
     """
     at = _parts_from_files(history, statement.replica, statement.lineage, statement.high_watermark)
     if at is None or _removed(history, statement, at):
         return statement, None
     if any(statement.replica in (f.left, f.right) and f.ranges[0][0] <= at for f in history.forks):
-        return statement, None  # a follower that kept a tail of its own learns its leader's high watermark all the same
+        return statement, None  # a follower that kept its own tail learns its leader's high watermark nevertheless
     missing = OTHER_RECORDS_ON_DISK.of(statement.replica, {"first": at}, ref=statement.refs[0])
     if at == history.disks[statement.replica].log_start:
-        # Nothing bears out what its lines say of the records below: they may part from its log there already.
+        # The files do not confirm what its lines imply about the records below: its log may differ there already.
         at = max((start for _, start in statement.lineage.entries if start <= at), default=0)
     return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.truncated(at).begin(UNKNOWN, at)), missing
 
@@ -65,10 +69,11 @@ def borne_out(history: History, statement: HwStatement) -> tuple[HwStatement, Mi
 def found_shorter_unexplained(
     history: History, shortened: ShortenedLog, row: int | None
 ) -> tuple[bool, MissingLines | None]:
-    """Whether lines on a log that came back shorter are missing, and which.
+    """Return whether lines about a log that was found shorter are missing, and which.
 
-    They are where some of the replica are known to be missing, or of an epoch in between; or where what it came back
-    with is on its disk of other epochs than its lines lead to: it was truncated in between and fetched again.
+    Lines are missing if they are known to be missing for this replica, or for an epoch in between. They are also
+    missing if the log it found has other leader epochs on disk than its lines imply: then it truncated and fetched
+    again unseen.
     """
     later = [
         role_span.epoch for role_span in history.role_spans[shortened.replica] if role_span.epoch > shortened.epoch
@@ -85,7 +90,9 @@ def found_shorter_unexplained(
 
 
 def _parts_from_files(history: History, broker: int, log: Lineage, end: int) -> int | None:
-    """The first offset below an end where a replica's files hold another record than its lines lead to."""
+    """Return the first offset below ``end`` where a replica's files hold another record than its lines imply, or
+    None.
+    """
     disk = history.disks.get(broker, NO_DISK)
     if disk.end is None or not disk.lineage.entries or history.truncates_to_hw or history.epoch_rollbacks:
         return None
@@ -95,8 +102,10 @@ def _parts_from_files(history: History, broker: int, log: Lineage, end: int) -> 
 
 
 def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
-    """A follower's log before a truncation by leader epoch: what agrees with its leader's from the target on is not
-    what it had, since it is cut where the two differ and not before (KIP-101, OffsetsForLeaderEpoch).
+    """Return a follower's log as it was before it truncated by leader epoch.
+
+    It truncates at the first offset where the two logs differ, not before (KIP-101, OffsetsForLeaderEpoch). So what
+    agrees with the leader's log from the target on is not what the follower had there.
     """
     return log.truncated(target).begin(UNKNOWN, target) if same(log, leaders, [(target, end)]) else log
 
@@ -104,19 +113,19 @@ def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
 def not_truncated(
     history: History, role_span: RoleSpan, log: Lineage, leaders: Lineage, *, fenced: bool = False
 ) -> list[MissingLines]:
-    """The lines that are missing where a follower that fetched from its leader had to truncate its log before, and no
-    line says that it did.
+    """Return the lines that are missing if a follower had to truncate before it fetched and no line shows this.
 
-    It asks where its last leader epoch ends there, and truncates its log to that (KIP-101); from 2.0 on the leader
-    answers with the last epoch of its own that is no later, and what is of later ones goes (KIP-279). Either the
-    follower's lines on that are missing, or the leader's on how its log came to be of an older epoch.
+    The follower asks its leader where the follower's last leader epoch ends, and truncates to that offset (KIP-101).
+    From 2.0 on the leader answers with its own last epoch that is not later, and the follower removes what is of later
+    epochs (KIP-279). Either the follower's lines about that are missing, or the leader's lines about how its log came
+    from an older epoch.
 
     Args:
         history: the partition.
-        role_span: the follower's.
-        log: its log as it came.
-        leaders: its leader's.
-        fenced: both are of 2.5 or later, where nobody fetches in an epoch that it was not told of.
+        role_span: role span of the follower.
+        log: the follower's log at the start of the span.
+        leaders: the leader's log.
+        fenced: both brokers are of 2.5 or later, so that no replica fetches in an epoch that it was not given.
     """
     at, end = _had_to_truncate_to(history, role_span, log, leaders, fenced=fenced), role_span.start_end
     if at is None or not history.coverage.has(role_span.replica, Printed.LOG):
@@ -132,7 +141,7 @@ def not_truncated(
 def _had_to_truncate_to(
     history: History, role_span: RoleSpan, log: Lineage, leaders: Lineage, *, fenced: bool
 ) -> int | None:
-    """To what a follower had to truncate its log before it fetched; None where it had not to, or nothing tells."""
+    """Return the offset to which a follower had to truncate before it fetched; None if it had not to, or if unknown."""
     end, last = role_span.start_end, log.entries[-1][0] if log.entries else UNKNOWN
     if history.truncates_to_hw or not history.protocol_known or end is None or last < 0:
         return None
@@ -140,7 +149,7 @@ def _had_to_truncate_to(
         return None
     answer = next((start for epoch, start in leaders.entries if epoch > last), None)
     if answer is None or leaders.entries[0][0] > last:
-        return None  # of an epoch before its own first one a leader to 1.1 knows no end
+        return None  # up to 1.1 a leader knows no end of an epoch before its own first one
     if fenced:
         known = max(epoch for epoch, _ in leaders.entries if epoch <= last)
         answer = min([answer, *(start for epoch, start in log.entries if epoch > known)])
@@ -148,8 +157,10 @@ def _had_to_truncate_to(
 
 
 def beyond_lines(history: History, statement: HwStatement) -> int | None:
-    """Where an epoch that a replica's lines do not tell of began below what it stated last: of which of the two logs it
-    speaks is not known. None where its lines go on to the end, and it was in no later ISR.
+    """Return the offset from which it is unknown which log a replica's last high watermark statement is about.
+
+    That is the start of a later epoch, below the stated high watermark, that the replica's lines do not name. None if
+    its lines reach the end of the evidence and it was in no later ISR.
     """
     broker = statement.replica
     unseen = _before_another_process(history, statement)
@@ -162,7 +173,7 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     if statement.epoch != told or statement.earlier:
         return None
     later = [e for n, e in sorted(history.epochs.items()) if n > told and e.leader_took_up]
-    # Whoever was in its ISR was told of it: lines are missing.
+    # A member of its ISR was given this epoch, so lines are missing.
     untold = any(broker in isr for e in later for isr, _ in e.isr)
     if not untold and not history.coverage.is_shown_missing(broker, Span.AFTER):
         return None
@@ -171,8 +182,10 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
 
 
 def _unlike_its_leader(history: History, statement: HwStatement) -> int | None:
-    """The same of a checkpoint beyond the log end of the leader whose log it would speak of, from where their segments
-    differ, though nothing tells of a later role of that leader.
+    """Return where a checkpoint's replica and its leader have different segments, if the checkpoint is beyond the
+    leader's log.
+
+    None if the leader had a later role, or if the log end offset of its files reaches the checkpoint.
     """
     epoch = history.epochs.get(statement.epoch)
     leader = epoch.leader if epoch is not None else None
@@ -182,20 +195,22 @@ def _unlike_its_leader(history: History, statement: HwStatement) -> int | None:
     if not spans or spans[-1].epoch != statement.epoch or spans[-1].steps:
         return None
     if end is None or end >= statement.high_watermark:
-        return None  # who kept a tail of its own learns its leader's high watermark all the same
+        return None  # a follower that kept its own tail learns its leader's high watermark nevertheless
     return min((start for start, _ in history.diverging_ranges(statement.replica, leader)), default=None)
 
 
 def _removed(history: History, statement: HwStatement, at: int) -> bool:
-    """Whether a line tells that a replica lost what it had from an offset on, after it stated a high watermark."""
+    """Return whether a line shows that a replica lost its log from an offset on after it stated a high watermark."""
     if not statement.refs or statement.refs[0].row is None or statement.how is HwSource.CHECKPOINT:
         return False
     return _cut_since(history, statement.replica, at, statement.refs[0].row)
 
 
 def _before_another_process(history: History, statement: HwStatement) -> int | None:
-    """The same of a replica whose next process was told of an epoch into whose ISR it had been elected before: the one
-    that speaks had been told of it too.
+    """Return the start of an unseen epoch, for a replica that restarted after it stated a high watermark.
+
+    The replica's next process was given a later epoch, and an epoch in between was elected with the replica in its ISR.
+    The process that stated the high watermark was given that epoch too.
     """
     if history.truncates_to_hw or statement.earlier:
         return None
@@ -204,7 +219,7 @@ def _before_another_process(history: History, statement: HwStatement) -> int | N
             continue
         for number, epoch in sorted(history.epochs.items()):
             start = epoch.start if epoch.start is not None else epoch.start_low
-            led = epoch.leader == statement.replica  # that the next process tells itself
+            led = epoch.leader == statement.replica  # the next process logs that itself
             if (
                 led
                 or not one.epoch < number <= two.epoch
@@ -218,7 +233,7 @@ def _before_another_process(history: History, statement: HwStatement) -> int | N
 
 
 def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:
-    """Whether a line from a row of a replica on tells that what it had from an offset on went."""
+    """Return whether a line at or after ``row`` shows that a replica lost its records from ``at`` on."""
     return any(
         step.target <= at
         and (step.kind in REMOVES or step.kind is StepKind.LOADED)
@@ -230,9 +245,11 @@ def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:
 
 
 def may_have_left_isr(history: History, epoch: Epoch, broker: int) -> bool:
-    """Whether a replica may have left a leader's ISR, in its epoch or in a later one that it led, though no line of the
-    leader says so: its lines are not whole, others state it, or the next epoch is one that nobody names, with whatever
-    ISR. A replica that is elected next as the last one in the ISR was in it to the end, in whatever epochs.
+    """Return whether a replica may have left a leader's ISR, in its epoch or in a later one that it led.
+
+    No line of the leader shows it, but the leader's lines are not whole, or others state it. Or no line names the next
+    epoch, which may have any ISR. A replica that is elected next as the last one in the ISR was in it to the end, in
+    any of these epochs.
     """
     if not history.coverage.whole(epoch.leader):
         return True
@@ -251,7 +268,7 @@ def _left_by_others(history: History, epoch: Epoch, broker: int) -> bool:
 
 
 def _left_in_epoch(history: History, epoch: Epoch, broker: int) -> bool:
-    """Whether others state an ISR of an epoch without a replica, which its leader does not state."""
+    """Return whether others state an ISR of an epoch without a replica, which its leader does not state."""
     if any(broker not in isr for isr in epoch.isrs_stated_by_others - {isr for isr, _ in epoch.isr}):
         return True
     _, isr = _last_state(history, epoch.epoch)
@@ -278,8 +295,10 @@ def _left_after(history: History, epoch: Epoch, broker: int, after: Sequence[int
 
 
 def _left_before(history: History, epoch: Epoch, broker: int, number: int) -> bool:
-    """Whether a replica may have left long before a later epoch without a leader: it may have left as its process
-    ended, but where changes of the state between have no line, it may have done so at any of them.
+    """Return whether a replica may have left the ISR long before a later epoch without a leader.
+
+    It may have left when its process ended. If changes of the state in between have no line, it may have left at any
+    of them.
     """
     (last, _), (then, isr) = _last_state(history, epoch.epoch), _last_state(history, number)
     between = range(last, then) if last is not None and then is not None else ()
@@ -293,8 +312,10 @@ def _last_state(history: History, epoch: int) -> tuple[int | None, frozenset[int
 
 
 def next_start(history: History, broker: int, number: int, hw: int) -> int | None:
-    """Where the first later leader began that did so below a high watermark, and under which a replica may have reached
-    it; None where its files tell which epochs its log is of (before message format v2 they do not).
+    """Return the start of the first later epoch that begins below a high watermark that the replica may have reached in
+    it.
+
+    None if the replica's files show the leader epochs of its log. Before message format v2 they do not.
     """
     disk = history.disks.get(broker, NO_DISK)
     if disk.end is not None and disk.lineage.entries:
@@ -308,9 +329,11 @@ def next_start(history: History, broker: int, number: int, hw: int) -> int | Non
 
 
 def _fetched_none(history: History, broker: int, hw: int, epoch: Epoch) -> bool:
-    """Whether a replica that holds other records than a later leader right below its high watermark did not reach it
-    under that leader: a follower first cuts its log to its own high watermark (ReplicaManager.makeFollowers to 0.10),
-    so all between that and a higher one it fetched.
+    """Return whether a replica fetched none of the records below its high watermark under a later leader.
+
+    This holds if its records right below the high watermark differ from that leader's. Up to 0.10 a new follower first
+    truncates its log to its own high watermark (ReplicaManager.makeFollowers), so it would have fetched all records
+    between that and a higher one.
     """
     leader = epoch.leader if epoch.leader is not None else -1
     ends = [history.disks.get(one, NO_DISK).end or 0 for one in (broker, leader)]
@@ -319,7 +342,7 @@ def _fetched_none(history: History, broker: int, hw: int, epoch: Epoch) -> bool:
 
 
 def agreed(log: Lineage, other: Lineage, end: int) -> Lineage:
-    """A log as far as another one gives the same epochs; from there on it is not known."""
+    """Return a log up to the offset where another log has other epochs; from there on its epochs are unknown."""
     differ, unknown = differences(log, other, 0, end)
     first = min((start for start, _ in (*differ, *unknown)), default=end)
     return log.truncated(first).begin(UNKNOWN, first) if first < end else log

@@ -17,7 +17,7 @@ Starts = dict[tuple[str, int, int], list[tuple[int, int, int]]]
 
 
 def log_starts(rows: pl.DataFrame) -> Starts:
-    """By partition and life, what brokers say of the start of their logs: broker, row and log start offset.
+    """Return the log start offsets that brokers log, by partition and incarnation: broker, row and log start offset.
 
     Args:
         rows: observations with ``incarnation``.
@@ -43,13 +43,13 @@ def _by_partition(told: pl.DataFrame) -> Starts:
 
 
 def stated_starts(rows: pl.DataFrame) -> Starts:
-    """The same as ``log_starts``, with what brokers say of the logs that they read back."""
+    """Return ``log_starts`` and also the start offsets that brokers log when they load a log."""
     said = pl.col("kind").is_in([Kind.LOG_START.value, Kind.LOG_LOADED.value])
     return _by_partition(rows.filter(said, pl.col("log_start").is_not_null(), OF_ITSELF))
 
 
 def log_start_at(starts: Sequence[tuple[int, int, int]], broker: int, row: int | None) -> int:
-    """The greatest offset at which the log of a replica had started, as its broker had said before; 0 where it had not.
+    """The greatest log start offset that a broker had logged of its replica before a line; 0 where it had logged none.
 
     A broker that is killed may read back an older start: it writes ``log-start-offset-checkpoint`` once a minute
     (LogManager, log.flush.start.offset.checkpoint.interval.ms). What had been deleted was not lost then.
@@ -57,13 +57,13 @@ def log_start_at(starts: Sequence[tuple[int, int, int]], broker: int, row: int |
     Args:
         starts: broker, row and log start offset.
         broker: broker id.
-        row: of a line.
+        row: row number of a line.
     """
     return max((start for of, at, start in starts if of == broker and row is not None and at < row), default=0)
 
 
 def deletions(history: History, starts: Sequence[tuple[int, int, int]]) -> list[Deletion]:
-    """What leaders removed while they led, the farthest of each epoch."""
+    """Return what leaders removed from the start of their logs, the highest log start offset of each epoch."""
     found: dict[int, Deletion] = {}
     for broker, row, start in starts:
         spans = [t for t in history.role_spans.get(broker, ()) if t.refs and (t.refs[0].row or 0) <= row]
@@ -77,7 +77,7 @@ def deletions(history: History, starts: Sequence[tuple[int, int, int]]) -> list[
 
 
 def deleted(history: History, lineage: Lineage, ranges: Iterable[Range], before: int) -> list[Range]:
-    """Which of a log's records a leader had removed, as it should, before an epoch began."""
+    """Return which of a log's records a leader had legitimately removed before an epoch began."""
     gone: list[Range] = []
     for deletion in history.deletions:
         if deletion.epoch < before:
@@ -87,6 +87,6 @@ def deleted(history: History, lineage: Lineage, ranges: Iterable[Range], before:
 
 
 def kept(history: History, lineage: Lineage, ranges: Iterable[Range], before: int) -> list[Range]:
-    """The others."""
+    """Return the records that no leader had removed before an epoch began."""
     ranges = list(ranges)
     return subtract(ranges, deleted(history, lineage, ranges, before))

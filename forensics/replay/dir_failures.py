@@ -1,7 +1,7 @@
-"""Log directories that failed (KIP-112): such a line names the directory, and holds for every replica in it.
+"""Log directories that failed (KIP-112). A line names the directory and applies to every replica in it.
 
-Brokers list the replicas of a directory that fails while they serve it. Of one that fails as they start, or that held
-no replica yet, they name the directory alone.
+If a directory fails while the broker runs, the broker also lists its replicas. If it fails at startup, or holds no
+replica yet, the broker names the directory alone.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from parsers.details import ALL_DIRS_FAILED
 from parsers.schema import Kind
 
 Failures = dict[int, list[tuple[Event, str]]]
-"""By broker, in its order: the line, and the directory that failed."""
+"""By broker, in its order: the event, and the directory that failed."""
 
 
 def told() -> pl.Expr:
-    """Rows about a log directory that failed, and all that is in it."""
+    """Filter for rows that report a failed log directory."""
     return (pl.col("kind") == Kind.DIR_FAILED.value) & pl.col("topic").is_null() & pl.col("log_dir").is_not_null()
 
 
 def failures(case: Case) -> Failures:
-    """What each broker says of directories that failed."""
+    """Return the directories that each broker reports as failed."""
     rows = case.observations.filter(told() & pl.col("broker").is_not_null() & pl.col("run").is_not_null()).sort("row")
     found: Failures = {}
     for log_dir, *values in rows.select("log_dir", *as_values(COLUMNS)).iter_rows():
@@ -39,17 +39,17 @@ def failures(case: Case) -> Failures:
 def with_failures(
     place: tuple[str, int, int], events: Mapping[int, Sequence[Event]], failed: Failures, homes: Homes, case: Case
 ) -> dict[int, list[Event]]:
-    """The events of replicas with the failures of their directories, of those that had any.
+    """Add to each replica's events the failures of its log directory.
 
     Args:
         place: topic, partition and incarnation.
         events: of the partition, by broker.
-        failed: what brokers say.
-        homes: of each replica, where its broker said the log to be.
+        failed: failures that brokers report.
+        homes: for each replica, the log directory that its broker named.
         case: with the settings that brokers printed.
     """
     named = {broker: {e.run for e in own if e.kind == Kind.DIR_FAILED} for broker, own in events.items()}
-    # A line that names the replica says it better.
+    # A line that names the replica is better evidence.
     failed = {
         broker: [one for one in told if one[0].run not in named.get(broker, ())] for broker, told in failed.items()
     }
@@ -63,20 +63,18 @@ def with_failures(
 def _of_replica(
     failed: Sequence[tuple[Event, str]], homes: Sequence[tuple[int, int, str]], settings: Sequence[tuple[int, str]]
 ) -> list[Event]:
-    """The failures of the directory in which a replica was.
+    """Return the failures of the directory that held a replica.
 
     Args:
-        failed: what its broker says.
-        homes: process, row and directory in which its broker said the log to be, where that changed.
-        settings: when the broker printed which ``log.dirs``: of a broker with one directory all replicas are in that.
+        failed: failures that its broker reports.
+        homes: process, row and log directory, for each change that its broker logged.
+        settings: time and value of each ``log.dirs`` printed. A broker with one directory has all replicas in it.
     """
     return [event for event, log_dir in failed if _held_it(event, log_dir, _home(event, homes, settings))]
 
 
 def _held_it(event: Event, log_dir: str, home: str | None) -> bool:
-    """Whether a directory that failed held a replica: its home, or any where nothing tells which that is and all
-    directories of the broker failed.
-    """
+    """Return whether a failed directory held a replica: it is its home, or no line names that and all failed."""
     return log_dir == home if home is not None else ALL_DIRS_FAILED in (event.detail or "")
 
 
@@ -89,5 +87,5 @@ def _home(event: Event, homes: Sequence[tuple[int, int, str]], settings: Sequenc
 
 
 def _plain(log_dir: str) -> str:
-    """A directory without separators at its end; on Windows settings may have slashes for backslashes."""
+    """Return a directory with slashes and without trailing separators, so that Windows paths compare equal."""
     return log_dir.strip().replace("\\", "/").rstrip("/")

@@ -1,4 +1,4 @@
-"""What the files of one replica's data directory say, and where evidence lies."""
+"""Contents of one replica's data directory, and references to evidence."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from parsers.schema import DamageKind
 
 
 class LiveBy(StrEnum):
-    """What tells which of several directories of one replica is the live one."""
+    """The criterion that decides which of several directories of one replica is the live one."""
 
-    LOG_DIRS = "log.dirs"  # the broker printed it as log.dirs last
+    LOG_DIRS = "log.dirs"  # the broker printed it in its last log.dirs
     WRITTEN = "meta.properties"  # its log directory was first used after the others
-    EPOCH = "leader epoch"  # it knows a later leader epoch
-    LENGTH = "length"  # its log reaches farther, or nothing tells
+    EPOCH = "leader epoch"  # it has a later leader epoch
+    LENGTH = "length"  # its log end offset is higher, or no other criterion decides
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """One piece of evidence.
+    """A reference to one piece of evidence.
 
     Attributes:
         row: row number in the case's observations, or None for bytes.
         source: id of the source, for bytes.
-        byte: where the batch begins in it.
+        byte: position of the batch in it.
         note: what it shows, in a few words.
     """
 
@@ -60,10 +60,10 @@ class StaleDir:
     """Another directory of the same replica on the same broker.
 
     Attributes:
-        directory: where it lies in the evidence.
+        directory: its path in the evidence.
         end: its log end offset, or None.
         ref: its last sound batch, else the beginning of one of its files.
-        latest: the last leader epoch that it knows, or None.
+        latest: its last leader epoch, or None.
         lineage: leader epochs of its batches (message format v2), else empty.
         log_start: first offset of its segments.
         checkpoint: high watermark in the ``replication-offset-checkpoint`` beside it.
@@ -82,37 +82,37 @@ class StaleDir:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """What the files of one replica say.
+    """The files of one replica, in its live directory.
 
     Attributes:
-        lineage: leader epochs of its batches (message format v2) as far as they can be believed, else empty.
-        stated: the same as the batches state them.
-        end: log end offset read from its segments, or None where there are none.
-        log_start: first offset, by its files, and by the last line that tells of it: the checkpoint is written once a
-            minute.
-        local_start: where its segments begin as its last line on that says, if what is below is in remote storage
-            (KIP-405).
+        lineage: leader epochs of its batches (message format v2) as far as they are credible, else empty.
+        stated: leader epochs as the batches state them.
+        end: log end offset read from its segments, or None without segments.
+        log_start: first offset, by its files and by the last line that names it. The checkpoint is written once a
+            minute, so a line may be newer.
+        local_start: first offset of its local segments by the last line that names it, if earlier records are in remote
+            storage (KIP-405).
         checkpoint: high watermark in ``replication-offset-checkpoint``.
-        log_start_checkpoint, recovery_point, cleaner_point: from the files of these names.
+        log_start_checkpoint, recovery_point, cleaner_point: from the checkpoint files of these names.
         entries: ``leader-epoch-checkpoint``: (epoch, start offset, evidence).
-        lone_epochs: leader epochs that one batch alone states: no checksum covers the epoch.
-        entries_cut: the end of that file is gone: more may have stood in it.
-        magic: highest message format of its batches, or None when it has none.
-        directory: where it lies in the evidence.
+        lone_epochs: leader epochs that a single batch states; no checksum covers the epoch.
+        entries_cut: the end of that file is missing, so it may have had more entries.
+        magic: highest message format of its batches, or None without batches.
+        directory: its path in the evidence.
         refs: batch with which each epoch begins, by epoch.
         end_ref: its last sound batch.
         falls: places where the leader epoch falls as offsets rise.
-        damage: what is damaged in its segments.
+        damage: damage in its segments.
         stale: other directories of the same replica.
-        latest: the last leader epoch that this directory knows, where there are others; or None.
-        live_by: what tells that this one is live, where there are others; or None.
+        latest: last leader epoch of this directory, if there are other directories; or None.
+        live_by: criterion by which this directory is live, if there are others; or None.
         bases: base offsets of its segment files, rising.
-        gaps: offsets between segments that do not follow one another, where nothing was cleaned and the one before is
-            whole, so that a file is missing.
-        skipped: offsets between two batches that follow one another in the bytes of one segment, and the second batch.
-        lacking: these, where no cleaner can have taken what is skipped.
-        holes: ``gaps``, those behind damaged segments, and ``lacking``.
-        beside: indexes and producer snapshots without the segment of their name: its base offset, and their name.
+        gaps: offsets between segments that are not adjacent, although nothing was compacted and the segment before is
+            whole. A file is missing there.
+        skipped: offsets between two adjacent batches of one segment, and the second batch.
+        lacking: those of ``skipped`` that no cleaner can have removed.
+        holes: ``gaps``, gaps behind damaged segments, and ``lacking``.
+        beside: indexes and producer snapshots without their segment: base offset and file name.
         undated: starts of epochs right behind messages of v0 and v1, which may be of the same epoch.
         topic_id: by its ``partition.metadata`` (KIP-516), or None.
     """
@@ -148,19 +148,22 @@ class Disk:
     topic_id: str | None = None
 
     def left_by_this_topic(self) -> list[StaleDir]:
-        """Other directories of the same replica that are not known to be of another topic of the same name: a topic
-        that is deleted and made again has another id, and its records are others (KIP-516).
+        """Return other directories of the same replica, except those known to be of another topic of the same name.
+
+        A topic that is deleted and created again has another topic id and other records (KIP-516).
         """
         ids = (None, self.topic_id)
         return [left for left in self.stale if self.topic_id is None or left.topic_id in ids]
 
     @property
     def garbled(self) -> bool:
-        """Whether bytes in its segments cannot be what the broker wrote: where its log ends may be one of them."""
+        """Return whether its segments contain bytes that the broker cannot have written. Its log end may be wrong
+        then.
+        """
         return any(one.kind in _GARBLED for one in self.damage)
 
     def begun(self) -> Iterator[tuple[int, int]]:
-        """Leader epochs and the offsets of their first records, where nothing that stood before these is missing."""
+        """Yield leader epochs and the offsets of their first records, if no record right before these is missing."""
         before: int | None = None
         for epoch, start in self.lineage.entries:
             below = start == 0 or (start > self.log_start and self.cleaner_point is None)
@@ -192,15 +195,14 @@ def newest_magic(disks: Mapping[int, Disk]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Whether the copy of a replica's directory holds all that was there.
+    """Completeness of the copy of a replica's directory.
 
     Attributes:
-        end: its last segment is the last one there was; False where another one was, None where nothing tells.
-        end_why: what shows that, in words.
-        inner: what is missing between its segments was missing on the broker; False where it was there, None where
-            nothing tells.
-        inner_why: what shows that, in words.
-        earlier: what shows that segments before its first one were there; empty where nothing does.
+        end: True if its last segment is the broker's last one; False if another one was; None if unknown.
+        end_why: reason for ``end``, in words.
+        inner: True if gaps between its segments already existed on the broker; False if not; None if unknown.
+        inner_why: reason for ``inner``, in words.
+        earlier: evidence that there were segments before its first one; empty if there is none.
     """
 
     end: bool | None

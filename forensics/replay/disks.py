@@ -1,4 +1,4 @@
-"""What the data directories say of each replica: its log by its batches, its checkpoints, and what is wrong in them."""
+"""Each replica by its data directories: its log by its batches, its checkpoints, and damage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from parsers.details import CUT
 from parsers.schema import DamageKind, Kind
 
 _END = pl.when(pl.col("log_end").last().is_not_null()).then(pl.col("log_end").max()).alias("log_end")
-"""Where a log of several segments ends; None where the last one is not there to its end."""
+"""Log end offset of a log of several segments; None if the end of the last one is missing."""
 Key = tuple[str, int]
 """(topic, partition)."""
 
@@ -23,7 +23,7 @@ _CHECKPOINTS = (Kind.HW_CHECKPOINT, Kind.LOG_START_CHECKPOINT, Kind.RECOVERY_POI
 
 
 def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
-    """What the files of each replica say, by partition and broker, and the live segments (column ``source``)."""
+    """Return the files of each replica, by partition and broker, and the live segments (column ``source``)."""
     sources, stale = live(case, case.sources)
     segments = sources.filter(pl.col("format").is_in(["segment", "dump-log"]))
     of_segment = segments.select(pl.col("id").alias("source"))
@@ -147,16 +147,14 @@ def _left_checkpoints(case: Case, files: pl.DataFrame) -> pl.DataFrame:
 
 
 def _told_in(case: Case, kinds: Sequence[Kind]) -> pl.DataFrame:
-    """What brokers' files tell, with the log directory (`root`) that each of them is in."""
+    """Return observations read from brokers' files, with the log directory (``root``) of each."""
     roots = case.sources.select(pl.col("id").alias("source"), folder(pl.col("path")).alias("root"))
     wanted = pl.col("kind").is_in([kind.value for kind in kinds]) & pl.col("broker").is_not_null()
     return case.observations.filter(wanted).join(roots, on="source", how="left", maintain_order="left")
 
 
 def _last_starts(case: Case) -> pl.DataFrame:
-    """Each replica's log start offset by the last line that tells of it, and where its segments begin if what is below
-    is in remote storage.
-    """
+    """Return each replica's log start offset by its last line, and its local log start offset if data is remote."""
     kind, told = pl.col("kind"), pl.coalesce("log_start", "offset").is_not_null()
     local = pl.when((kind == Kind.LOG_START.value) & pl.col("log_start").is_null()).then("offset")
     anew = kind.is_in([Kind.LOG_CREATED.value, Kind.LOG_DELETED.value])
@@ -179,7 +177,7 @@ def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> 
         at(topic, partition, broker).topic_id = topic_id
     rows = (
         _told_in(case, (*_CHECKPOINTS, Kind.EPOCH_ENTRY))
-        # A checkpoint of a directory whose copy of the partition is stale speaks of that copy.
+        # A checkpoint in a directory whose copy of the partition is stale is about that copy.
         .join(stale.select(*PLACE, "root").unique(), on=[*PLACE, "root"], how="anti", maintain_order="left")
         .filter((pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode()))
         .sort("row")
@@ -201,7 +199,7 @@ def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> 
 
 
 class _Files:
-    """Collects what the files of one replica say."""
+    """Collects the contents of one replica's files."""
 
     def __init__(self) -> None:
         self.lineage: list[tuple[int, int]] = []
@@ -234,8 +232,14 @@ class _Files:
         self.topic_id: str | None = None
 
     def epoch(self, epoch: int, start: int, before: int | None, undated: int | None, ref: Ref) -> None:
-        """A batch with which another leader epoch begins, in the order of the log, where the one before it ends, and
-        where those begin that stand before it and carry no epoch.
+        """Add the first batch of a leader epoch. Batches are added in the order of the log.
+
+        Args:
+            epoch: its leader epoch.
+            start: its base offset.
+            before: end offset of the batch before it, if known.
+            undated: first offset of the messages right before it that carry no epoch, if there are any.
+            ref: the batch.
         """
         if undated is not None:
             self.undated.add(start)
@@ -256,7 +260,7 @@ class _Files:
         return max(kept, self.started) if self.end is not None and self.started <= self.end else kept
 
     def disk(self) -> Disk:
-        """The finished thing."""
+        """Return the collected files."""
         stated = Lineage(tuple(self.lineage))
         return Disk(
             lineage=rising(stated.without(merge([*self.holes, *self.altered]))),
@@ -291,11 +295,12 @@ class _Files:
 
 
 def rising(log: Lineage) -> Lineage:
-    """A log as far as its epochs rise, as they do in every log (KIP-101): where they fall, either those before or those
-    behind are not what a leader wrote.
+    """Return a log with rising leader epochs, as in every log (KIP-101); where epochs fall, they become unknown.
+
+    Either the batches before the fall or those behind it are not what a leader wrote.
     """
     entries: list[tuple[int, int]] = []
-    least = UNKNOWN  # of what comes behind a fall, until the epoch from which it fell
+    least = UNKNOWN  # bound for the epochs behind a fall: the epoch from which it fell
     for epoch, start in log.entries:
         highest = max((known for known, _ in entries), default=UNKNOWN)
         if 0 <= epoch < max(highest, least):
@@ -310,10 +315,10 @@ def rising(log: Lineage) -> Lineage:
 
 
 def _altered(batches: pl.DataFrame) -> pl.DataFrame:
-    """Batches that two replicas have with one checksum and two leader epochs.
+    """Return batches that two replicas have with the same checksum and different leader epochs.
 
-    The checksum does not cover the epoch (DefaultRecordBatch.PARTITION_LEADER_EPOCH_OFFSET), so it does not tell which
-    is right; the records are the same.
+    The checksum does not cover the epoch (DefaultRecordBatch.PARTITION_LEADER_EPOCH_OFFSET), so it does not show which
+    one is right. The records are the same.
     """
     span = ["topic", "partition", "base_offset", "last_offset", "crc"]
     several = (
@@ -330,7 +335,7 @@ def _altered(batches: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without_lone(case: Case, sound: pl.DataFrame, at) -> pl.DataFrame:  # type: ignore[no-untyped-def]
-    """The batches without those whose leader epoch is damaged, which are noted; notes epochs that one batch states."""
+    """Remove batches whose leader epoch is damaged, and note the damage. Note epochs that a single batch states."""
     lone = _lone(case, sound)
     for topic, partition, broker, source, byte, epoch, first, last in lone.iter_rows():
         text = f"{DamageKind.LONE_EPOCH}: leader epoch {epoch} of offsets {first} to {last}"
@@ -344,10 +349,10 @@ def _without_lone(case: Case, sound: pl.DataFrame, at) -> pl.DataFrame:  # type:
 
 
 def _lone(case: Case, batches: pl.DataFrame) -> pl.DataFrame:
-    """Batches whose leader epoch contradicts the batches before and behind, and is in no epoch file of the replica.
+    """Return batches whose leader epoch contradicts the batches before and behind, and is not in the epoch file.
 
-    No checksum covers the epoch, so one flipped bit changes it. Epochs do not fall along a log; where they do for more
-    than one batch, or where the replica's ``leader-epoch-checkpoint`` knows the epoch, more than one place says so.
+    No checksum covers the epoch, so one flipped bit changes it. Epochs do not fall along a log. If more than one batch
+    falls, or if the replica's ``leader-epoch-checkpoint`` has the epoch, it is not a flipped bit.
 
     Returns:
         Columns of ``PLACE``, ``source``, ``byte``, ``leader_epoch``, ``base_offset``, ``last_offset``.
@@ -369,15 +374,17 @@ def _lone(case: Case, batches: pl.DataFrame) -> pl.DataFrame:
 
 
 def _epochs(batches: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame:
-    """The batch with which each leader epoch begins in each log, where the one before it ends (``before``), as the
-    cleaner takes records on both sides of where a leader began, and of what stood there no epoch is known; and where
-    messages of v0 and v1 begin that stand right before it (``undated``), which carry no epoch: a leader converts to
-    them what it gives to a follower with an older protocol.
+    """Return the first batch of each leader epoch in each log.
+
+    Columns:
+        before: end offset of the batch before it; the cleaner may have removed records in between.
+        undated: first offset of the v0 and v1 messages right before it, which carry no epoch. A leader converts records
+            to these formats for followers with an older protocol.
     """
     old = pl.col("leader_epoch").is_null()
     first = pl.when(old & ~old.shift(1, fill_value=False).over(place)).then("base_offset").forward_fill().over(place)
     end, byte = pl.col("last_offset") + 1, pl.col("byte") + pl.col("size")
-    # Bytes between two headers of a file are those of others that were left out, which leave no gap, or damaged.
+    # Bytes between two batches: other batches were left out, or are damaged. Unknown where the one before ends.
     same = pl.col("source") == pl.col("source").shift(1).over(place)
     left_out = same & (pl.col("byte") != byte.shift(1).over(place))
     return (
@@ -393,12 +400,12 @@ def _epochs(batches: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame
 
 
 def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
-    """Damage that readers noticed in segments, and segments that do not follow one another.
+    """Return damage that readers noticed in segments, and gaps between segments.
 
-    Compaction may leave a segment that ends before the next one begins, so a gap counts only where nothing was cleaned.
+    After compaction a segment may end before the next one begins, so a gap counts only if nothing was compacted.
     """
     noticed = (
-        # What is wrong with a copy, or with the text of a dump, is not wrong with the segment and has no kind.
+        # Damage of the copy, or of the text of a dump, is not damage of the segment and has no kind.
         case.notices.filter(pl.col("kind").is_not_null())
         .join(segments.select(pl.col("id").alias("source"), *PLACE), on="source", how="inner")
         .select(*PLACE, "kind", "reason", "source", "byte")
@@ -406,7 +413,7 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
     ordered = _ordered(segments)
     parted = _apart(case, ordered)
     across = ordered.filter((pl.col("base_offset") < pl.col("_end")).fill_null(False))
-    # Not pl.format: polars 2.1 panics where it reads a column made by shift() once rows are filtered out.
+    # Not pl.format: polars 2.1 panics when it reads a column made by shift() after rows are filtered out.
     ends = (pl.lit(": the segment before ends at "), pl.col("_end").cast(pl.String))
     begins = (pl.lit(", this one begins at "), pl.col("base_offset").cast(pl.String))
     kinds = [
@@ -428,14 +435,15 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ordered(segments: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame:
-    """Segments in the order of their log, each with where the one before ends, and that one (``_end``, ``_before``)."""
+    """Order segments by offset, with the end of the segment before, and that segment (``_end``, ``_before``)."""
     before = (pl.col("log_end").shift(1).over(place).alias("_end"), pl.col("id").shift(1).over(place).alias("_before"))
     return segments.sort(*place, "base_offset", "id").with_columns(before)
 
 
 def _apart(case: Case, ordered: pl.DataFrame) -> pl.DataFrame:
-    """Segments that begin behind the end of the one before, where nothing was cleaned, and whether that one is damaged
-    (``_torn``), so that no file need be missing.
+    """Return segments that begin behind the end of the one before, if nothing was compacted.
+
+    ``_torn``: the segment before is damaged, so no file need be missing.
     """
     uncleaned = ordered.join(compacted(case.observations), on=["topic", "partition"], how="anti")
     damaged = case.notices.filter(pl.col("byte").is_not_null()).get_column("source").unique()
@@ -444,8 +452,9 @@ def _apart(case: Case, ordered: pl.DataFrame) -> pl.DataFrame:
 
 
 def _skipped(case: Case, batches: pl.DataFrame, segments: pl.DataFrame) -> pl.DataFrame:
-    """Where the offsets of two batches do not follow one another though their bytes do, or the first one of a file does
-    not begin with the offset in its name; nothing tells of a cleaner.
+    """Return batches whose base offset skips offsets although their bytes follow the batch before, without a cleaner.
+
+    For the first batch of a file, the offset in the file name counts as the end of the batch before.
     """
     files = segments.filter(pl.col("format") == "segment").select(
         pl.col("id").alias("source"), pl.col("base_offset").alias("_base")
@@ -463,6 +472,6 @@ def _skipped(case: Case, batches: pl.DataFrame, segments: pl.DataFrame) -> pl.Da
 
 
 def _beside(sources: pl.DataFrame) -> pl.DataFrame:
-    """Names of the indexes and producer snapshots in each live directory."""
+    """Return the names of indexes and producer snapshots in each live directory."""
     name = pl.col("path").str.extract(r"/([0-9]{20}[.](?:index|timeindex|txnindex|snapshot))$").alias("name")
     return sources.select(*PLACE, name).drop_nulls("name")

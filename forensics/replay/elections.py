@@ -1,8 +1,9 @@
-"""What is known of the ISR just before each election: the partition epoch (zkVersion) numbers every change of it.
+"""The ISR right before each election, by partition epoch (zkVersion), which numbers every change of it.
 
-Each write of a partition's state raises the partition epoch by one (PartitionStateStore, PartitionChangeBuilder), be it
-an election or a change of the ISR alone. So the state before an election is the one numbered one less than the first
-state of its leader epoch, whoever tells of it; and a number that nobody tells is a change that nobody tells.
+Each write of a partition's state raises the partition epoch by one (PartitionStateStore, PartitionChangeBuilder),
+whether it is an election or a change of the ISR alone. So the state before an election has a partition epoch one below
+the first state of the new leader epoch, whichever broker logs it. A partition epoch that no line names is a change that
+no line shows.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from forensics.replay.steps import RoleSpan
 from parsers.schema import ROLES, Kind
 
 _CHANGES = (Kind.UNCLEAN_ELECTION, Kind.PARTITION_CHANGED)
-"""What tells of the state before, too."""
+"""Kinds of line that also state the state before the change."""
 
 States = dict[int, tuple[int | None, frozenset[int] | None]]
-"""Leader epoch and ISR as far as they are told, by partition epoch."""
+"""Leader epoch and ISR, if known, by partition epoch."""
 
 
 def states(events: Iterable[Event]) -> States:
-    """Every state of a partition that anybody tells; each broker's events in its order."""
+    """Return every state of a partition that any line states; each broker's events in its order."""
     found: States = {}
     serves: dict[int, int] = {}
     for event in events:
@@ -35,7 +36,7 @@ def states(events: Iterable[Event]) -> States:
         if event.kind in _CHANGES and event.previous_epoch is not None and event.isr_before is not None:
             found.setdefault(event.partition_epoch - 1, (event.previous_epoch, broker_set(event.isr_before)))
         epoch, isr = found.get(event.partition_epoch, (None, None))
-        # A leader that changes the ISR need not say in which epoch: the one it serves.
+        # A leader that changes the ISR may log no leader epoch: then it is the epoch that it leads.
         number = serves.get(event.broker) if event.leader_epoch is None else event.leader_epoch
         found[event.partition_epoch] = (
             epoch if epoch is not None else number,
@@ -45,26 +46,27 @@ def states(events: Iterable[Event]) -> States:
 
 
 def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:
-    """The ISR at the moment at which an epoch's leader was elected; None where nobody tells it."""
+    """Return the ISR at the moment at which an epoch's leader was elected; None if unknown."""
     first = _first_state(history, epoch)
     told = history.states.get(first - 1) if first is not None else None
     if told is None or told[0] is None or told[0] >= epoch.epoch:
-        return None  # of no epoch that is known, or of epochs that ran backwards
+        return None  # of an unknown leader epoch, or epochs went back
     return told[1]
 
 
 def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int]) -> frozenset[int]:
-    """The ISR of an epoch with the highest partition epoch, whoever tells it: a KRaft controller takes members out
-    whose brokers are gone, and the leader's own last word may be older.
+    """Return the ISR of an epoch with the highest partition epoch that any broker logged.
+
+    A KRaft controller removes members whose brokers are gone, so the leader's own last line may be older.
     """
     isrs = [(number, isr) for number, (of, isr) in history.states.items() if of == epoch.epoch and isr is not None]
     return max(isrs, key=lambda state: state[0])[1] if isrs else otherwise
 
 
 def outlived(history: History, role_spans: Mapping[int, list[RoleSpan]]) -> list[RoleSpan]:
-    """Leaders' role spans of which others state a later ISR than they themselves do.
+    """Return leaders' role spans for which other brokers state a later ISR than the leaders themselves.
 
-    Such a leader may have gone on and appended more, and its lines of that time are missing.
+    Such a leader may have continued and appended more, and its lines of that time are missing.
     """
     found = []
     for epoch in history.epochs.values():
@@ -80,7 +82,9 @@ def outlived(history: History, role_spans: Mapping[int, list[RoleSpan]]) -> list
 
 
 def elected_isr(history: History, epoch: Epoch) -> frozenset[int] | None:
-    """The ISR that an epoch's leader was elected with; None where nobody tells it, as one told later may have grown."""
+    """Return the ISR that an epoch's leader was elected with; None if unknown, because an ISR stated later may have
+    grown.
+    """
     first = _first_state(history, epoch)
     if first is not None and isr_before(history, epoch) is not None:
         told = history.states[first][1]
@@ -90,19 +94,19 @@ def elected_isr(history: History, epoch: Epoch) -> frozenset[int] | None:
 
 
 def was_last_member(epochs: Mapping[int, Epoch], epoch: Epoch) -> bool | None:
-    """Whether an epoch's leader was in the ISR that the last leader before it left, where a controller had emptied the
-    ISR since; None where the evidence does not tell.
+    """Return whether an epoch's leader was in the last leader's final ISR, after a controller had emptied the ISR.
 
-    To 1.0, where unclean elections are on, a controller takes every member out of the ISR that dies, the last one too,
-    raises the leader epoch with each, and names no leader once that one is out (KafkaController.removeReplicaFromIsr).
-    While nobody leads nothing is committed, so all that were in the ISR when the last leader went have what was.
+    Up to 1.0, with unclean elections enabled, a controller removes every member that dies from the ISR, the last one
+    too. It raises the leader epoch each time and names no leader once the last one is out
+    (KafkaController.removeReplicaFromIsr). Nothing is committed while there is no leader, so every member of the last
+    leader's final ISR has all committed records. None if the evidence does not decide.
     """
     if epoch.last_known:
         return True
     number = epoch.epoch - 1
     while (before := epochs.get(number)) is not None and before.leader is not None and not before.other_leaders:
         if before.leader >= 0:
-            return epoch.leader == before.leader  # whoever else it left was in an ISR since
+            return epoch.leader == before.leader  # any other member it left was in an ISR since
         if before.last_isr is None:
             return None
         if epoch.leader in before.last_isr:
@@ -112,18 +116,20 @@ def was_last_member(epochs: Mapping[int, Epoch], epoch: Epoch) -> bool | None:
 
 
 def elected_with_others(history: History, epoch: Epoch) -> bool:
-    """Whether a leader began with others in the ISR: an election from outside it leaves the leader alone in it."""
+    """Return whether a leader began with others in the ISR; after an unclean election the leader is alone in it."""
     isr = elected_isr(history, epoch)
     return isr is not None and len(isr) > 1
 
 
 def outside_isr(history: History, epoch: Epoch) -> bool:
-    """Whether an epoch's leader came from outside the ISR, as far as the evidence shows.
+    """Return whether an epoch's leader came from outside the ISR, as far as the evidence shows.
 
-    An election from outside the ISR leaves the new leader alone in it (ZooKeeper:
-    OfflinePartitionLeaderElection; KRaft: PartitionChangeBuilder), so company in its first ISR proves that it
-    was in sync. With KRaft a reassignment can make a replica leader in the very change that adds it, and leaders may
-    come from the eligible leader replicas (KIP-966): there who elects must say so, or the leader that it is recovering.
+    An election from outside the ISR leaves the new leader alone in it (ZooKeeper: OfflinePartitionLeaderElection;
+    KRaft: PartitionChangeBuilder). So other members in its first ISR prove that it was in sync.
+
+    With KRaft a reassignment can make a replica leader in the same change that adds it, and leaders may come from the
+    eligible leader replicas (KIP-966). There the answer is true only if the controller logs the election as unclean, or
+    the leader logs that it is recovering.
     """
     if epoch.safe and not epoch.unclean:
         return False
@@ -136,7 +142,7 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
 
 
 def from_isr(history: History, epoch: Epoch) -> bool:
-    """Whether what is told of the time just before an election shows its leader in the ISR, or the election does."""
+    """Return whether an epoch's leader was in the ISR right before the election, or the election itself shows that."""
     if epoch.unclean or epoch.safe:
         return not epoch.unclean
     told = isr_before(history, epoch)
@@ -151,14 +157,15 @@ def from_isr(history: History, epoch: Epoch) -> bool:
 
 
 def _led_between(history: History, before: Epoch, epoch: Epoch) -> bool:
-    """Whether somebody led between two epochs, with an ISR that nobody tells."""
+    """Return whether a broker led between two epochs. Its ISR is unknown."""
     between = (one for number, one in history.epochs.items() if before.epoch < number < epoch.epoch)
     return any(one.leader is not None and one.leader >= 0 for one in between)
 
 
 def maybe_eligible(history: History, epoch: Epoch) -> bool:
-    """Whether an epoch's leader came from no ISR that is told, and nobody says whether it was an eligible leader
-    replica (KIP-966).
+    """Return whether an epoch's leader may have been an eligible leader replica (KIP-966).
+
+    This is the case if it was in no known ISR and no line shows how it was elected.
     """
     if epoch.unclean or epoch.safe or epoch.elected or elected_with_others(history, epoch):
         return False
@@ -174,8 +181,10 @@ def maybe_eligible(history: History, epoch: Epoch) -> bool:
 
 
 def from_eligible(history: History, epoch: Epoch) -> bool:
-    """Whether an epoch's leader was elected from the eligible leader replicas, which have all that was committed: the
-    ISR before was empty, and who elects tells of this election and does not call it unclean (KIP-966).
+    """Return whether an epoch's leader was elected from the eligible leader replicas, which have all committed records.
+
+    That is shown if the ISR before was empty, and the controller logs the election and does not log it as unclean
+    (KIP-966).
     """
     before = _with_isr(history, epoch)
     if before is None or before.last_isr or before.by_request:
@@ -184,10 +193,10 @@ def from_eligible(history: History, epoch: Epoch) -> bool:
 
 
 def isr_changes_complete(history: History, epoch: Epoch) -> bool:
-    """Whether every change of the partition's state since the last ISR that is told before an epoch is told as well.
+    """Return whether every change of the state between the last known ISR before an epoch and the election is known.
 
-    A KRaft controller takes replicas out of the ISR by itself when their brokers go, and the leader need not live to
-    tell of it. With ZooKeeper only leaders and elections change it, and leaders need not tell the number of a change.
+    A KRaft controller removes replicas from the ISR itself when their brokers go, and a dead leader logs nothing about
+    that. With ZooKeeper only leaders and elections change the state, and leaders may log no number for a change.
     """
     first = _first_state(history, epoch)
     if not history.kraft:
@@ -208,7 +217,7 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
 
 
 def isr_changed_without_lines(history: History, epoch: Epoch) -> bool:
-    """Whether a leader changed the ISR about the time of an election, as the numbers say, and no line tells of it."""
+    """Return whether a leader changed the ISR near an election without a line, as the partition epochs show."""
     return not history.kraft and _changes_without_lines(history, epoch, named=True) > 0
 
 
@@ -222,29 +231,29 @@ def _changes_without_lines(history: History, epoch: Epoch, *, named: bool) -> in
     Args:
         history: the partition.
         epoch: the epoch that began with the election.
-        named: epochs of which nobody tells count as told: each is one change.
+        named: count epochs that no line names as known: each is one change.
     """
     numbered = [(number, of) for number, (of, _) in history.states.items() if of is not None]
     before = [state for state in numbered if state[1] < epoch.epoch]
     after = [state for state in numbered if state[1] >= epoch.epoch]
     if not before or not after or max(before) > min(after):
-        return 0  # nobody numbers them, or epochs ran backwards
+        return 0  # no line states a partition epoch, or epochs went back
     (last, since), (first, until) = max(before), min(after)
     told = until - since - 1 if named else sum(since < number < until for number in history.epochs)
     for number, other in history.epochs.items():
         if since <= number < until and other.isr_from_leader:
             changes = sum(one != two for (one, _), (two, _) in itertools.pairwise(other.isr))
-            # Those up to the last number are no later ones.
+            # Changes up to the last partition epoch are not later ones.
             counted = last - min(state for state, of in before if of == since) if number == since else 0
             told += max(0, changes - counted)
     return max(0, first - 1 - last - told - _changes_up_to(history, until, first))
 
 
 def _changes_up_to(history: History, number: int, state: int) -> int:
-    """How many changes of the ISR a leader tells from the beginning of its epoch to a state of the partition.
+    """Return how many ISR changes a leader logs from the start of its epoch to a state of the partition.
 
-    Where a controller takes a replica out of the ISR it may print no number (2.6 to 3.0), so the first one that is told
-    of the epoch is that of a later change.
+    A controller that removes a replica from the ISR may log no partition epoch (2.6 to 3.0). Then the first one logged
+    for the epoch is that of a later change.
     """
     epoch, isr = history.epochs.get(number), history.states[state][1]
     if epoch is None or not (epoch.isr_from_leader and epoch.isr_elected):
@@ -254,27 +263,27 @@ def _changes_up_to(history: History, number: int, state: int) -> int:
 
 
 def _leader_without_lines(history: History, epoch: Epoch) -> bool:
-    """Whether there was an epoch between an election and the last ISR that is told, and nobody tells who led in it."""
+    """Return whether the leader is unknown in an epoch between the last known ISR and an election."""
     if isr_before(history, epoch) is not None:
-        return False  # by the numbers that is the state just before
+        return False  # by the partition epochs that is the state right before
     before = _with_isr(history, epoch)
     between = range(before.epoch + 1 if before is not None else 0, epoch.epoch)
     return any(number in history.epochs and history.epochs[number].leader is None for number in between)
 
 
 def _first_state(history: History, epoch: Epoch) -> int | None:
-    """The least partition epoch that anybody tells of a leader epoch."""
+    """Return the lowest partition epoch that any line states for a leader epoch, or None."""
     return min((n for n, (number, _) in history.states.items() if number == epoch.epoch), default=None)
 
 
 def _with_isr(history: History, epoch: Epoch) -> Epoch | None:
-    """The last epoch before another of which an ISR is told."""
+    """Return the last earlier epoch with a known ISR, or None."""
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
     return before[-1] if before else None
 
 
 def _after_no_leader(history: History, epoch: Epoch) -> bool:
-    """Whether nobody led just before, and nobody says which ISR was left then: it may have been empty (KIP-966)."""
+    """Return whether there was no leader right before and the ISR is unknown: it may have been empty (KIP-966)."""
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
     if not before or epoch.elected or any(e.by_request for e in history.epochs.values()):
         return False
@@ -282,7 +291,7 @@ def _after_no_leader(history: History, epoch: Epoch) -> bool:
 
 
 def _not_among_the_last(history: History, epoch: Epoch) -> bool:
-    """Whether an epoch's leader, alone in its ISR, was in none that is known of the time just before."""
+    """Return whether an epoch's leader, alone in its ISR, was in no ISR known right before the election."""
     isr = elected_isr(history, epoch) or epoch.first_isr
     if epoch.leader is None or epoch.leader < 0 or isr != frozenset({epoch.leader}):
         return False
@@ -295,7 +304,7 @@ def _not_among_the_last(history: History, epoch: Epoch) -> bool:
     if before is None:
         return False
     if not before.last_isr:
-        # Else eligible leader replicas may stand in for the ISR (KIP-966).
+        # Otherwise eligible leader replicas may replace the ISR (KIP-966).
         return before.by_request and was_last_member(history.epochs, epoch) is False
     if before.leader is not None and before.leader >= 0 and not (before.isr_from_leader or before.isr_from_others):
         return False
@@ -303,9 +312,11 @@ def _not_among_the_last(history: History, epoch: Epoch) -> bool:
 
 
 def _may_stand(history: History, before: Epoch, epoch: Epoch) -> frozenset[int]:
-    """The ISR that the last leader before an election may have left, where nothing confirms the one it proposed: a
-    leader that was frozen proposes to an elector that has a successor for it. Empty where the numbers say that all
-    that it proposed was committed: those of the election itself, for a later change of the ISR has a number too.
+    """Return the ISR that the last leader may have left, if no line confirms the ISR that it proposed.
+
+    A leader that was paused may propose an ISR after the controller has elected its successor. The result is empty if
+    the partition epochs of the election itself show that all proposals were committed, because each later change of the
+    ISR has a number too.
     """
     first, standing = _first_state(history, epoch), before.standing or frozenset()
     numbered = [number for number, (of, isr) in history.states.items() if of == before.epoch and isr is not None]

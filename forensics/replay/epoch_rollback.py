@@ -1,8 +1,8 @@
-"""Leader epochs that went back: whoever hands them out was put back to an older state.
+"""Leader epochs that went back, because the controller's state was restored from an older copy.
 
-Kafka orders leaders by their epochs, and so does replay. A controller only ever raises them
-(PartitionStateMachine, ReplicationControlManager), from what ZooKeeper or the metadata log holds; once that is restored
-from an older copy, epochs that were handed out already are handed out again, and no order of leaders follows from them.
+Kafka orders leaders by their epochs, and so does replay. A controller only raises them (PartitionStateMachine,
+ReplicationControlManager), starting from what ZooKeeper or the metadata log holds. If that is restored from an older
+copy, the controller assigns epochs again that it had assigned before. Then epochs do not show the order of leaders.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _HANDED_OUT = (
     Kind.ISR_COMMIT,
     Kind.LEADER_AND_ISR,
 )
-"""What tells of a partition's state as it was written: each write raises the partition epoch (zkVersion)."""
+"""Kinds of line that state a partition's state as it was written: each write raises the partition epoch (zkVersion)."""
 
 _TAKEN_UP = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER, Kind.FETCHER_ADDED)
-"""What tells that a broker took a leader for a leader epoch."""
+"""Kinds of line that show that a broker accepted a leader for a leader epoch."""
 
 _STATE = ("leader_epoch", "partition_epoch")
 
 NO_LEADER = -1
-"""As Kafka writes it (LeaderAndIsr.NoLeader)."""
+"""Kafka's value for no leader (LeaderAndIsr.NoLeader)."""
 
 
 def served_again(role_spans: Mapping[int, list[RoleSpan]]) -> list[EpochRollback]:
-    """Replicas that took up a role in a lower epoch than one they had served before."""
+    """Return replicas that took up a role in a lower leader epoch than one in which they had a role before."""
     found = []
     for broker, spans in sorted(role_spans.items()):
         highest: RoleSpan | None = None
@@ -54,10 +54,10 @@ def served_again(role_spans: Mapping[int, list[RoleSpan]]) -> list[EpochRollback
 
 
 def written_before(history: History) -> list[EpochRollback]:
-    """Segments with records of an epoch at offsets below the one at which the epoch's leader began to write."""
+    """Return segments with records of an epoch at offsets below the one at which the epoch's leader began to write."""
     for number, epoch in history.epochs.items():
         disk = history.disks.get(epoch.leader) if epoch.leader is not None else None
-        # Its own segments bear out what the leader says: it may have begun before its lines do.
+        # The leader's own segments must confirm the start: it may have begun before its lines do.
         if disk is None or epoch.start is None or (number, epoch.start) not in disk.lineage.entries:
             continue
         for broker, other in sorted(history.disks.items()):
@@ -72,19 +72,21 @@ def written_before(history: History) -> list[EpochRollback]:
 
 
 def begun_twice(history: History) -> list[EpochRollback]:
-    """An epoch whose first records stand at two offsets: a leader begins once, and who has any record of its epoch has
-    what lies below as it had it (KIP-101). A deletion leaves two beginnings as well, and lines tell of it: only
-    where the log of each member is told is it known that there was none.
+    """Epochs whose first records are at two offsets.
+
+    A leader begins its epoch once, and a replica with any record of it has the leader's records below it (KIP-101). A
+    deletion of the topic leaves two beginnings as well, and lines show it. Only if the log of each member is known is
+    it known that there was no deletion.
     """
     if not history.members <= history.coverage.replicas_with(Printed.LOG):
         return []
     first: dict[int, tuple[int, int, Ref]] = {}
-    # A leader that deleted what lies below knows the epochs from there on, and who follows it keeps its own below.
+    # A leader that deleted older records knows epochs from there on only; its followers keep their own entries below.
     deleted = {disk.log_start for disk in history.disks.values() if disk.log_start > 0}
     for broker, disk in sorted(history.disks.items()):
         if disk.cleaner_point is not None or disk.damage or disk.skipped or disk.falls:
-            continue  # whole epochs may have gone
-        # Who was not cut by leader epochs may have fetched on behind records that its leader never had.
+            continue  # whole epochs may be missing
+        # A follower that did not truncate by leader epoch may have fetched on top of records that its leader never had.
         blindly = {
             step.target
             for role_span in history.role_spans.get(broker, ())
@@ -103,16 +105,18 @@ def begun_twice(history: History) -> list[EpochRollback]:
 
 
 def _borne_out(disk: Disk) -> Iterator[tuple[int, int]]:
-    """Epochs that begin in a log where its epoch file has them begin, as far as it has them: else one is damaged."""
+    """Yield epochs that begin in a log where its epoch file has them, if it has them: otherwise one of them is
+    damaged.
+    """
     stated = {epoch: start for epoch, start, _ in disk.entries}
     return ((number, start) for number, start in disk.begun() if stated.get(number, start) == start)
 
 
 def stated_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRollback]]:
-    """States of a partition that were handed out twice.
+    """Return states of a partition that a controller assigned twice.
 
-    A state is a leader epoch and a partition epoch, and has one leader. An epoch that was written without a leader has
-    none: whoever makes a broker the leader raises it (PartitionStateMachine, PartitionChangeBuilder).
+    A state is a leader epoch and a partition epoch, and has one leader. An epoch written without a leader has none:
+    making a broker the leader raises the epoch (PartitionStateMachine, PartitionChangeBuilder).
 
     Args:
         rows: observations with their incarnation.
@@ -147,7 +151,7 @@ def stated_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRol
 
 
 def _contradicting(told: pl.DataFrame, state: list[str]) -> pl.DataFrame:
-    """Each state's first row of each leader, of the states that have several."""
+    """Return the first row for each leader of a state, for states with several leaders."""
     firsts = told.group_by(*state, "leader").agg(pl.col("row").min(), pl.col("time").min()).sort(*state, "row")
     return firsts.filter(pl.len().over(state) > 1)
 
@@ -162,12 +166,12 @@ class SteppedDown:
     """A leader that later followed another one whose epoch is not higher than its own was.
 
     Attributes:
-        successor: the leader that the partition went on with.
-        epoch: its epoch.
+        successor: the leader that the partition kept.
+        epoch: leader epoch of the successor.
         time: when it was followed, microseconds since 1970 UTC, or None.
-        refs: the line that says so.
-        ranges: committed records of the leader that gave way at whose offsets its successor holds others.
-        statement: how far it had committed.
+        refs: the line that shows it.
+        ranges: committed records of the old leader at whose offsets its successor holds others.
+        statement: the old leader's last high watermark.
     """
 
     successor: int
@@ -179,9 +183,10 @@ class SteppedDown:
 
 
 def stepped_down(history: History) -> list[SteppedDown]:
-    """Committed records that went although epochs do not tell, since their leader itself followed another later.
+    """Return committed records lost to a leader with a lower or equal epoch.
 
-    A broker's own lines are in order, whatever the epochs; and what differs is read from the segments of both.
+    The order of epochs does not show this loss. A broker's own lines are in order, whatever the epochs: the old leader
+    itself followed the successor later. The differences are read from the segments of both.
     """
     found = []
     for broker, spans in sorted(history.role_spans.items()):
@@ -193,7 +198,7 @@ def stepped_down(history: History) -> list[SteppedDown]:
         theirs = history.role_spans.get(successor, []) if successor is not None else []
         if not led or successor is None or not theirs or theirs[-1].role is not Role.LEADER:
             continue
-        # What it had when it began to follow: later its high watermark is its leader's.
+        # Its high watermark when it began to follow: later ones come from its leader.
         reached = [sample for sample in (led[-1].hw, last.start_hw) if sample is not None]
         if not reached:
             continue

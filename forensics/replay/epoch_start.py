@@ -1,4 +1,4 @@
-"""Where a leader began to write, and on top of which log: what the fold asks at the start of each epoch."""
+"""The start of each leader epoch: the offset at which the leader began to write, and the log below it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ NO_DISK = Disk()
 
 
 def fences(facts: Mapping[int, BrokerFacts], broker: int) -> bool:
-    """Whether each fetch of a broker that is of another leader epoch is refused."""
+    """Return whether a broker refuses every fetch that is of another leader epoch (KIP-320)."""
     return facts.get(broker, NO_FACTS).protocol.fences_fetch_sessions is Answer.YES
 
 
 def truncates_to_hw(facts: Mapping[int, BrokerFacts], broker: int) -> bool:
-    """Whether a broker truncates to its own high watermark as a new follower, as far as its last release says."""
+    """Return whether a broker, as a new follower, truncates to its own high watermark, by its last known release."""
     return facts.get(broker, NO_FACTS).protocol.truncates_by_epoch is Answer.NO
 
 
 def passed_over(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
-    """Offset from which on it is not known of which epoch a replica's records are, as there were epochs between two of
-    its roles of which none of its lines tell, though its process lived: it had a part in them, or heard of none.
+    """Return the offset from which the epochs of a replica's records are unknown, after epochs that its lines skip.
+
+    Its process ran through these epochs, between two of its roles. Either it had a role in them, or it never received
+    them. None if there is no such offset.
     """
     if before.run != role_span.run or before.epoch < 0 or any(step.kind is StepKind.LOADED for step in before.steps):
         return None
@@ -39,15 +41,16 @@ def passed_over(history: History, before: RoleSpan, role_span: RoleSpan) -> int 
         and number not in history.coverage.unnamed
         and (epoch.leader is None or (epoch.leader_took_up and epoch.leader not in (-1, before.leader)))
     ]
-    # A leader's own records are its own: of a follower only what it began with is.
+    # The leader's own records are of its epoch. Of a follower, only the log at its start is known.
     known = before.end_low if before.role is Role.LEADER else before.start_low
     return min((max(known, epoch.start or 0) for epoch in between), default=None)
 
 
 def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
-    """The same of a replica that came back, where it was in the ISR with which another's epoch began in between, or
-    nothing tells of that ISR or of who led, or it led itself; or a process of it came in between that never told of
-    loading this log.
+    """Return the same offset as ``passed_over``, for a replica that restarted between two roles.
+
+    It may have had a role in an epoch in between if it was in the first ISR of that epoch, or if it led itself. An
+    unknown ISR or leader counts too. So does a process in between that never logged that it loaded this log.
     """
     broker, known = before.replica, None
     part = role_span.run - before.run > max(1, sum(step.kind is StepKind.LOADED for step in before.steps))
@@ -65,9 +68,9 @@ def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | N
         if not epoch.leader_took_up and not untold:
             continue
         if untold or not named:
-            # Lines of its own, or of all brokers, are missing, so it may have served in it; and what it came back with
-            # it may have got since then, or since another began to write. Of a single epoch that nothing names a leader
-            # that came back may have been dead in it.
+            # Lines of this broker, or of all brokers, are missing, so it may have had a role in that epoch. It may have
+            # fetched the log that it restarted with since then, or since another leader began to write. If only one
+            # epoch has no line, a restarted leader may have been down in it.
             alone = before.role is Role.LEADER and number in history.epochs and not untold
             low = before.end_low if alone else before.start_low
             return low if known is None else min(low, known)
@@ -77,7 +80,7 @@ def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | N
             part = True
             continue
         members = [isr for isr, _ in epoch.isr]
-        # It was in the epoch to which it came back before, if it was taken out of the ISR in between.
+        # It had a role in the epoch before its restart if it was removed from the ISR in between.
         out = number < role_span.epoch or any(broker not in isr for isr in members)
         heard = not _joined_unseen(history, before, epoch)
         part = part or (out and (not members or not heard or broker in members[0]))
@@ -85,22 +88,23 @@ def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | N
 
 
 def _is_named(history: History, number: int) -> bool:
-    """Whether any line names a leader epoch."""
+    """Return whether any line names a leader epoch."""
     return number in history.epochs and number not in history.coverage.unnamed
 
 
 def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
-    """Whether a replica may have come into the ISR of an epoch with no line on it: its own lines on that epoch may be
-    missing, and the leader's lines are not all there.
+    """Return whether a replica may have joined the ISR of an epoch without a line about it: its own lines on that epoch
+    may be missing, and the leader's lines are not all there.
     """
     stated = epoch.isr_from_leader or history.coverage.whole(epoch.leader)
     return not stated and _may_lack_lines(history, before, epoch)
 
 
 def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
-    """The epochs after one up to another, also those of which nothing tells, but for those that a controller may have
-    raised as it took one replica after another out of the ISR (KafkaController.onReplicasBecomeOffline): it sends the
-    last of these alone.
+    """Yield the epochs between two, the last one included; an epoch that no line names is yielded without a leader.
+
+    Skipped numbers do not count if a controller may have raised the epoch for each replica that it removed from the ISR
+    (KafkaController.onReplicasBecomeOffline): it sends only the last of these.
     """
     before = history.epochs.get(first)
     for number in sorted(number for number in history.epochs if 0 <= first < number <= last):
@@ -113,12 +117,12 @@ def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
 
 
 def _may_lack_lines(history: History, before: RoleSpan, epoch: Epoch) -> bool:
-    """Whether lines on a later epoch may be missing of a process that has lines on one role.
+    """Return whether lines on a later epoch may be missing of a process that has lines on one role.
 
-    They may where the coverage does not license silence about its roles; where the process lived on after that epoch
-    had begun; and where the next process found its log closed cleanly and no line says that it was shutting down. The
-    last two are doubts and no omissions, so they lower no coverage: one compares the clocks of two brokers, and the
-    other takes a stop for clean because no line shows a recovery.
+    They may be missing in three cases. The coverage does not license silence about its roles. The process still ran
+    after that epoch had begun. The next process found its log closed cleanly, and no line shows the shutdown. The last
+    two are doubts and no omissions, so they lower no coverage: one compares the clocks of two brokers, and the other
+    reads a stop as clean because no line shows a recovery.
     """
     if not history.coverage.has(before.replica, Printed.ROLES):
         return True
@@ -129,9 +133,10 @@ def _may_lack_lines(history: History, before: RoleSpan, epoch: Epoch) -> bool:
 
 
 def _may_have_led(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
-    """Whether a replica may have led an epoch between two of its roles that others alone state, and was not dead or
-    stopping when it was elected: lines of its process may be missing, or it came back with more than there was when
-    another leader began.
+    """Return whether a replica may have led an epoch between two of its roles that only others state.
+
+    It may if lines of its process may be missing. It may also if the later role began with a high watermark above the
+    offset at which another leader in between began.
     """
     if _may_lack_lines(history, before, epoch):
         return True
@@ -145,18 +150,18 @@ def _may_have_led(history: History, before: RoleSpan, role_span: RoleSpan, epoch
 
 
 def unknown_from(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
-    """Offset from which on what was reached between two roles need not be of the earlier one's epoch."""
+    """Return the offset from which records between two roles may be of another epoch than the earlier role's."""
     found = (passed_over(history, before, role_span), had_part(history, before, role_span))
     return min((offset for offset in found if offset is not None), default=None)
 
 
 class EpochStart:
-    """The state of a fold as far as leaders' beginnings depend on it.
+    """State of replay that the start of an epoch depends on.
 
     Attributes:
         history: what is known so far.
-        logs: each replica's log as it stands before the epoch at hand.
-        previous: each replica's role span before the one at hand.
+        logs: log of each replica before the present epoch.
+        previous: role span of each replica before the present one.
     """
 
     def __init__(
@@ -174,40 +179,40 @@ class EpochStart:
         self.previous: dict[int, RoleSpan] = {}
 
     def _is_whole(self, broker: int) -> bool:
-        """Whether the absence of a line of a replica is proof, within its lines."""
+        """Return whether the absence of a line of a replica is proof, within its lines."""
         return self.history.coverage.whole(broker)
 
     def _all_whole(self) -> bool:
-        """Whether that holds for each member."""
+        """Return whether that holds for each member."""
         return self.history.members <= self.history.coverage.whole_replicas()
 
     def _fenced(self, broker: int) -> bool:
         return fences(self.facts, broker)
 
     def _found(self, broker: int, role_span: RoleSpan) -> Lineage:
-        """The log that a role found: what it may have got in epochs that no line of it tells of is nobody's known."""
+        """Return the log that a role began with. Records of epochs that none of its lines name are unknown."""
         log, before = self.logs.get(broker, Lineage().begin(UNKNOWN, 0)), self.previous.get(broker)
         if before is None:
             return log
-        leaderless = any(  # files alone tell of it, or numbers, and nobody who was in it
+        leaderless = any(  # only files or partition epochs show it, no member logged it
             epoch.leader is None and before.epoch < number < role_span.epoch
             for number, epoch in self.history.epochs.items()
         )
         known = (unknown_from if leaderless else passed_over)(self.history, before, role_span)
         last = before.steps[-1] if before.steps else None
         if last is not None and last.kind is StepKind.LOADED and (role_span.start_end or 0) > last.target:
-            # A role finds what its process loaded: it got the rest in one that no line tells of.
+            # A role begins with the log that its process loaded. Anything above came in a role that no line names.
             known = last.target if known is None else min(known, last.target)
         return log if known is None else log.truncated(known).begin(UNKNOWN, known)
 
     def begin(self, epoch: Epoch, leader: int, role_span: RoleSpan | None) -> None:
-        """Where the epoch's leader began to write, and on top of which log."""
+        """Determine where the epoch's leader began to write, and on top of which log."""
         log = (
             self.logs.get(leader, Lineage().begin(UNKNOWN, 0)) if role_span is None else self._found(leader, role_span)
         )
         before = self.previous.get(leader)
         if not self._is_whole(leader) and before is not None and before.epoch < epoch.epoch - 1:
-            log = Lineage().begin(UNKNOWN, 0)  # whom it followed in between, and what it was cut to, is not told
+            log = Lineage().begin(UNKNOWN, 0)  # no line states whom it followed in between, or its truncation
         self._set_start(epoch, role_span)
         if epoch.start is None and role_span is not None and not self._goes_on(leader, role_span):
             epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))
@@ -221,7 +226,7 @@ class EpochStart:
         if epoch.start is not None:
             below = self._own_prefix(leader, epoch.epoch, epoch.start)
             if below is not None:
-                # Batches from before an upgrade have no epochs: who wrote them only the lines tell.
+                # Batches from before an upgrade carry no epochs: only log lines show which leader wrote them.
                 dated = below.entries[0][1] if below.entries else epoch.start
                 below = Lineage((*log.truncated(dated).entries, *below.entries))
             else:
@@ -230,11 +235,11 @@ class EpochStart:
                     below = self._prefix(epoch.epoch, epoch.start) or below
             epoch.lineage = below.begin(epoch.epoch, epoch.start)
         elif role_span is not None and self._goes_on(leader, role_span) and not self._dated(epoch.epoch):
-            # The same leader goes on writing the same log: where one epoch ends and the next begins in it changes
-            # nothing about which record stands where, as long as no batch says of which it is.
+            # The same leader continues the same log. Where one epoch ends and the next begins changes no record, as
+            # long as no batch states an epoch.
             epoch.lineage = log
         elif epoch.leader_took_up or role_span is not None:
-            # Where it began to write is not known; below that stands what it had.
+            # The start is unknown; the leader's earlier log is below it.
             oldest = log.oldest_from(epoch.start_low)
             epoch.lineage = log.truncated(epoch.start_low).begin(at_least(oldest), epoch.start_low)
             if epoch.start_high is not None:
@@ -251,13 +256,13 @@ class EpochStart:
                 epoch.lineage = epoch.lineage.without([(one.undated_from, start)])
 
     def _own_prefix(self, leader: int, number: int, start: int) -> Lineage | None:
-        """The leader's log below an epoch's start from its own batches, where they are still the ones it had then.
+        """Return the leader's log below an epoch's start from its own batches, if they are still the same as then.
 
         Bytes count for more than what the protocol implies: a follower that never reached its leader kept its own tail
-        (KIP-279). A compacted log may lack whole epochs, so it is not asked.
+        (KIP-279). A compacted log may lack whole epochs, so it is not used.
         """
         disk = self.disks.get(leader, NO_DISK)
-        # Of an epoch without records its file alone tells.
+        # An epoch without records is only in the epoch file.
         empty = start == disk.end and any(entry[:2] == (number, start) for entry in disk.entries)
         if not empty and (number, start) not in disk.lineage.entries:
             return None
@@ -269,7 +274,7 @@ class EpochStart:
         return Lineage(disk.lineage.entries).truncated(start) if lowest is None or lowest >= start else None
 
     def _prefix(self, number: int, start: int) -> Lineage | None:
-        """The log below an epoch's start from any files that show it (KIP-101: same epoch, same log below)."""
+        """Return the log below an epoch's start from any files that show it (KIP-101: same epoch, same log below)."""
         for broker in sorted(self.disks):
             entries = self.disks[broker].lineage.entries
             if (number, start) in entries and not self.disks[broker].holes:
@@ -286,7 +291,7 @@ class EpochStart:
                     epoch.refs.append(role_span.start_ref)
                 return
         if epoch.epoch == 0:
-            epoch.start = 0  # the epoch a partition is created with
+            epoch.start = 0  # the epoch with which a partition is created
             return
         found: list[tuple[bool, int, Ref]] = []
         later: list[int] = []
@@ -296,7 +301,8 @@ class EpochStart:
             for position, (number, start, ref) in enumerate(disk.entries):
                 # Retention rewrites the first entry to the log start (LeaderEpochFileCache.truncateFromStart).
                 if number == epoch.epoch and (position > 0 or disk.log_start == 0):
-                    # A follower notes the first record that it was given, and the cleaner may have taken those before.
+                    # A follower notes the first record that it fetched, and the cleaner may have removed those before
+                    # it.
                     if broker == epoch.leader or not cleaned or (number, start) in begun:
                         found.append((broker != epoch.leader, start, ref))
                     else:
@@ -317,8 +323,8 @@ class EpochStart:
     def _set_start_from_fork(self, epoch: Epoch, leader: int) -> None:
         """Without epochs in the log: the leader wrote its own records where its segments part from an older log.
 
-        What it could have fetched before it led came from logs that agree with the older one, so the first offset at
-        which its file differs is where it began to write, unless it was cut below that later.
+        Used if the log has no epochs. The leader fetched only from logs that agree with the older one before it led. So
+        it began to write at the first differing offset, unless it truncated below that later.
         """
         if self._lowest(leader, epoch.epoch) is not None:
             return
@@ -336,8 +342,10 @@ class EpochStart:
                 return
 
     def _parts_at_the_edge(self, fork: Fork) -> bool:
-        """Whether one of two files that differ has nothing below the first difference, so that they may differ there
-        too: retention or the cleaner was there, or a file is missing.
+        """Return whether one of two diverging files has nothing below the first difference, so that they may differ
+        there too.
+
+        The reason is retention, the cleaner or a missing file.
         """
         first = fork.ranges[0][0]
         return any(
@@ -346,7 +354,7 @@ class EpochStart:
         )
 
     def _dated(self, number: int) -> bool:
-        """Whether files tell of records of an epoch."""
+        """Return whether files show records of an epoch."""
         return any(number == epoch for disk in self.disks.values() for epoch, _ in disk.lineage.entries)
 
     def _goes_on(self, leader: int, role_span: RoleSpan) -> bool:
@@ -354,7 +362,9 @@ class EpochStart:
         return before is not None and before.role is Role.LEADER and before.run == role_span.run and not before.steps
 
     def _ceiling(self, leader: int) -> int | None:
-        """The greatest log end a leader-to-be can have had: that of the leader it followed before, and its own."""
+        """Return the highest log end offset that a new leader can have had: its own, and that of the leader it
+        followed.
+        """
         before = self.previous.get(leader)
         if before is None or before.role is not Role.FOLLOWER:
             return None
@@ -363,8 +373,10 @@ class EpochStart:
         return None if end is None else max(end, before.start_end or 0, before.start_low)
 
     def _said(self, epoch: Epoch, leader: int, role_span: RoleSpan) -> tuple[int, Ref] | None:
-        """The least log end offset that the epoch's leader is known to have had in it, and who says so: the leader, or
-        a follower that was above it and heard where it ended. The epoch began no later, as a leader's log only grows.
+        """Return the lowest log end offset that the epoch's leader is known to have had in it, and the evidence.
+
+        It comes from the leader, or from a follower that was above it and received the leader's log end offset. The
+        epoch began no later, because a leader's log only grows.
         """
         tells = self.history.coverage.replicas_with(Printed.ROLES) & self.role_spans.keys()
         again = [n for n, e in self.history.epochs.items() if e.leader == leader]
@@ -376,7 +388,7 @@ class EpochStart:
         for broker in sorted(tells - {leader}):
             spans = self.role_spans[broker]
             for position, one in enumerate(spans):
-                # Of a later epoch of the same leader it may not have been told.
+                # It may not have received a later epoch of the same leader.
                 told = spans[position + 1].epoch if position + 1 < len(spans) else max(self.history.epochs)
                 if one.epoch != epoch.epoch or any(epoch.epoch < number <= told for number in again):
                     continue
@@ -389,9 +401,9 @@ class EpochStart:
         return min(found, key=lambda one: one[0], default=None)
 
     def _agreed(self, epoch: Epoch, leader: int) -> int:
-        """Without epochs in the log: the least offset an epoch can have begun at.
+        """Return the lowest offset at which an epoch can have begun, for a log without epochs.
 
-        Below it the leader's segments agree with a log that was there before the epoch and was not cut since.
+        Below it the leader's segments agree with a log that existed before the epoch and was not truncated since.
         """
         if not self.history.truncates_to_hw:
             return 0
@@ -403,34 +415,34 @@ class EpochStart:
             role_span = next((t for t in self.role_spans.get(broker, ()) if t.epoch >= epoch.epoch), None)
             before = self.previous.get(broker)
             if role_span is None or (before is not None and unknown_from(self.history, before, role_span) is not None):
-                continue  # what it had then it may have got in this epoch
-            # A truncation takes effect only within the log, so what it was cut to was there before.
+                continue  # it may have fetched that log in this epoch
+            # A truncation only applies within the log, so everything below its target existed before.
             first = next((step.target for step in role_span.steps if step.kind is StepKind.TRUNCATED), 0)
             lowest = self._lowest(broker, epoch.epoch)
             bound = max(role_span.start_low, first)
             bound = bound if lowest is None else min(bound, lowest)
             bound = min([bound, *(first for first, _ in self.history.diverging_ranges(broker, leader))])
             begun = max(self.disks.get(one, NO_DISK).log_start for one in pair)
-            if bound > begun:  # else there is nothing below it to agree
+            if bound > begun:  # otherwise the logs share no offsets below it
                 least = max(least, bound)
         return least
 
     def _fetches_ahead(self, broker: int, leader: int) -> bool:
-        """Whether a replica may have fetched from a leader in an epoch that it was not yet told of."""
+        """Return whether a replica may have fetched from a leader in an epoch that it had not received yet."""
         before = self.previous.get(broker)
         if before is None or before.role is not Role.FOLLOWER or before.leader != leader:
             return False
         return not self._fenced(broker)
 
     def _lowest(self, broker: int, number: int) -> int | None:
-        """Lowest offset a replica was cut to in an epoch or later."""
+        """Return the lowest offset to which a replica truncated in an epoch or later, or None."""
         truncations = [
             s.target for t in self.role_spans.get(broker, ()) if t.epoch >= number for s in t.steps if s.kind in REMOVES
         ]
         return min(truncations, default=None)
 
     def _older(self, broker: int, offset: int, number: int) -> bool:
-        """Whether a replica's record at an offset was there before it ever followed this epoch or a later one."""
+        """Return whether a replica had its record at an offset before it followed this epoch or a later one."""
         lowest = self._lowest(broker, number)
         if lowest is not None and lowest <= offset:
             return False

@@ -1,4 +1,4 @@
-"""Who led a partition in each leader epoch, and with which ISR, from everyone who says so."""
+"""The leader and ISR of each leader epoch, from every broker that states them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from parsers.schema import Kind
 _AT_ONCE = 1_000_000
 """Microseconds between two lines of one controller on one election."""
 
-"""Who had been the last in the ISR, as controllers print it where they elect from outside of it."""
-
 
 def collect(
     role_spans: Mapping[int, list[RoleSpan]],
@@ -27,16 +25,16 @@ def collect(
     disks: Mapping[int, Disk],
     told: Container[int],
 ) -> dict[int, Epoch]:
-    """Every epoch that any evidence names, by number.
+    """Return every epoch that any evidence names, by number.
 
-    The leader's own word on its ISR comes first. Controllers and the metadata caches of all brokers (UpdateMetadata)
-    fill in where the leader's log is missing.
+    The leader's own statements about its ISR come first. Controllers and the metadata caches of all brokers
+    (UpdateMetadata) are used where the leader's log is missing.
 
     Args:
-        role_spans: each replica's, from its own lines.
-        cluster: what others say of leaders and ISRs.
-        disks: each replica's files.
-        told: brokers whose own word on their roles is in the evidence.
+        role_spans: role spans of each replica, from its own lines.
+        cluster: statements of others about leaders and ISRs.
+        disks: files of each replica.
+        told: brokers whose own lines about their roles are in the evidence.
     """
     epochs: dict[int, Epoch] = {}
 
@@ -46,8 +44,8 @@ def collect(
     unclean: dict[int, tuple[Event, Ref]] = {}
     elected: dict[tuple[int, int | None], Event] = {}
     warned: set[int] = set()
-    chosen: dict[int, int] = {}  # by the controller that tells: whom it found alive in the ISR, to 1.0
-    for event in sorted(cluster, key=lambda e: e.kind not in ELECTS):  # who elects is asked before who repeats it
+    chosen: dict[int, int] = {}  # by controller: the live ISR member that it chose, up to 1.0
+    for event in sorted(cluster, key=lambda e: e.kind not in ELECTS):  # controllers first, then brokers that repeat it
         if event.leader_epoch is not None and event.leader_epoch >= 0:
             epoch = at(event.leader_epoch)
             _add_stated_isr(epoch, event)
@@ -68,7 +66,7 @@ def collect(
                 at(number).unclean.append(ref)
                 at(number).last_known |= _is_last_known(event)
             else:
-                # Up to 1.0 the warning comes before the election and names no epoch.
+                # Up to 1.0 the warning precedes the election and names no epoch.
                 unclean[event.broker] = event, ref
     for broker in sorted(role_spans):
         for role_span in role_spans[broker]:
@@ -85,9 +83,9 @@ def collect(
                 at(number).leader_took_up = True
     for role_span in (role_span for spans in role_spans.values() for role_span in spans):
         for number, _, _ in role_span.entries:
-            at(number).leader_took_up = True  # a record of it was fetched
+            at(number).leader_took_up = True  # a follower fetched a record of it
     for epoch in epochs.values():
-        # Nothing speaks against it where the leader's own lines are not in the evidence.
+        # If the leader's own lines are not in the evidence, nothing contradicts that it took up the epoch.
         if epoch.leader is not None and epoch.leader >= 0 and epoch.leader not in told:
             epoch.leader_took_up = True
     for epoch in epochs.values():
@@ -104,12 +102,13 @@ def _add_second_leaders(epochs: Mapping[int, Epoch], role_spans: Mapping[int, Se
 
 
 def _elected_in(event: Event, elected: Mapping[tuple[int, int | None], Event]) -> int | None:
-    """The epoch of an unclean election whose line names none: it names the one before (since 4.1), or the metadata log
-    told of the election first, within a second.
+    """Return the epoch of an unclean election whose line names none.
+
+    The line names the epoch before (since 4.1), or the metadata log showed the election first, within a second.
 
     Args:
         event: the line.
-        elected: the last election told of by each broker, by the leader.
+        elected: the last election logged by each broker, by the leader.
     """
     if event.previous_epoch is not None:
         return event.previous_epoch + 1
@@ -120,9 +119,10 @@ def _elected_in(event: Event, elected: Mapping[tuple[int, int | None], Event]) -
 
 
 def _settle_after_emptied(epochs: Mapping[int, Epoch], epoch: Epoch, *, warned: bool) -> None:
-    """Who was in the ISR before a ZooKeeper controller emptied it has all that was committed, though the controller to
-    1.0 warns of potential data loss (OfflinePartitionLeaderSelector) whenever it finds nobody of the ISR alive, and in
-    an empty one it finds nobody.
+    """Settle an epoch after a ZooKeeper controller emptied the ISR: its members before have all committed records.
+
+    The controller up to 1.0 nevertheless warns of potential data loss (OfflinePartitionLeaderSelector): it does so
+    whenever no member of the ISR is alive, and an empty ISR has none.
     """
     before = epochs.get(epoch.epoch - 1)
     if epoch.leader is None or epoch.leader < 0 or (before is None and not warned):
@@ -130,7 +130,7 @@ def _settle_after_emptied(epochs: Mapping[int, Epoch], epoch: Epoch, *, warned: 
     if before is not None and (before.last_isr or (before.leader is not None and before.leader >= 0)):
         return
     if before is not None and warned:
-        before.by_request = True  # no KRaft controller warns so
+        before.by_request = True  # no KRaft controller logs this warning
     member = was_last_member(epochs, epoch) if before is not None and before.by_request else None
     epoch.safe = epoch.safe or member is True
     if member is True or (warned and member is None):
@@ -145,19 +145,18 @@ def unnamed(
     skips: bool,
     removed: Mapping[int, frozenset[int]] | None = None,
 ) -> frozenset[int]:
-    """Leader epochs that must have been between those that are named, with a leader, and that nothing names: who led in
-    them, and what was committed, is not known.
+    """Return leader epochs with a leader that must have existed between named ones, although nothing names them.
 
-    While the last leader is dead, an epoch without one may begin of which stock logging tells nothing; but none has to
-    follow on another of these.
+    Their leaders, and what they committed, are unknown. While the last leader is down, an epoch without a leader may
+    begin that default logging does not show. Such an epoch never has to follow another one like it.
 
     Args:
-        epochs: those that are named.
-        role_spans: each replica's.
-        heard: every replica's roles are told by itself.
-        skips: brokers may have left epochs out though all of their lines are there: they follow the metadata log, and
-            take several changes as one (TopicDelta).
-        removed: by epoch without a leader, the replicas that a controller had just taken out of the ISR.
+        epochs: the named ones.
+        role_spans: role spans of each replica.
+        heard: every replica's own lines show its roles.
+        skips: brokers may skip epochs although all of their lines are present: they follow the metadata log, and apply
+            several changes as one (TopicDelta).
+        removed: by epoch without a leader, the replicas that a controller had just removed from the ISR.
     """
     found: set[int] = set()
     for one, two in itertools.pairwise(sorted(epochs)):
@@ -170,8 +169,10 @@ def unnamed(
 
 
 def at_once(before: Epoch, after: Epoch) -> bool:
-    """Whether the epochs between two of one leader may have come in one request: a controller of a ZooKeeper cluster
-    raises the epoch for each replica that it takes out of the ISR (KafkaController.onReplicasBecomeOffline).
+    """Return whether the epochs between two of the same leader may have been sent in one request.
+
+    A controller with ZooKeeper raises the epoch for each replica that it removes from the ISR
+    (KafkaController.onReplicasBecomeOffline).
     """
     taken = len((before.last_isr or frozenset()) - (after.first_isr or frozenset()))
     return before.leader == after.leader and after.epoch - before.epoch <= taken
@@ -180,13 +181,14 @@ def at_once(before: Epoch, after: Epoch) -> bool:
 def in_one_request(
     before: Epoch, after: Epoch, role_spans: Mapping[int, Sequence[RoleSpan]], removed: Mapping[int, frozenset[int]]
 ) -> bool:
-    """Whether a controller is known to have sent the epochs between two with the later one: nobody led in them.
+    """Return whether a controller is known to have sent the epochs between two in one request, so that no broker led in
+    them.
 
     Args:
         before: the epoch before.
         after: the epoch after.
-        role_spans: each replica's.
-        removed: by epoch without a leader, the replicas that a controller had just taken out of the ISR.
+        role_spans: role spans of each replica.
+        removed: by epoch without a leader, the replicas that a controller had just removed from the ISR.
     """
     led = role_spans.get(before.leader, ()) if before.leader is not None else ()
     lived_on = at_once(before, after) and _went_on(led, before.epoch, after.epoch)
@@ -194,13 +196,13 @@ def in_one_request(
 
 
 def _went_on(spans: Sequence[RoleSpan], one: int, two: int) -> bool:
-    """Whether one process led in both epochs."""
+    """Return whether one process led in both epochs."""
     led = {role_span.epoch: role_span.run for role_span in spans if role_span.role is Role.LEADER}
     return one in led and led[one] == led.get(two)
 
 
 ELECTS = (Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.PARTITION_CREATED, Kind.PARTITION_CHANGED)
-"""Who says so says it at the moment of the election; what brokers cache may be the ISR of any later moment."""
+"""Kinds of line logged at the moment of an election. A metadata cache may hold the ISR of any later moment."""
 
 
 def _add_stated_isr(epoch: Epoch, event: Event) -> None:
@@ -226,13 +228,15 @@ def _add_stated_isr(epoch: Epoch, event: Event) -> None:
 
 
 def _is_last_known(event: Event) -> bool:
-    """Whether who elects a leader from outside the ISR, which is empty, says that it was the last one in it."""
+    """Return whether the controller logs that the new leader was the last member of an ISR that is now empty."""
     return event.kind == Kind.UNCLEAN_ELECTION and event.leader in (broker_set(last_known(event.detail)) or ())
 
 
 def _safe(event: Event) -> bool:
-    """Whether who elects says that a leader has all that was committed though it was in no ISR before: the change that
-    ends a reassignment puts it there (PartitionChangeBuilder), and eligible leader replicas stand in (KIP-966).
+    """Return whether the controller's line shows that a leader from outside the ISR has all committed records.
+
+    The change that ends a reassignment makes such a replica leader (PartitionChangeBuilder), and eligible leader
+    replicas replace the ISR (KIP-966).
     """
     if event.kind != Kind.PARTITION_CHANGED or event.leader is None or event.leader < 0:
         return False
@@ -252,7 +256,7 @@ def _add_follower_role(epoch: Epoch, role_span: RoleSpan) -> None:
 
 
 def _add_leader_role(epoch: Epoch, broker: int, role_span: RoleSpan) -> None:
-    """The leader's own word on when it began counts before what others say they were told, often much later."""
+    """The leader's own line on when it began counts before the lines of brokers that learned it, often much later."""
     _add_leader(epoch, broker, role_span.refs[0])
     if epoch.leader == broker and not epoch.isr_from_leader and not epoch.leader_took_up:
         epoch.refs[:] = [role_span.refs[0]]
@@ -265,7 +269,7 @@ def _add_leader_role(epoch: Epoch, broker: int, role_span: RoleSpan) -> None:
     elif role_span.isr_before_change or role_span.isr[0][1] in role_span.refs:
         epoch.isr, epoch.isr_elected = list(role_span.isr), True
     else:
-        # Its first word is of a change; with which ISR it was elected only others tell.
+        # Its first line is about a change. The ISR of its election is known from others only.
         epoch.isr = [*(epoch.isr[:1] if epoch.isr_elected else []), *role_span.isr]
     epoch.isr_from_leader, epoch.standing = True, role_span.standing
 

@@ -1,4 +1,4 @@
-"""What replay reads of an observation."""
+"""Observations as replay reads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from parsers.schema import Kind
 
 
 class Event(NamedTuple):
-    """A row of the case's observations, with the values that replay reads."""
+    """A row of the case's observations, with the values that replay uses."""
 
     row: int
     time: int | None
@@ -40,7 +40,7 @@ COLUMNS = Event._fields
 
 
 def as_values(columns: Iterable[str]) -> list[pl.Expr]:
-    """Columns of the observations as Python values are made of them: times in microseconds since 1970 UTC."""
+    """Return observation columns as Python values: times in microseconds since 1970 UTC."""
     return [pl.col(name).cast(pl.Int64) if name == "time" else pl.col(name) for name in columns]
 
 
@@ -56,4 +56,4 @@ PROGRESS = (
     Kind.HW_HELD,
     Kind.PRODUCED,
 )
-"""What moves all the time."""
+"""Kinds of observation that report progress: they change with every append or fetch."""

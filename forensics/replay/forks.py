@@ -1,4 +1,4 @@
-"""Where the segments of two replicas hold different records at the same offsets."""
+"""Offsets at which the segments of two replicas hold different records."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from forensics.replay.live_dirs import PLACE
 def forks(
     live: pl.DataFrame, batches: pl.DataFrame, found: dict[Key, dict[int, Disk]]
 ) -> tuple[dict[Key, list[Fork]], dict[Key, frozenset[tuple[int, int]]]]:
-    """Where the segments of two replicas differ.
+    """Compare the segments of each two replicas.
 
-    Followers append the leader's batches as they are (DefaultRecordBatch; LogAppendInfo without new offsets), so where
-    two logs have a batch of the same span it is the same batch or another record. Compaction may rewrite a batch on one
-    replica alone; then epoch decides, and where a side has no batch nothing is said.
+    Followers append the leader's batches unchanged (DefaultRecordBatch; LogAppendInfo without new offsets). So if two
+    logs have a batch with the same offsets, it is the same batch or another record. Compaction may rewrite a batch on
+    one replica alone; then the leader epoch decides. Where one side has no batch, nothing is reported.
 
     Args:
         live: column ``source``: the segments of the replicas' live directories.
         batches: of the case.
-        found: what the files of each replica say.
+        found: files of each replica.
 
     Returns:
         Forks, and the pairs of brokers that were compared, by partition.
@@ -40,7 +40,7 @@ def forks(
         batches.join(live, on="source", how="semi")
         .join(wanted, on=["topic", "partition"], how="semi")
         .filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
-        .drop_nulls("base_offset")  # a wrapper of v0 or v1 that could not be read into: where it begins is unknown
+        .drop_nulls("base_offset")  # an unreadable wrapper of v0 or v1: its base offset is unknown
         .select(*PLACE, "base_offset", "last_offset", *_OF_BATCH)
     )
     for key, pairs in _pairs(found):
@@ -54,10 +54,10 @@ def forks(
         pl.col("records_left") == pl.col("records_right")
     )
     other_epoch = (pl.col("leader_epoch_left") != pl.col("leader_epoch_right")).fill_null(False)
-    # Of a batch the checksum covers all but its offset and its epoch: one batch under two epochs is no other record.
+    # The checksum of a batch covers all except its offset and epoch: one batch under two epochs is the same record.
     alike = ((pl.col("magic_left") >= 2) & (pl.col("crc_left") == pl.col("crc_right"))).fill_null(False)
     other = (pl.col("crc_left") != pl.col("crc_right")) & full
-    # What a leader gives in an older format has another checksum, and the times of its records.
+    # A batch that a leader converts to an older format has another checksum, and the same record times.
     at = ("max_timestamp_left", "max_timestamp_right")
     timed = (pl.col(at[0]) != pl.col(at[1])) & (pl.min_horizontal(*at) >= 0)
     other &= ((pl.col("magic_left") < 2) == (pl.col("magic_right") < 2)) | timed
@@ -73,7 +73,7 @@ def forks(
         ["topic", "partition", "broker_left", "broker_right"], maintain_order=True
     ):
         replicas = found[str(topic), int(partition)]
-        # Whose records are deleted up to there still has some of them in its first segment (DeleteRecords).
+        # After DeleteRecords the first segment may still hold deleted records below the log start offset.
         start = max(replicas[int(one)].log_start, replicas[int(two)].log_start)
         group = group.filter((pl.col("last_offset") >= start) & (pl.col("last_right") >= start))
         if group.is_empty():
@@ -118,10 +118,10 @@ _FORK = (
 
 
 def _crossing(rows: pl.DataFrame, same_span: pl.DataFrame, found: dict[Key, dict[int, Disk]]) -> pl.DataFrame:
-    """Batches of two replicas that overlap without having the same span, where their epochs differ.
+    """Return batches of two replicas that overlap, do not have the same offsets, and differ in epoch.
 
-    Without epochs (v0, v1) an overlap of other spans is another record too: nothing but compaction, which this format
-    shows as single messages, would part what was one wrapper. Of one batch in two formats see ``_converted``.
+    Without epochs (v0, v1) such an overlap is another record too: only compaction splits a wrapper, and it then leaves
+    single messages. For one batch in two formats see ``_converted``.
     """
     matched = same_span.select("topic", "partition", "base_offset", "last_offset", "broker_left", "broker_right")
     suspects = [
@@ -194,7 +194,7 @@ _TYPES: dict[str, pl.DataType] = {
 
 
 def _overlaps(left: pl.DataFrame, right: pl.DataFrame) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-    """Pairs of batches that share offsets; both sides in rising order."""
+    """Yield pairs of batches that share offsets; both sides are in rising order."""
     ours, theirs = left.to_dicts(), right.to_dicts()
     i = j = 0
     while i < len(ours) and j < len(theirs):
@@ -208,9 +208,10 @@ def _overlaps(left: pl.DataFrame, right: pl.DataFrame) -> Iterator[tuple[dict[st
 
 
 def _converted(pieces: list[tuple[dict[str, int], dict[str, int]]]) -> set[int]:
-    """Batches (by ``id``) that another replica has in an older format, as far as one can tell: a leader gives those who
-    fetch with an older protocol, as in a rolling upgrade, what it has as v0 or v1 messages (KIP-98, KIP-283; to 3.x),
-    which keep their offsets and times and carry no epoch.
+    """Return batches (by ``id``) that another replica has in an older format, as far as this can be seen.
+
+    A leader converts batches to v0 or v1 messages for followers that fetch with an older protocol, as in a rolling
+    upgrade (KIP-98, KIP-283; up to 3.x). The messages keep their offsets and times and carry no epoch.
     """
     parts: dict[int, tuple[dict[str, int], list[dict[str, int]]]] = {}
     for pair in pieces:

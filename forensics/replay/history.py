@@ -1,4 +1,4 @@
-"""What replay finds out about one partition: the facts that rules judge, each with the evidence behind it."""
+"""Facts about one partition, as replay finds them and rules judge them, each with its evidence."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class Role(StrEnum):
-    """What a replica was in a role span."""
+    """Role of a replica in a role span."""
 
     LEADER = "leader"
     FOLLOWER = "follower"
-    OFFLINE = "offline"  # it was told of an epoch without a leader
+    OFFLINE = "offline"  # it received an epoch without a leader
 
 
 class TruncationReason(StrEnum):
-    """What a replica truncated its log to."""
+    """Offset to which a replica truncated its log."""
 
     HIGH_WATERMARK = "high watermark"  # its own (a follower before KIP-101, or one without leader epochs)
     LEADER_EPOCH = "leader epoch"  # where its leader's epoch ends (KIP-101, KIP-279)
@@ -38,14 +38,14 @@ class TruncationReason(StrEnum):
 
 
 class TruncatesTo(StrEnum):
-    """What the followers of a partition truncate to. Its value is what reports in JSON call the protocol."""
+    """The offset that the followers of a partition truncate to. Its value is what reports in JSON call the protocol."""
 
     HIGH_WATERMARK = "hw"  # each to its own
     LEADER_EPOCH = "epoch"  # to where their last leader epoch ends in their leader's log (KIP-101)
 
 
 class ShortenedBy(StrEnum):
-    """What a log went through that came back shorter, with no truncation in between."""
+    """Event after which a log was found shorter, with no truncation in between."""
 
     CLEAN_RESTART = "clean restart"  # loaded by a process after one that had stopped cleanly
     UNCLEAN_RESTART = "unclean restart"  # loaded by a process after one that had not
@@ -55,7 +55,7 @@ class ShortenedBy(StrEnum):
 
 
 class HwSource(StrEnum):
-    """What states a high watermark."""
+    """The kind of evidence that states a high watermark."""
 
     PRINTED = "printed"  # a line prints it
     PRINTED_BY_LEADER = "printed-by-leader"  # the same, of the leader of the epoch that it is about
@@ -63,7 +63,7 @@ class HwSource(StrEnum):
     CHECKPOINT = "checkpoint"  # replication-offset-checkpoint
     LEFT_BEHIND = "left-behind"  # that file in a directory that is not the live one
     READ_BACK = "read-back"  # a role begins with it, so it was reached before
-    ACKNOWLEDGED = "acknowledged"  # it is at least this: what lies below was acknowledged with acks=all
+    ACKNOWLEDGED = "acknowledged"  # it is at least this: the records below were acknowledged with acks=all
     ALONE_IN_ISR = "alone-in-isr"  # a leader alone in the ISR commits what it appends
     STEPPED_DOWN = "stepped-down"  # a leader had it as it began to follow another one
 
@@ -123,13 +123,13 @@ class HwAboveIsrMember:
 
 @dataclass(frozen=True, slots=True)
 class BrokerFacts:
-    """What is known of a broker that changes how its lines are read.
+    """Facts about a broker that change how its lines are read.
 
     Attributes:
-        protocol: what it does where releases differ.
-        printed: what its lines in the evidence are about, of whatever replica: roles, logs or both.
-        complete: a trace claims to state each change of its replicas.
-        unseen_process: broker epoch of a process that controllers registered and of which its own lines say nothing; or
+        protocol: its behaviour where releases differ.
+        printed: what its lines in the evidence are about, for any replica: roles, logs or both.
+        complete: a trace claims to state every change of its replicas.
+        unseen_process: broker epoch of a process that controllers registered and that is missing in its own lines; or
             None.
     """
 
@@ -175,22 +175,23 @@ class OwnHw:
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """Records removed from the end of one replica.
+    """Records removed from the end of one replica's log.
 
     Attributes:
         replica: broker id.
         epoch: leader epoch in which it happened (that of the role span).
         leader: leader it then followed, or None.
         target: new log end offset.
-        end: log end offset before, or the least it can have been.
+        end: log end offset before, or a lower bound of it.
         end_exact: whether ``end`` is exact.
         lineage: the log before.
-        reason: what the replica truncated to.
+        reason: offset to which the replica truncated.
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
-        repeats: identical cuts that followed.
-        last: when, and by which line, the last of them; None where none followed.
-        own_hw: a high watermark above the target that the replica had stated in the same role, of what it then removed.
+        repeats: number of identical truncations that followed.
+        last: time and line of the last of them; None if none followed.
+        own_hw: a high watermark above the target that the replica had stated in the same role, about the removed
+            records.
     """
 
     replica: int
@@ -213,9 +214,9 @@ class HwStatement:
     """A high watermark: the records below it, in the log of the leader it came from, are committed.
 
     Attributes:
-        replica: who stated it.
-        epoch: leader epoch in which it was reached; UNKNOWN where only the replica's own log is known.
-        lineage: the log it speaks of.
+        replica: broker that stated it.
+        epoch: leader epoch in which it was reached; UNKNOWN if only the replica's own log is known.
+        lineage: the log it is about.
         high_watermark: first offset that is not committed.
         implied: no line or file states it, the protocol implies it.
         how: what states it.
@@ -237,21 +238,21 @@ class HwStatement:
 
 @dataclass(frozen=True, slots=True)
 class ShortenedLog:
-    """A log that came back shorter than it was known to be, with no truncation in between.
+    """A log that was found shorter than it was known to be, with no truncation in between.
 
     Attributes:
         replica: broker id.
-        epoch: leader epoch in which it was so long.
-        end: log end offset it had, or where it is not exact the least that it had.
+        epoch: leader epoch in which it reached ``end``.
+        end: its log end offset, or a lower bound of it.
         end_exact: whether ``end`` is exact.
-        target: log end offset it came back with.
+        target: log end offset that was found.
         lineage: the log before.
-        time: when it came back, microseconds since 1970 UTC.
+        time: when it was found, microseconds since 1970 UTC.
         refs: evidence.
         implied: its own lines do not give the end that it had: its ISR membership implies it, or what a follower had
             fetched from it.
         fetched_by: that follower.
-        cause: what it went through.
+        cause: event after which the log was shorter.
         dir_failed: its log directory had failed before.
         end_ref: the line of the replica's broker that states ``end``, where one does.
     """
@@ -294,30 +295,30 @@ class Epoch:
 
     Attributes:
         epoch: its number.
-        leader: broker id; -1 for none; None where no evidence says.
+        leader: broker id; -1 for none; None if unknown.
         start: log end offset of the leader when it began, or None.
         start_low: the least it can have been.
         start_high: the most it can have been, where that is known of one that is not.
         start_implied: no line or file states ``start``, the protocol implies it.
         lineage: the leader's log in this epoch, the epoch's own entry included where its start is known.
         isr: ISR at the beginning, and every later one that is known, in order: (isr, is it committed, ref).
-        isrs_stated_by_others: every ISR that others than the leader state.
+        isrs_stated_by_others: every ISR that brokers other than the leader state.
         time: when it began, microseconds since 1970 UTC.
         refs: evidence of its leader and start.
         leader_took_up: whether any evidence shows that the leader took it up.
         other_leaders: other leaders stated for the same epoch.
         two_by_one: one broker's own role lines, of one process, name two leaders of it.
-        unclean: evidence that the election went outside the ISR.
-        standing: the ISR that may have stood to its end, where its leader proposed another and does not confirm it.
+        unclean: evidence that the leader was elected from outside the ISR.
+        standing: the ISR that may have been valid to its end, if its leader proposed another and does not confirm it.
         isr_from_leader: the leader itself states the ISR, so every change of it is known.
         isr_from_others: controllers or metadata caches state it.
         isr_elected: its first ISR is the one it was elected with.
-        elected: whoever elects leaders speaks of this epoch.
-        by_request: controllers told brokers of it by request, as with ZooKeeper.
-        last_known: whoever elects says that the leader was the last in an ISR that is empty (KIP-966, lastKnownElr).
-        safe: whoever elects says that the leader has all that was committed, though it was not in the ISR before.
-        forced: the election went outside the ISR though no setting allowed it, or because somebody asked for that.
-        asked: where somebody asked for it.
+        elected: a line of the controller that elected the leader names this epoch.
+        by_request: controllers sent it to brokers by request, as with ZooKeeper.
+        last_known: the controller logs that the leader was the last member of an empty ISR (KIP-966, lastKnownElr).
+        safe: the controller's line shows that the leader has all committed records, though it was not in the ISR.
+        forced: a leader from outside the ISR was elected though no setting allowed it, or because of a request.
+        asked: line that shows this request.
     """
 
     epoch: int
@@ -421,15 +422,15 @@ class History:
     partition: int
     topic_id: str | None = None
     cluster: str | None = None
-    incarnation: int = 0  # 0 the last life of a topic of this name, 1 the one before
-    lives: int = 1  # how many of them are told
+    incarnation: int = 0  # 0 the last topic of this name, 1 the one before
+    lives: int = 1  # how many of them the evidence shows
     protocol: TruncatesTo = TruncatesTo.LEADER_EPOCH
     replicas: dict[int, Replica] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
     truncations: list[Truncation] = field(default_factory=list)
     truncations_of_unknown_extent: list[Truncation] = field(
         default_factory=list
-    )  # truncations of which nothing tells whether they removed anything
+    )  # truncations that may have removed nothing
     shortened_logs: list[ShortenedLog] = field(default_factory=list)
     statements: list[HwStatement] = field(default_factory=list)
     forks: list[Fork] = field(default_factory=list)
@@ -438,62 +439,64 @@ class History:
     regressions: list[Regression] = field(default_factory=list)
     members_behind: list[HwAboveIsrMember] = field(default_factory=list)
     disks: Mapping[int, Disk] = field(default_factory=dict)
-    elections_known: bool = False  # whoever elects the leaders speaks of the partition
-    protocol_known: bool = True  # versions or batches say how followers truncate; else it is taken as from 0.11 on
+    elections_known: bool = False  # lines of the controller that elects its leaders are in the evidence
+    protocol_known: bool = True  # versions or batches show how followers truncate; else 0.11 or later is assumed
     kraft: bool = False  # its brokers follow the metadata log
     eligible: bool = False  # leaders may come from the eligible leader replicas (KIP-966)
-    joins_below_epoch_start: Answer = Answer.NO  # whether a leader lets a follower into the ISR that early (KAFKA-7128)
+    joins_below_epoch_start: Answer = Answer.NO  # whether a leader adds a follower to the ISR that early (KAFKA-7128)
     coverage: Coverage = field(default_factory=Coverage)  # what the absence of a line proves, for each replica
     epoch_rollbacks: list[EpochRollback] = field(
         default_factory=list
     )  # signs that the order of epochs is not that of leaders
-    removed: dict[int, frozenset[int]] = field(default_factory=dict)  # by epoch without a leader, who had just gone
+    # by epoch without a leader: replicas that were removed last
+    removed: dict[int, frozenset[int]] = field(default_factory=dict)
     states: dict[int, tuple[int | None, frozenset[int] | None]] = field(
         default_factory=dict
-    )  # leader epoch and ISR as far as anybody tells them, by partition epoch (zkVersion)
+    )  # leader epoch and ISR, if known, by partition epoch (zkVersion)
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
     log_starts: list[tuple[int, int, int]] = field(
         default_factory=list, repr=False, compare=False
     )  # broker, row, offset
-    complaints: list[Complaint] = field(default_factory=list, repr=False, compare=False)  # of two offsets that clash
-    properties: dict[str, str] = field(default_factory=dict)  # of the log, as its maker printed them last
+    # about two offsets that contradict each other
+    complaints: list[Complaint] = field(default_factory=list, repr=False, compare=False)
+    properties: dict[str, str] = field(default_factory=dict)  # of the log, as last printed when it was created
     properties_ref: Ref | None = None
-    log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # of brokers that changed it, when
-    min_insync_replicas: int | None = None  # where the topic or the brokers that led it state one
-    stated: Stated = NOTHING  # what witnesses state that breaks an invariant by itself
-    answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # what was asked once already
+    log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # for brokers that changed it, when
+    min_insync_replicas: int | None = None  # if the topic or the brokers that led it state one
+    stated: Stated = NOTHING  # statements that break an invariant by themselves
+    answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # answers computed before
 
     def afresh(self) -> History:
-        """The same partition with nothing replayed yet."""
+        """Return the same partition with nothing replayed yet."""
         return History(**{name: getattr(self, name) for name in _NAMED})
 
     def whole_with_files(self, broker: int | None) -> bool:
-        """Whether all that a broker printed of its replica, and the replica's segments, are in the evidence."""
+        """Return whether all lines of a broker about its replica, and the replica's segments, are in the evidence."""
         replica = self.replicas.get(broker) if broker is not None else None
         return replica is not None and replica.on_disk and self.coverage.whole(broker)
 
     @property
     def members(self) -> frozenset[int]:
         """Every broker that the evidence names as a replica: by its files or its roles, in an ISR, or as a leader."""
-        # A controller speaks of partitions it holds no replica of.
+        # A controller logs partitions of which it holds no replica.
         own = {b for b, replica in self.replicas.items() if replica.directory is not None or self.role_spans.get(b)}
         led = {epoch.leader for epoch in self.epochs.values() if epoch.leader is not None and epoch.leader >= 0}
         return frozenset(own | led).union(*(isr for epoch in self.epochs.values() for isr, _ in epoch.isr))
 
     @property
     def contested(self) -> frozenset[int]:
-        """Epochs with two leaders: what they wrote is not told apart by its epoch."""
+        """Epochs with two leaders: an epoch does not show which of them wrote a record."""
         return frozenset(number for number, epoch in self.epochs.items() if epoch.other_leaders)
 
     def identical_ranges(self, one: int, other: int, ranges: Iterable[Range]) -> list[Range]:
-        """At which of some offsets the segments of two replicas hold the same batches; none where one has none."""
+        """Return at which of some offsets the segments of two replicas hold the same batches; none without batches."""
         pair = (min(one, other), max(one, other))
         own = [disk for broker in pair if (disk := self.disks.get(broker)) is not None]
         ends = [disk.end for disk in own if disk.end is not None]
         if pair not in self.compared or len(ends) < 2:
             return []
-        compared = [(max(disk.log_start for disk in own), min(ends))]  # what is deleted is not
+        compared = [(max(disk.log_start for disk in own), min(ends))]  # deleted offsets are not compared
         return subtract(intersect(ranges, compared), self.diverging_ranges(one, other))
 
     def diverging_ranges(self, one: int, other: int) -> list[Range]:
@@ -503,7 +506,7 @@ class History:
 
     @property
     def truncates_to_hw(self) -> bool:
-        """Whether followers truncate to their own high watermark, not to the leader's epochs."""
+        """Return whether followers truncate to their own high watermark, not to the leader's epochs."""
         return self.protocol is TruncatesTo.HIGH_WATERMARK
 
     @property
@@ -533,4 +536,4 @@ _NAMED = (
     "properties_ref",
     "min_insync_replicas",
 )
-"""What is known of a partition before its lines are replayed."""
+"""Fields that are known before a partition's lines are replayed."""

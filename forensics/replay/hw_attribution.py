@@ -1,4 +1,4 @@
-"""High watermarks as replicas state them: in which epoch each was reached, and of which log it speaks."""
+"""High watermarks as replicas state them: the epoch in which each was reached, and the log that it is about."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from forensics.replay.steps import RoleSpan, Sample, StepKind, replaced
 
 
 def _source(sample: Sample, *, by_leader: bool) -> HwSource:
-    """What states a high watermark that was reached in a role span."""
+    """The source of a high watermark that was reached in a role span."""
     if sample.how is not None:
         return sample.how
     return HwSource.PRINTED_BY_LEADER if by_leader else HwSource.PRINTED
 
 
 class HwAttribution(EpochStart):
-    """What the fold makes of high watermarks."""
+    """The part of replay that turns stated high watermarks into ``HwStatement``."""
 
     def _state_reached(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
         if role_span.hw is not None and epoch is not None:
-            # It may fetch what a later epoch wrote before it hears of that epoch.
+            # A follower may fetch records of a later epoch before it receives that epoch.
             ahead = [n for n, start, _ in role_span.entries if n > epoch.epoch and start < role_span.hw.value]
             reached_in = self.history.epochs.get(max(ahead)) if ahead else None
             if reached_in is not None:
@@ -41,23 +41,25 @@ class HwAttribution(EpochStart):
             self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, implied=True)
 
     def _own_log(self, broker: int, role_span: RoleSpan) -> Lineage | None:
-        """The log of a replica in a role span, if its lines are there to tell."""
+        """The log of a replica in a role span, if its lines are there to show it."""
         return role_span.log if self._is_whole(broker) else None
 
     def _commits_alone(self, broker: int) -> bool:
-        """Whether a leader alone in the ISR commits what it appends: not where min.insync.replicas asks for more."""
+        """Return whether a leader alone in the ISR commits what it appends; with a higher min.insync.replicas it does
+        not.
+        """
         needs_more = self.facts.get(broker, NO_FACTS).protocol.hw_needs_min_isr is not Answer.NO
         return not needs_more or self.history.min_insync_replicas == 1
 
     def _alone(self, broker: int, role_span: RoleSpan) -> Sample | None:
-        """How far a leader that was alone in the ISR is known to have written: all of that was committed.
+        """Return the log end offset that a leader alone in the ISR is known to have reached: all of that was committed.
 
-        Where it stayed alone until its epoch or its process ended, the log it left counts; a log that came back shorter
-        than it was still gives the least it had.
+        If it stayed alone until its epoch or its process ended, the log end offset that it left counts. If its log was
+        found shorter later, that length is still a lower bound.
         """
         alone = role_span.alone
-        # A follower outside the ISR that keeps up within the lag holds the high watermark back all the same
-        # (Partition.maybeIncrementLeaderHW), so only where nobody fetches is everything committed.
+        # A follower outside the ISR that keeps up within the lag holds the high watermark back
+        # (Partition.maybeIncrementLeaderHW). So everything is committed only if no replica fetches.
         fetching = any(
             other != broker and t.epoch == role_span.epoch and t.role is Role.FOLLOWER
             for other, spans in self.role_spans.items()
@@ -89,24 +91,26 @@ class HwAttribution(EpochStart):
         position = next(number for number, one in enumerate(spans) if one is role_span)
         before = spans[position - 1] if position else None
         if before is not None and before.start_hw is not None and start.value <= before.start_hw.value:
-            return  # it already stood when the role span before began
+            return  # the role span before began with at least this value
         if before is not None and before.hw is not None and start.value <= before.hw.value:
             return
         if before is not None and any(replaced(step) for step in before.steps):
-            return  # it is of the log that was there
+            return  # it is about the log before that one
         epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
         own, known = None, unknown_from(self.history, before, role_span) if before is not None else None
         if epoch is not None and known is not None and known < start.value:
             own, epoch = epoch.lineage.truncated(known).begin(UNKNOWN, known), None
         uncut = self._uncut(broker, role_span, start.value) if epoch is not None else None
-        # To 1.1, and without epochs of its own, a leader answers for those that it never had with others (KIP-279).
+        # Up to 1.1, and without epochs of its own, a leader answers for epochs that it never had with others (KIP-279).
         had = epoch is not None and uncut is not None and {*epoch.lineage.entries} <= {*uncut.entries}
         if epoch is not None and uncut is not None and had and differences(epoch.lineage, uncut, 0, start.value)[0]:
-            own, epoch = uncut, None  # lines are missing that tell of the epochs in between
+            own, epoch = uncut, None  # the lines about the epochs in between are missing
         self._state(broker, epoch, start, HwSource.READ_BACK, earlier=True, own=own)
 
     def _uncut(self, broker: int, role_span: RoleSpan, end: int) -> Lineage | None:
-        """A follower's log below an offset where its leader's epochs took nothing of it: its leader's (KIP-101)."""
+        """Return a follower's log below ``end``: its leader's log, if the follower fetched without truncating
+        (KIP-101).
+        """
         epoch = self.history.epochs.get(role_span.epoch)
         asked = role_span.role is Role.FOLLOWER and role_span.fetched and not role_span.steps
         asked = asked and self.history.coverage.has(broker, Printed.LOG)
@@ -131,14 +135,17 @@ class HwAttribution(EpochStart):
         elif told or own is not None:
             number, lineage = UNKNOWN, own if own is not None else self.logs[broker]
         else:
-            number, lineage = UNKNOWN, Lineage().begin(UNKNOWN, 0)  # in which role it was reached is not known
+            number, lineage = UNKNOWN, Lineage().begin(UNKNOWN, 0)  # unknown in which role it was reached
         self.history.statements.append(
             HwStatement(broker, number, lineage, sample.value, implied, how, sample.time, (sample.ref,), earlier)
         )
 
     def _follow_on(self, statement: HwStatement) -> HwStatement:
-        """A follower that has not heard of a new epoch of the same leader learns that epoch's high watermark all the
-        same (fetches carry no epoch before KIP-320): beyond the new epoch's start it speaks of the longer log.
+        """Return the statement with the last epoch that it may be about.
+
+        A follower that has not received a new epoch of the same leader nevertheless learns the high watermark of that
+        epoch, because fetches carry no epoch before KIP-320. Above the new epoch's start the statement is about the
+        longer log.
         """
         epoch = self.history.epochs.get(statement.epoch)
         unseen = beyond_lines(self.history, statement)
@@ -165,8 +172,9 @@ class HwAttribution(EpochStart):
         return self._beyond_sight(statement, epoch, min(told, default=None))
 
     def _fetched_ahead(self, statement: HwStatement) -> Epoch | None:
-        """The last epoch of which a follower's own lines tell records below its high watermark, where it was told of an
-        earlier one alone.
+        """Return the last epoch with records below a follower's high watermark, by its own lines.
+
+        The follower received only an earlier epoch. None if there is no later one.
         """
         own = (t for t in self.role_spans.get(statement.replica, ()) if t.epoch == statement.epoch)
         begun = [number for t in own for number, start, _ in t.entries if start < statement.high_watermark]
@@ -174,10 +182,10 @@ class HwAttribution(EpochStart):
         return later if later is not None and later.epoch > statement.epoch and later.lineage.entries else None
 
     def _parted_when_read_back(self, statement: HwStatement) -> bool:
-        """Whether the role in which a high watermark was read back truncated below it.
+        """Return whether the role in which a high watermark was read back truncated below it.
 
-        Its leader's log had other records there (KIP-101), so the high watermark, which is within the replica's own
-        log, speaks of an earlier leader's.
+        Its leader's log had other records there (KIP-101). The high watermark is within the replica's own log, so it is
+        about an earlier leader's log.
         """
         if not statement.earlier or self.history.truncates_to_hw:
             return False
@@ -189,9 +197,10 @@ class HwAttribution(EpochStart):
         )
 
     def _beyond_sight(self, statement: HwStatement, epoch: Epoch, told: int | None) -> HwStatement:
-        """A leader led again in an epoch that the follower was not told of, and it may have been that epoch's high
-        watermark: beyond the later start it is not known of which log it speaks. A leader whose log never went so far
-        had no such high watermark.
+        """Return the statement with an unknown log above the start of a later epoch of the same leader.
+
+        The follower did not receive that epoch, and the high watermark may be of it. A leader whose log never reached
+        the stated value had no such high watermark.
         """
         again = [
             e

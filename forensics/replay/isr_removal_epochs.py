@@ -1,9 +1,9 @@
-"""Replicas that a ZooKeeper controller took out of an ISR one after another, in epochs that it sent to nobody.
+"""Replicas that a ZooKeeper controller removed from an ISR one after another, in epochs that it never sent.
 
-A controller raises the leader epoch for each dead replica that it takes out of the ISR
-(ReplicaStateMachine.doRemoveReplicasFromIsr), and sends the last of these epochs alone. Where all replicas die at once
-nobody leads in it. What it prints of each replica (TRACE, stock to 2.5) accounts for every epoch in between, and so for
-no other leader in any of them.
+A controller raises the leader epoch for each dead replica that it removes from the ISR
+(ReplicaStateMachine.doRemoveReplicasFromIsr), and sends only the last of these epochs. If all replicas die at once, no
+broker leads in it. The lines that it logs for each replica (TRACE, on by default up to 2.5) account for every epoch in
+between, so none of them had another leader.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ Removals = dict[tuple[str, int, int], dict[int, frozenset[int]]]
 
 
 def removals(rows: pl.DataFrame) -> Removals:
-    """By partition and life, for each leader epoch without a leader: the replicas that its controller said to be gone
-    since it last spoke of an earlier epoch.
+    """Return the replicas that a controller logged as offline before each leader epoch without a leader.
+
+    They are counted since its last line about an earlier epoch, by partition and incarnation.
 
     Args:
         rows: observations with ``incarnation``.
@@ -44,13 +45,13 @@ def removals(rows: pl.DataFrame) -> Removals:
         elif number > epoch:
             if leader == -1:
                 of_epoch = found.setdefault((topic, partition, incarnation), {})
-                # Who was the controller before hears of the epoch too, and says of nobody that he is gone.
+                # The former controller receives the epoch too, and logs no replica as offline.
                 of_epoch[number] = of_epoch.get(number) or frozenset(since)
             since, epoch = set(), number
     return found
 
 
 def accounted(before: Epoch, after: Epoch, removed: Mapping[int, frozenset[int]]) -> bool:
-    """Whether each epoch from one to a later one without a leader is that of a replica taken out of the ISR."""
+    """Return whether every epoch between two belongs to a replica removed from the ISR; the later one has no leader."""
     taken = removed.get(after.epoch, frozenset()) & (before.last_isr or frozenset())
     return after.leader == -1 and len(taken) == after.epoch - before.epoch

@@ -19,18 +19,20 @@ Range = tuple[int, int]
 _start = itemgetter(1)
 
 UNKNOWN = -1
-"""Epoch of records that no evidence dates. It never proves a difference and never proves a sameness."""
+"""Epoch of records with an unknown leader epoch. It proves neither a difference nor an equality."""
 
 
 def at_least(epoch: int) -> int:
-    """Epoch of records that no evidence dates, but for that they are of this leader epoch or a later one: they differ
-    from those of earlier epochs. All below zero are unknown; ``UNKNOWN`` is of epoch 0 or later.
+    """Return the value for an unknown epoch that is this leader epoch or a later one.
+
+    Such records differ from records of earlier epochs. All values below zero are unknown; ``UNKNOWN`` means epoch 0 or
+    later.
     """
     return UNKNOWN - max(epoch, 0)
 
 
 def apart(one: int, other: int) -> bool:
-    """Whether the epochs of two records say that they are different ones."""
+    """Return whether the epochs of two records show that the records are different."""
     if one >= 0 and other >= 0:
         return one != other
     low, high = sorted((one, other))
@@ -71,7 +73,9 @@ class Lineage:
         return Lineage((*kept.entries, (epoch, start)))
 
     def splice(self, other: Lineage, at: int) -> Lineage:
-        """Own records below ``at``, the other's from there on: what a follower holds that fetched from ``at``."""
+        """Return own records below ``at`` and the other log's from there on: the log of a follower that fetched from
+        ``at``.
+        """
         kept = self.truncated(at)
         epoch = other.epoch_at(at)
         entries = list(kept.entries)
@@ -87,7 +91,7 @@ class Lineage:
         return Lineage(tuple(entries))
 
     def without(self, holes: Iterable[Range]) -> Lineage:
-        """The log where some of it is not at hand: of what was there no epoch is known."""
+        """Return the log with unknown epochs in ``holes``, where its records are not in the evidence."""
         entries = list(self.entries)
         for first, end in holes:
             if not entries or end <= entries[0][1]:
@@ -107,7 +111,7 @@ class Lineage:
         return found
 
     def from_start(self, log_start: int) -> Lineage:
-        """The log as it is known from ``log_start`` on: what retention removed has no epoch."""
+        """Return the log as known from ``log_start`` on: records that retention removed have no epoch."""
         if not self.entries or self.entries[0][1] >= log_start:
             return self
         kept = [entry for entry in self.entries if entry[1] > log_start]
@@ -115,16 +119,16 @@ class Lineage:
 
 
 def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[list[Range], list[Range]]:
-    """Where two logs hold different records within ``[first, end)``.
+    """Compare two logs within ``[first, end)``.
 
     Returns:
         Ranges that differ, and ranges where one side's epoch is unknown.
     """
     if left is right:
-        return [], []  # the same log, however little is known of it
+        return [], []  # the same log, even if little is known of it
     common = set(left.entries) & set(right.entries)
-    # One epoch that began at one offset had one leader with one log: below that start both are the same, even where
-    # the evidence no longer dates the records.
+    # An epoch has one leader with one log. If both logs have it from the same offset, they are equal below, even where
+    # epochs are unknown.
     shared = max((start for epoch, start in common if epoch >= 0), default=0)
     bounds = sorted(
         {first, *(s for _, s in (*left.entries, *right.entries) if first < s < end), end}
@@ -142,7 +146,7 @@ def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[li
 
 
 def same(left: Lineage, right: Lineage, ranges: Iterable[Range]) -> list[Range]:
-    """What of some offsets two logs are known to give the same epochs."""
+    """Return the parts of some ranges for which two logs have the same known epochs."""
     kept: list[Range] = []
     for first, end in ranges:
         differ, unknown = differences(left, right, first, end)

@@ -1,9 +1,9 @@
-"""Which of several directories of one replica is the live one: that of the log directory which its broker used last.
+"""The live one of several directories of one replica: the one in the log directory that its broker used last.
 
-That is decided for log directories as a whole where something tells it of them: what the broker printed as ``log.dirs``
-last, or the date in ``meta.properties``, which a broker writes when it first uses a directory. A date alone misleads
-where a broker was started on an empty directory by mistake and went back, so the directory must also reach farther than
-the others in at least as many partitions as any of them. Where nothing tells, each partition is decided by itself.
+If possible, this is decided for whole log directories: by the last ``log.dirs`` that the broker printed, or by the date
+in ``meta.properties``, which a broker writes when it first uses a directory. The date alone misleads if a broker was
+once started on an empty directory by mistake. So the directory must also reach further than the others in at least as
+many partitions as any of them. If neither decides, each partition is decided by itself.
 """
 
 from __future__ import annotations
@@ -26,21 +26,20 @@ _DATE = "%a %b %d %H:%M:%S %Y"
 
 
 def live(case: Case, sources: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The files of each replica's live directory, and those of directories that are not it.
+    """Split replica files into those of the live directory and those of other directories.
 
-    What is marked for deletion or still being moved is another log. Where one broker has two directories of one
-    partition, the one in the log directory that it used last is taken as live; where that is not known, the one that
-    knows the later leader epoch, for what was left behind learns of none; of those that know the same, the one whose
-    log reaches farther. The others are stale.
+    Directories marked for deletion or still being moved are other logs and left out. If a broker has two directories of
+    one partition, the one in the log directory that it used last is live. If that is unknown, it is the one with the
+    later leader epoch, because a stale directory receives no new epochs. If epochs are equal, it is the one with the
+    higher log end offset. The others are stale.
 
     Args:
-        case: what was taken in.
-        sources: those of its sources that are asked for.
+        case: the evidence.
+        sources: the sources of it to split.
 
     Returns:
-        Two frames of sources with columns ``root`` (the log directory), ``latest`` (the last leader epoch that it
-        knows, where there are several) and ``live_by`` (what decided, where there are several), the second of stale
-        ones.
+        Live sources and stale sources, with columns ``root`` (log directory), ``latest`` (last leader epoch) and
+        ``live_by`` (the criterion). The last two are set only if there are several directories.
     """
     parts = sources.filter(
         pl.col("broker").is_not_null() & pl.col("topic").is_not_null() & (pl.col("directory_state") == "current")
@@ -58,7 +57,7 @@ def live(case: Case, sources: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]
 
 
 def _live_by() -> pl.Expr:
-    """What decided for each replica with several directories."""
+    """Return the criterion for each replica with several directories."""
     used = pl.col("_used").drop_nulls().first().over(PLACE)
     known = pl.col("latest")
     later = (known.n_unique().over(PLACE) > 1) & (known.null_count().over(PLACE) == 0)
@@ -69,7 +68,7 @@ def _live_by() -> pl.Expr:
 
 
 def _used_last(case: Case) -> pl.DataFrame:
-    """The log directories that brokers used last, where that is known of them: broker, root and what tells it."""
+    """Return the log directories that brokers used last, if known: broker, root and criterion."""
     found = [
         (number, root, by.value)
         for number, broker in sorted(case.brokers.items())
@@ -88,7 +87,7 @@ def _of_broker(broker: Broker) -> dict[str, LiveBy]:
 
 
 def _named(broker: Broker) -> list[str]:
-    """The directories that the broker printed last. In the evidence they may lie in another place, by the same name."""
+    """Return the directories in the broker's last printed ``log.dirs``; in the evidence only their names match."""
     if not broker.log_dirs:
         return []
     names = {_name(one) for one in broker.log_dirs[-1][1].split(",")}
@@ -100,7 +99,7 @@ def _name(path: str) -> str:
 
 
 def _first_used(directories: Mapping[str, LogDirectory]) -> str | None:
-    """The directory that was first used after all others, where its logs do not speak against it."""
+    """Return the directory that was first used after all others, if its logs reach at least as far as theirs."""
     dates = {root: _date(one.written) for root, one in directories.items()}
     zones = {date[0] for date in dates.values() if date is not None}
     if None in dates.values() or len(zones) != 1:
@@ -117,7 +116,7 @@ def _most(directories: Iterable[LogDirectory]) -> int:
 
 
 def _date(written: str | None) -> tuple[str, datetime] | None:
-    """Zone and time of a date as ``java.util.Date`` prints it: ``Tue Sep 23 16:26:36 IST 2025``."""
+    """Return zone and time of a date in the format of ``java.util.Date``: ``Tue Sep 23 16:26:36 IST 2025``."""
     words = (written or "").split()
     if len(words) != 6:
         return None
@@ -128,7 +127,7 @@ def _date(written: str | None) -> tuple[str, datetime] | None:
 
 
 def _latest(case: Case, parts: pl.DataFrame, roots: pl.DataFrame) -> pl.DataFrame:
-    """The last leader epoch that each of several directories of one replica knows, by its batches and epoch file."""
+    """Return the last leader epoch of each of several directories of one replica, by its batches and epoch file."""
     keys = [*PLACE, "root"]
     several = roots.filter(pl.len().over(PLACE) > 1).select(keys)
     files = parts.join(several, on=keys, how="semi").select(*keys, pl.col("id").alias("source"))
@@ -142,5 +141,5 @@ def _latest(case: Case, parts: pl.DataFrame, roots: pl.DataFrame) -> pl.DataFram
 
 
 def folder(path: pl.Expr) -> pl.Expr:
-    """The folder that holds it."""
+    """Return the parent folder."""
     return path.str.replace(r"/[^/]*$", "")

@@ -1,4 +1,4 @@
-"""Logs that are moved between two directories of one broker (KIP-113): what is told of the copy before it is in use."""
+"""Logs that are moved between two directories of one broker (KIP-113), and the copy before it is in use."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from parsers.details import MOVED
 from parsers.schema import Kind
 
 _TOLD: Final = (Kind.LOG_COPIED.value, Kind.LOG_MOVED.value)
-"""That there is a copy, and that it took the log's place."""
+"""Kinds of line that show that a copy exists, or that it replaced the log."""
 
 _BEGINS: Final = (Kind.MESSAGE_FORMAT.value, Kind.LOG_LOADED.value)
-"""What a broker prints first of a copy that it makes."""
+"""Kinds of the first line that a broker logs about a copy that it creates."""
 
 _NAMELESS: Final = (
     Kind.LOG_CREATED.value,
@@ -27,7 +27,7 @@ _NAMELESS: Final = (
     Kind.ROLLED.value,
     Kind.PRODUCER_SNAPSHOT.value,
 )
-"""What it prints of a copy as of the log, without the directory."""
+"""Kinds of line about a copy that look like those about the log, because they name no directory."""
 
 _KEY: Final = ("topic", "partition", "broker")
 _HOME: Final = ("topic", "partition", "incarnation", "broker")
@@ -35,12 +35,12 @@ _READ: Final = ("row", "kind", "leo", "hw", "log_dir", "detail")
 
 
 def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows without those of a copy that was not in use.
+    """Remove rows about a copy that was not in use.
 
-    To 2.5 most lines of the copy name the replica as those of its log do, beside another directory if any
-    (``LogManager.getOrCreateLog`` with ``isFuture``, ``Log``). That it is one is told when its fetcher is added
-    (``ReplicaAlterLogDirsManager``), from 2.4 on also when it is made (its directory ends in ``-future``), or when it
-    takes the log's place (``LogManager.replaceCurrentWithFutureLog``).
+    Up to 2.5 most lines about the copy name the replica like those about its log, with another directory at most
+    (``LogManager.getOrCreateLog`` with ``isFuture``, ``Log``). Three lines show that it is a copy: when its fetcher is
+    added (``ReplicaAlterLogDirsManager``), from 2.4 on when it is created (its directory ends in ``-future``), and when
+    it replaces the log (``LogManager.replaceCurrentWithFutureLog``).
 
     Args:
         rows: observations of partitions, sorted by topic, partition, broker and row.
@@ -57,17 +57,17 @@ def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_copies(events: pl.DataFrame) -> list[int]:
-    """Rows of one replica's copies."""
+    """Return rows about copies, for one replica."""
     found: list[int] = []
-    supposed: list[int] = []  # of a copy, if it turns out to be one
+    supposed: list[int] = []  # rows of a copy, if a later line confirms it
     in_use: str | None = None
     other: str | None = None
     is_copy = False
-    begun = False  # by the process before; what this one lacks is the checkpoint of the copy, or of a log just moved
+    begun = False  # a former process began the copy; this one lacks a checkpoint of the copy, or of a log just moved
     for row, kind, leo, hw, log_dir, detail in events.select(_READ).iter_rows():
         loaded = kind == Kind.LOG_LOADED.value
         if in_use is None and other is not None and not (kind == Kind.LOG_COPIED.value or log_dir == other):
-            in_use, other, supposed = other, None, []  # the first that is told of is the log itself
+            in_use, other, supposed = other, None, []  # the first one logged is the log itself
         if kind == Kind.LOG_COPIED.value:
             is_copy = other is not None
         elif kind == Kind.LOG_MOVED.value or (loaded and detail == MOVED):
@@ -82,7 +82,7 @@ def _of_copies(events: pl.DataFrame) -> list[int]:
         elif other is not None and (log_dir == other or (log_dir is None and kind in _NAMELESS)):
             supposed.append(row)
         elif other is None and kind in _BEGINS and log_dir not in (None, in_use):
-            other, supposed = log_dir, [row]  # where nothing tells of the log itself: if the next line says so
+            other, supposed = log_dir, [row]  # without a line about the log itself: if the next line confirms it
         elif loaded and not is_copy:
             in_use, other, supposed = log_dir or in_use, None, []
         if is_copy:
@@ -95,7 +95,7 @@ Homes = dict[tuple[str, int, int, int], list[tuple[int, int, str]]]
 
 
 def homes(rows: pl.DataFrame) -> Homes:
-    """By replica, in which log directory its broker said its log to be: process, row and directory, where it changed.
+    """Return the log directory of each replica, by its broker's lines: process, row and directory of each change.
 
     Args:
         rows: observations with ``incarnation``, without those of copies.
@@ -111,8 +111,9 @@ def homes(rows: pl.DataFrame) -> Homes:
 
 
 def carried(regression: Regression, told: Sequence[tuple[int, int, str]]) -> Regression:
-    """A high watermark that is missing, of a log that stood in another directory when its broker ran before: the
-    checkpoint file of the one where it is now never named it.
+    """Explain a missing high watermark by a move of the log to another directory since the broker's last process.
+
+    The checkpoint file of the new directory never contained the partition.
     """
     at = regression.refs[0].row
     if regression.kind is not RegressionKind.CHECKPOINT or regression.after or at is None:

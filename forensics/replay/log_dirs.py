@@ -1,4 +1,4 @@
-"""Brokers whose setting ``log.dirs`` changed: what they had is still in the former directory, as they left it."""
+"""Brokers whose setting ``log.dirs`` changed: their former logs are still in the former directory."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Moved(NamedTuple):
 
 
 def moved(history: History, broker: int, earlier: int | None, later: int | None) -> Moved | None:
-    """Whether ``log.dirs`` of a broker was another at an earlier moment than at a later one, by what it printed.
+    """Return the change of a broker's ``log.dirs`` between two moments, by what it printed; None without change.
 
     Args:
         history: with the ``log.dirs`` that its brokers printed.
         broker: broker id.
-        earlier, later: microseconds since 1970 UTC; where one is unknown, nothing is known.
+        earlier, later: microseconds since 1970 UTC; if one is None, the result is None.
     """
     if earlier is None or later is None:
         return None
@@ -36,7 +36,7 @@ def moved(history: History, broker: int, earlier: int | None, later: int | None)
 
 
 def moved_before(history: History, shortened: ShortenedLog) -> Moved | None:
-    """Whether ``log.dirs`` of a broker changed after its last role began and before its log came back shorter."""
+    """Return the change of a broker's ``log.dirs`` after its last role began and before its log was found shorter."""
     if shortened.time is None:
         return None
     begins = (role_span.time for role_span in history.role_spans.get(shortened.replica, ()))

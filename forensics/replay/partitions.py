@@ -1,8 +1,8 @@
-"""From the case's tables to one history a partition: selection, order and incarnations, then the fold.
+"""From the case's tables to one history for each partition: selection, order and incarnations, then replay.
 
-Everything up to the fold is an expression over frames. What a logger at TRACE prints a million times (progress of high
-watermark and log end offset) is thinned first: between two events that change a role or a log only its last and its
-greatest values can matter.
+All work before replay is expressions over frames. A logger at TRACE may print a million lines about progress (high
+watermark and log end offset). These are thinned first: between two events that change a role or a log, only the last
+and the greatest values can matter.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ OWN = (
     Kind.HW_MISSING,
     Kind.HW_REGRESSED,
 )
-"""What a broker says of its own replica that changes a role or a log, or bounds a committed offset."""
+"""Kinds of line about a broker's own replica that change a role or a log, or bound a committed offset."""
 
 MIN_INSYNC = "min.insync.replicas"
 
@@ -83,15 +83,15 @@ CLUSTER = (
     Kind.RECOVERING,
     Kind.ELECTION_REQUESTED,
 )
-"""What is said of a partition's leader and ISR by others than its replicas."""
+"""Kinds of line about a partition's leader and ISR from brokers that are not its replicas."""
 
 
 def histories(case: Case, *, internal: bool = False) -> list[History]:
     """Replay every partition of a case.
 
     Args:
-        case: what was taken in.
-        internal: include the metadata quorum's own log, whose rules are others (KIP-595).
+        case: the evidence.
+        internal: include the metadata quorum's own log, which has other rules (KIP-595).
 
     Returns:
         One history for each incarnation of each partition, ordered by cluster, topic, partition and incarnation.
@@ -104,7 +104,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     twice = stated_twice(rows)
     disk, segments = disks(case)
     forked, compared = forks(segments, case.batches, disk)
-    # What a controller sent to a broker is not what that broker did.
+    # A line about what a controller sent to a broker does not show what the broker did.
     own = _thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS, *JOURNAL)]) & OF_ITSELF))
     sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~OF_ITSELF
     cluster = rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent)
@@ -180,17 +180,17 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
 
 
 def _forced(history: History, told: Sequence[Event], case: Case) -> None:
-    """Elections from outside the ISR that no setting allowed: none in the metadata log, none of the controller's."""
+    """Mark unclean elections that no setting allowed: none in the metadata log, none of the controller's."""
     for event in told:
         epoch = history.epochs.get(event.leader_epoch) if event.leader_epoch is not None else None
         found = against_settings(event.detail) if event.kind == Kind.UNCLEAN_ELECTION else None
         if epoch is None or found is None or history.properties.get(ALLOWS, "false") != "false":
             continue
         controller = case.brokers.get(found)
-        # Where its settings are at hand they say its roles, and what they do not say has its default: false (KIP-106).
+        # If the broker's settings are in the evidence, a missing setting has its default: false (KIP-106).
         if controller is not None and "controller" in controller.settings.get("process.roles", ""):
             epoch.forced = controller.settings.get(ALLOWS, "false").strip().lower() == "false"
-    # A controller of a ZooKeeper cluster elects as it is asked before it does anything else (KIP-460).
+    # A controller with ZooKeeper holds a requested election before it does anything else (KIP-460).
     for asked in told:
         if asked.kind == Kind.ELECTION_REQUESTED:
             later = [e for e in told if e.kind == Kind.ELECTION and e.broker == asked.broker and e.row > asked.row]
@@ -201,14 +201,15 @@ def _forced(history: History, told: Sequence[Event], case: Case) -> None:
 
 
 def _changed_dirs(case: Case, spoken: Iterable[int]) -> dict[int, tuple[tuple[int, str], ...]]:
-    """When brokers printed which ``log.dirs``; only of those that changed it."""
+    """Return when brokers printed which ``log.dirs``, for brokers that changed it."""
     told = {broker: case.brokers[broker].log_dirs for broker in sorted(spoken)}
     return {broker: tuple(dirs) for broker, dirs in told.items() if len(dirs) > 1}
 
 
 def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:
-    """The properties that were printed when the log of a replica was made the last time (LogManager.getOrCreateLog),
-    before that there are none.
+    """Set the properties printed when a replica's log was last created (LogManager.getOrCreateLog).
+
+    If no such line exists, there are none.
     """
     made = (e for own in events for e in own if e.kind == Kind.LOG_CREATED and e.detail is not None)
     last = max(made, key=lambda event: (bool(event.detail), event.time or 0, event.row), default=None)
@@ -218,17 +219,17 @@ def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:
 
 
 def _of_this_life(replicas: dict[int, Disk], speaking: set[int]) -> dict[int, Disk]:
-    """Files of the present topic: who holds no replica of it may still checkpoint one of the topic before.
+    """Return the files of the present topic: a broker without a replica may still have a checkpoint of a deleted topic.
 
     Args:
-        replicas: each broker's files.
-        speaking: brokers that have lines on the present topic.
+        replicas: files of each broker.
+        speaking: brokers with lines about the present topic.
     """
     return {b: found for b, found in replicas.items() if found.directory is not None or b in speaking}
 
 
 def _min_insync_replicas(history: History, brokers: Sequence[Broker | None]) -> int | None:
-    """How many replicas have to be in the ISR, where the topic states it, or each broker that it has or had there."""
+    """Return min.insync.replicas, if the topic states it, or all brokers that held the partition state the same."""
     own = history.properties.get(MIN_INSYNC)
     stated = {own} if own else {b.settings.get(MIN_INSYNC) if b is not None else None for b in brokers}
     value = next(iter(stated)) if len(stated) == 1 else None
@@ -236,7 +237,7 @@ def _min_insync_replicas(history: History, brokers: Sequence[Broker | None]) -> 
 
 
 def _members(told: Iterable[Event]) -> set[int]:
-    """Brokers that are named as leader or member of the ISR."""
+    """Return brokers that are named as leader or member of the ISR."""
     isrs = {event.isr for event in told if event.isr}
     return {int(broker) for isr in isrs for broker in isr.split(",")} | {
         event.leader for event in told if event.leader is not None
@@ -249,7 +250,7 @@ def _cluster(case: Case) -> str | None:
 
 
 def _facts(broker: Broker | None, magic: int | None) -> BrokerFacts:
-    """What is known of a broker; ``magic`` is the newest message format of the partition's batches."""
+    """Return facts about a broker; ``magic`` is the newest message format of the partition's batches."""
     return BrokerFacts(
         protocol=protocol.of(broker, magic),
         printed=_printed(broker),
@@ -259,7 +260,7 @@ def _facts(broker: Broker | None, magic: int | None) -> BrokerFacts:
 
 
 def _printed(broker: Broker | None) -> frozenset[Printed]:
-    """What a broker's lines in the evidence are about, of whatever replica."""
+    """Return what a broker's lines in the evidence are about, for any replica."""
     if broker is None:
         return frozenset()
     said = ((Printed.LOG, broker.server_log), (Printed.ROLES, broker.state_log))
@@ -267,22 +268,22 @@ def _printed(broker: Broker | None) -> frozenset[Printed]:
 
 
 def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
-    """Number a topic's lives from the last (0) backwards.
+    """Number a topic's incarnations from the last (0) backwards.
 
-    A topic deleted and created again has another id (KIP-516). Where no id is printed, a broker that hears of leader
-    epoch 0 after it heard of a deletion hears of another topic of the same name. A replica that was only moved away and
-    back comes back to a higher epoch.
+    A topic that is deleted and created again has another topic id (KIP-516). If no id is printed, leader epoch 0 after
+    a deletion shows another topic of the same name. A replica that was only moved away and back returns to a higher
+    epoch.
     """
     place = ["topic", "partition", "broker"]
     heard = pl.col("kind").is_in([k.value for k in _EPOCH_KINDS]) & pl.col("leader_epoch").is_not_null()
-    # A controller that makes a partition new says so before it elects a leader (NonExistentPartition to NewPartition).
+    # A controller that creates a partition logs that before it elects a leader (NonExistentPartition to NewPartition).
     new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
-    # So does whoever takes the request for a new topic, if nobody refuses it.
+    # So does a broker that takes the request for a new topic, if it is not refused.
     new = new | ((pl.col("kind") == Kind.PARTITION_REQUESTED.value) & _is_carried_out(place))
     gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.TOPIC_REMOVED.value]) | (pl.col("leader") == -2) | new
     gone = gone | (pl.col("detail") == Transition.DELETED.value)
     rows = rows.with_columns(
-        # Of two things that happened, which was the last before this row?
+        # the last of two events before this row
         pl.when(gone.fill_null(False)).then(True).when(heard).then(False).otherwise(None).alias("_mark"),
         pl.when(pl.col("topic_id").str.len_chars() > 0).then(pl.col("topic_id")).otherwise(None).alias("_id"),
     )
@@ -292,17 +293,17 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     )
     rows = _of_next_id(rows)
     other_id = (pl.col("_id") != pl.col("_id_before")).fill_null(False)
-    # A role is taken up only at a rising epoch (Partition.makeLeader), so epochs that fall are another topic's.
+    # A broker takes up a role only at a rising epoch (Partition.makeLeader), so falling epochs are of another topic.
     taken = pl.when(pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])).then("leader_epoch")
-    # Where another line has begun that topic already, the role it then takes up is no further one's.
+    # If another line has begun that topic already, the role that follows does not begin a further one.
     anew = heard & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
     rows = rows.with_columns((other_id | anew.fill_null(False)).alias("_begins"))
     rows = rows.with_columns(pl.col("_begins").cast(pl.Int32).cum_sum().over(place).alias("_begun"))
     fell = (taken == 0) & (taken.forward_fill().shift(1).over([*place, "_begun", "message"]) > 0)
     rows = rows.with_columns(pl.col("_begins") | (fell & pl.col("_id").is_null()).fill_null(False)).drop("_begun")
     if rows.get_column("_begins").any():
-        # What a broker says between a deletion and the first epoch of the next life is about that next life; but the
-        # controller takes a deleted topic's replicas offline one by one, each in a further epoch of the old one.
+        # Lines between a deletion and the first epoch of the next incarnation are about the next one. But a controller
+        # takes a deleted topic's replicas offline one by one, each in a further epoch of the old one.
         told = pl.when(heard | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
         rows = rows.with_columns(told.backward_fill().over(place).fill_null(False).alias("_next_begins"))
         further = (pl.col("leader_epoch") > 0).fill_null(False)
@@ -318,7 +319,7 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _is_carried_out(place: list[str]) -> pl.Expr:
-    """Whether a broker made its log after it had asked for a new topic, and not for a role it had been given before.
+    """Return whether a broker made its log for a new topic it had asked for, not for a role it had been given before.
 
     A topic may exist already: of two brokers that create ``__consumer_offsets`` at once, ZooKeeper refuses one.
     That broker has printed "Topic creation" before (AdminZkClient.writeTopicPartitionAssignment, 2.0).
@@ -334,8 +335,9 @@ def _is_carried_out(place: list[str]) -> pl.Expr:
 
 
 def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:
-    """Roles without a topic id between two ids, where lines are missing that tell how one topic followed the other:
-    after a deletion they are of the later topic, else of the one whose id is told nearer in time.
+    """Assign roles without a topic id between two ids to one of them, if lines about the change are missing.
+
+    After a deletion they are of the later topic, otherwise of the one whose id is logged closer in time.
     """
     place = ["topic", "partition", "broker"]
     role = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value]) & pl.col("_id").is_null()
@@ -350,9 +352,9 @@ def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_id(rows: pl.DataFrame) -> pl.DataFrame:
-    """Brokers that missed a life count fewer of them: where an id is known, it decides which life a row is about.
+    """Correct incarnation numbers by topic id, because brokers that missed an incarnation count fewer of them.
 
-    The id in a directory is that of the present life; else lives follow one another as they were first heard of.
+    The id in a directory is that of the present incarnation. Other incarnations are ordered by their first line.
     """
     place = ["topic", "partition"]
     known = rows.filter(pl.col("_id").is_not_null())
@@ -390,7 +392,7 @@ def _topic_ids(rows: pl.DataFrame) -> dict[tuple[str, int, int], str]:
 
 
 def _lagging(rows: pl.DataFrame) -> pl.DataFrame:
-    """What a leader says of followers in the very line that shrinks the ISR: their log end offsets."""
+    """Return the followers' log end offsets that a leader logs when it shrinks the ISR."""
     shrinking = rows.filter(pl.col("kind") == Kind.ISR_SHRINK.value).select("source", "line").unique()
     return rows.filter(pl.col("kind") == Kind.REMOTE_LEO.value).join(
         shrinking, on=["source", "line"], how="semi", maintain_order="left"
@@ -398,7 +400,7 @@ def _lagging(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _thin(rows: pl.DataFrame) -> pl.DataFrame:
-    """Leave out progress that cannot matter, and repeats of one and the same truncation."""
+    """Remove progress that cannot matter, and repeats of the same truncation."""
     place = ["topic", "partition", "incarnation", "broker"]
     progress = pl.col("kind").is_in([k.value for k in PROGRESS])
     rows = rows.sort(*place, "row").with_columns((~progress).cast(pl.UInt32).cum_sum().alias("_stretch"))
@@ -411,11 +413,11 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
         (pl.col("hw") < pl.col("hw").cum_max().over(span)).alias("_lower"),
     )
     last = pl.col("row") == pl.col("row").max().over(span)
-    # Not `filter(...).min().over(span)`: that asks each of half a million stretches by itself.
+    # Not `filter(...).min().over(span)`: that evaluates each of half a million spans separately.
     first_peak, first_lower = (
         pl.col("row") == pl.when(pl.col(what)).then(pl.col("row")).min().over(span) for what in ("_peak", "_lower")
     )
-    # The first that was held back says where a leader began, the first append where the log ended before.
+    # The first value held back shows where a leader began, the first append where the log ended before.
     begins = pl.col("kind").is_in([Kind.HW_HELD.value, Kind.APPEND.value])
     first = begins & (pl.col("row") == pl.col("row").min().over(span))
     moving = moving.with_columns(with_jumps(span))
@@ -426,10 +428,10 @@ def _thin(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_jumps(span: Sequence[str]) -> pl.Expr:
-    """``detail``, where an append which does not begin where the one before it ended says so; a leader's does.
+    """Return ``detail``; mark an append that does not begin where the one before it ended, which a leader's does.
 
     Args:
-        span: columns that tell stretches of one message apart.
+        span: columns that separate spans of one message.
     """
     appends = (pl.col("kind") == Kind.APPEND.value) & pl.col("detail").is_null()
     jumps = (appends & (pl.col("offset") > pl.col("leo").shift(1).over(span))).fill_null(False)
@@ -437,16 +439,18 @@ def with_jumps(span: Sequence[str]) -> pl.Expr:
 
 
 def told_by() -> pl.Expr:
-    """Which message tells that a segment was rolled or something appended, null for all else. One tells where a segment
-    was rolled, another of a snapshot that was taken; one of each append, another of a producer's: neither stands for
-    the other.
+    """Return which message reports a rolled segment or an append, null for all others.
+
+    One message reports a rolled segment, another a snapshot; one reports each append, another a producer's. None of
+    them replaces the other.
     """
     return pl.when(pl.col("kind").is_in([Kind.ROLLED.value, Kind.APPEND.value])).then(pl.col("message"))
 
 
 def _telling(own: pl.DataFrame) -> pl.DataFrame:
-    """Without steps of requests whose receipt is there, and without repeats of what metadata caches: of missing lines
-    they tell nothing.
+    """Remove steps of requests whose receipt is logged, and repeats of cached metadata.
+
+    They show nothing about missing lines.
     """
     step = pl.col("kind") == Kind.TRANSITION.value
     place = ["topic", "partition", "incarnation", "broker", "run"]
@@ -468,10 +472,11 @@ def _telling(own: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_process() -> pl.Expr:
-    """What is said of a broker's process as a whole and concerns each of its replicas: that it had started, that it
-    began to shut down, and in a trace that it had not stopped cleanly. Logs tell that of a directory, and of each
-    replica in it in the lines that recover it; so does a trace that is made from them. That a directory failed
-    concerns each replica in it.
+    """Filter for lines about a broker's process as a whole, which apply to each of its replicas.
+
+    These are: it started, it began to shut down, a directory failed, and in a trace that it had not stopped cleanly. In
+    logs the last one is reported for a directory, and for each replica in its recovery lines. Traces made from logs do
+    the same.
     """
     kind = pl.col("kind")
     whole = (pl.col("message") == TRACE) & pl.col("log_dir").is_null()
@@ -481,7 +486,7 @@ def of_process() -> pl.Expr:
 
 
 def _processes(case: Case) -> dict[int, list[Event]]:
-    """What each broker's processes say of themselves."""
+    """Return the lines of each broker about its own processes."""
     rows = case.observations.filter(of_process() & ~of_directory() & pl.col("topic").is_null())
     found: dict[int, list[Event]] = {}
     for values in rows.sort("row").select(as_values(COLUMNS)).iter_rows():
@@ -491,7 +496,7 @@ def _processes(case: Case) -> dict[int, list[Event]]:
 
 
 def _first_stated(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of what many brokers say again and again about one epoch and ISR, the first time each says it."""
+    """Keep the first time each broker states the same epoch and ISR, of lines that repeat them."""
     each = pl.when(pl.col("kind") == Kind.ELECTION_REQUESTED.value).then("row")
     rows = rows.with_columns(each.alias("_each")).unique(
         subset=[

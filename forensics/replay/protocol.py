@@ -1,10 +1,10 @@
-"""What a broker does where releases of Kafka differ: one table, and what the table answers for a broker.
+"""Broker behaviours that differ between releases of Kafka: one table, and the answers for one broker.
 
-A row of ``BEHAVIOURS`` is one thing that brokers of some releases do and others do not. Whatever in replay depends on a
-release asks here; docs/protocol.md shows the table.
+A row of ``BEHAVIOURS`` is one thing that brokers of some releases do and others do not. All code in replay that depends
+on a release uses this module; docs/protocol.md shows the table.
 
-The reference model (``forensics.model.protocol``) speaks of the same behaviours by the same names. It shares the words
-alone: neither module imports the other, so that each can find the other wrong.
+The reference model (``forensics.model.protocol``) uses the same names for the same behaviours. It shares only the
+names: neither module imports the other, so that each can show the other to be wrong.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from forensics.case.brokers import INTER_BROKER, MESSAGE_FORMAT, Broker, Process
 
 
 class Answer(Enum):
-    """Whether a broker shows a behaviour. Callers compare by ``is``, so that nobody takes ``OPEN`` for a no."""
+    """An answer about a behaviour. Callers compare with ``is``, so that ``OPEN`` is never read as no."""
 
     YES = "yes"
     NO = "no"
     OPEN = "open"
-    """The evidence does not decide: the release is not known, or not exactly enough, or a gate is not."""
+    """The evidence does not decide: the release, or a setting that enables the behaviour, is unknown or inexact."""
 
 
 class Asked(Enum):
-    """Of which releases a behaviour must hold where a broker was upgraded, or downgraded, within the evidence."""
+    """The releases for which a behaviour must hold, if a broker was upgraded or downgraded within the evidence."""
 
     PRESENT = "the release that it logged last"
     EVERY = "every release that it ran"
@@ -48,21 +48,21 @@ class Releases(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behaviour:
-    """One row of the table: it holds where the release is in one of the ranges and every gate is passed.
+    """One row of the table: it holds if the release is in one of the ranges and every gate is passed.
 
     Attributes:
         name: field of ``Protocol``, and name of the same behaviour in the reference model.
         says: what the broker does.
         releases: ranges in which it does so, disjoint and rising.
-        unknown: the answer of the ranges where the release is not known.
+        unknown: the answer of the ranges if the release is unknown.
         source: KIP, KAFKA issue, or Kafka's class and the release it was read in.
-        asked: of which releases it must hold.
-        inter_broker: least ``inter.broker.protocol.version``. A broker that states none runs that of its release. With
-            KRaft ``metadata.version`` takes its place; its least value, 3.0-IV1, passes every gate here.
-        message_format: least ``log.message.format.version``. Where batches are in the evidence, they decide alone.
-        feature: finalized feature and its least level. No evidence that is read states a level, so such a row never
-            answers ``YES``.
-        setting: where this setting is set the broker does so in any release.
+        asked: the releases for which it must hold.
+        inter_broker: lowest ``inter.broker.protocol.version``. A broker that states none uses that of its release. With
+            KRaft ``metadata.version`` replaces it; its lowest value, 3.0-IV1, passes every gate here.
+        message_format: lowest ``log.message.format.version``. If batches are in the evidence, they alone decide.
+        feature: finalized feature and its lowest level. No evidence states a level, so such a row never answers
+            ``YES``.
+        setting: a broker with this setting does so in any release.
         needs: behaviours without which it does not.
         unless: behaviours with which it does not.
     """
@@ -277,7 +277,7 @@ _NAMED: Mapping[str, Behaviour] = {row.name: row for row in BEHAVIOURS}
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What one broker does: an answer for each row of ``BEHAVIOURS`` that is asked, in that order."""
+    """Behaviour of one broker: an answer for each row of ``BEHAVIOURS``, in that order."""
 
     kraft: Answer = Answer.NO
     truncates_by_epoch: Answer = Answer.OPEN
@@ -293,23 +293,23 @@ class Protocol:
     logs_isr_commits: Answer = Answer.OPEN
     ships_dump_log: Answer = Answer.OPEN
     old_runs: frozenset[int] = field(default=frozenset())
-    """Processes that did not truncate by epoch, whatever the broker did later."""
+    """Processes that did not truncate by epoch, even if the broker did later."""
 
     def truncates_to_hw(self, run: int) -> bool:
-        """Whether a process of the broker truncates to its own high watermark as a new follower."""
+        """Return whether a process of the broker, as a new follower, truncates to its own high watermark."""
         return self.truncates_by_epoch is Answer.NO or run in self.old_runs
 
 
 UNKNOWN_BROKER = Protocol()
-"""What is assumed of a broker of which nothing is known."""
+"""Behaviour that replay assumes for a broker without any evidence."""
 
 
 def of(broker: Broker | None, magic: int | None = None) -> Protocol:
-    """What a broker does.
+    """Return the behaviour of a broker.
 
     Args:
-        broker: what is known of it; None where nothing is.
-        magic: newest message format among the partition's batches in the evidence, None where there are none.
+        broker: what is known of it, or None.
+        magic: newest message format among the partition's batches in the evidence, or None without batches.
     """
     processes = broker.processes if broker is not None else {}
     truncates = _NAMED["truncates_by_epoch"]
@@ -319,7 +319,7 @@ def of(broker: Broker | None, magic: int | None = None) -> Protocol:
 
 
 def answer(name: str, broker: Broker | None, magic: int | None = None) -> Answer:
-    """Whether a broker shows the behaviour of that name; for ``magic`` see ``of``."""
+    """Return whether a broker shows the behaviour of that name; for ``magic`` see ``of``."""
     row, stated = _NAMED[name], _of_broker(broker, magic)
     if broker is None or row.asked not in (Asked.EVERY, Asked.ANY) or not broker.releases:
         return _answer(row, stated)
@@ -328,8 +328,9 @@ def answer(name: str, broker: Broker | None, magic: int | None = None) -> Answer
 
 
 def within(ranges: Iterable[Releases], release: Release) -> Answer:
-    """Whether a release is in one of the ranges; ``OPEN`` where only some releases of that name are, as with (3, 3) for
-    3.3 of which the last number is not known.
+    """Return whether a release is in one of the ranges.
+
+    ``OPEN`` if that depends on a missing last number, as with (3, 3) for 3.3.x.
     """
     first, behind = release, (*release[:-1], release[-1] + 1)
     found = []
@@ -342,13 +343,13 @@ def within(ranges: Iterable[Releases], release: Release) -> Answer:
 
 
 def every(answers: Iterable[Answer]) -> Answer:
-    """``YES`` where all are, ``NO`` where one is."""
+    """Return ``YES`` if all are ``YES``, ``NO`` if one is ``NO``, otherwise ``OPEN``."""
     found = {*answers}
     return Answer.NO if Answer.NO in found else Answer.OPEN if Answer.OPEN in found else Answer.YES
 
 
 def some(answers: Iterable[Answer]) -> Answer:
-    """``YES`` where one is, ``NO`` where all are."""
+    """Return ``YES`` if one is ``YES``, ``NO`` if all are ``NO``, otherwise ``OPEN``."""
     return _OPPOSITE[every(_OPPOSITE[one] for one in answers)]
 
 
@@ -356,7 +357,7 @@ _OPPOSITE = {Answer.YES: Answer.NO, Answer.NO: Answer.YES, Answer.OPEN: Answer.O
 
 
 class _Stated(NamedTuple):
-    """What the evidence states of one broker or process that decides on its behaviours."""
+    """Facts in the evidence about one broker or process that decide on its behaviours."""
 
     release: Release | None = None
     inter_broker: Release | None = None
@@ -377,7 +378,7 @@ def _of_process(process: Process) -> _Stated:
 
 
 def _answer(row: Behaviour, stated: _Stated) -> Answer:
-    """What a row answers for one release."""
+    """Return the answer of a row for one release."""
     if row.setting is not None and stated.settings.get(row.setting, "").strip("[] "):
         return Answer.YES
     if row.message_format is not None and stated.magic is not None:
@@ -407,12 +408,12 @@ def _by_release(row: Behaviour, stated: _Stated) -> Answer:
 
 
 def _speaks(row: Behaviour, stated: _Stated) -> Answer:
-    """Whether the gate of the inter-broker protocol is passed; with KRaft the setting is ignored."""
+    """Return whether the gate of the inter-broker protocol is passed; with KRaft the setting is ignored."""
     if row.inter_broker is None or _answer(_NAMED["kraft"], stated) is Answer.YES:
         return Answer.YES
     return _reaches(stated.inter_broker, row.inter_broker)
 
 
 def _reaches(stated: Release | None, least: Release | None) -> Answer:
-    """Whether a gate is passed: there is none, or the setting is not stated and has the broker's own release."""
+    """Return whether a gate is passed. It is if there is none; an unstated setting has the broker's own release."""
     return Answer.NO if least is not None and stated is not None and stated < least else Answer.YES

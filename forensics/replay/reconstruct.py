@@ -1,7 +1,7 @@
 """Replay of one partition: from each replica's lines to epochs, truncations and committed bounds.
 
-Epochs are taken in rising order, because an epoch's records are those of its leader's log, and that log was shaped by
-lower epochs alone. Clocks of different brokers are never compared.
+Epochs are processed in rising order. The records of an epoch are those in its leader's log, and only lower epochs
+shaped that log. Clocks of different brokers are never compared.
 """
 
 from __future__ import annotations
@@ -79,15 +79,15 @@ def reconstruct(
 ) -> History:
     """Replay one partition.
 
-    Where lines contradict files or one another, and missing lines would explain that, the coverage of those replicas is
-    lowered and replay starts again: what follows from silence is drawn from all that is known of the coverage, whatever
-    the order in which contradictions are met. Each pass lowers it or is the last, so this ends.
+    If lines contradict files or each other, and missing lines would explain that, replay lowers the coverage of those
+    replicas and starts again. So conclusions from absent lines always use the final coverage, whatever the order in
+    which contradictions are found. Each pass either lowers the coverage or is the last, so this ends.
 
     Args:
         partition: names the partition; not changed.
         events: each broker's own events about its replica, in its order.
-        cluster_events: what controllers and metadata say about leaders, epochs and ISRs.
-        disks: each broker's files.
+        cluster_events: statements of controllers and metadata about leaders, epochs and ISRs.
+        disks: files of each broker.
         forks: differences between segments, by pairs of brokers.
         facts: protocol of each broker.
         left_out: lines that are known to be missing before anything is replayed.
@@ -110,9 +110,9 @@ class _Pass:
     """One replay of a partition with the coverage that is known so far.
 
     Attributes:
-        history: filled.
+        history: the result, filled by ``run``.
         events: each broker's own events about its replica, in its order.
-        cluster_events: what controllers and metadata say about leaders, epochs and ISRs.
+        cluster_events: statements of controllers and metadata about leaders, epochs and ISRs.
         facts: protocol of each broker.
     """
 
@@ -128,7 +128,7 @@ class _Pass:
             contradictions: missing lines that earlier passes found.
 
         Returns:
-            The missing lines that explain what contradicts itself in this pass.
+            Missing lines that explain the contradictions of this pass.
         """
         history, events, facts = self.history, self.events, self.facts
         readers = self._read()
@@ -140,7 +140,7 @@ class _Pass:
         history.coverage = history.coverage.lowered(contradictions)
         lacking |= self._collect_epochs()
         for broker, reader in readers.items():
-            if broker not in lacking:  # else what fell may have been of another process or role
+            if broker not in lacking:  # otherwise a value that fell may be of another process or role
                 history.regressions += reader.regressions
                 history.members_behind += reader.members_behind
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
@@ -157,7 +157,7 @@ class _Pass:
         return found
 
     def _read(self) -> dict[int, Reader]:
-        """Each replica's role spans as its own lines tell them, into the history; and what read them, by broker."""
+        """Read each replica's role spans from its own lines into the history; return the readers, by broker."""
         history, printed, missing = self.history, dict[int, frozenset[Printed]](), list[MissingLines]()
         readers: dict[int, Reader] = {}
         for broker in sorted({*self.events, *history.disks}):
@@ -190,7 +190,7 @@ class _Pass:
         return readers
 
     def _set_protocol(self) -> None:
-        """What the brokers' releases and kinds say of the whole partition."""
+        """Set what the brokers' releases and kinds show about the whole partition."""
         history, known = self.history, [fact.protocol for fact in self.facts.values()]
         if any(truncates_to_hw(self.facts, broker) for broker in history.replicas):
             history.protocol = TruncatesTo.HIGH_WATERMARK
@@ -198,7 +198,8 @@ class _Pass:
         history.kraft = any(one.kraft is Answer.YES for one in known)
         history.eligible = any(one.elects_from_elr is not Answer.NO for one in known)
         history.joins_below_epoch_start = some(one.joins_below_epoch_start for one in known)
-        # In its log a KRaft controller tells how a partition was made and what was unclean, of other elections nothing.
+        # A KRaft metadata log shows how a partition was created and which elections were unclean, but no other
+        # elections.
         made = Kind.PARTITION_CREATED if history.kraft else None
         history.elections_known = any(
             event.kind in leadership.ELECTS and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
@@ -221,7 +222,7 @@ class _Pass:
             whose -= {*missed}
             history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
         named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
-        # Where each replica's changes are all stated, nobody led in an epoch that none of them names.
+        # If every change of each replica is stated, no broker led in an epoch that none of them names.
         claimed = named | set(history.replicas) <= history.coverage.claimed
         skips = claimed or (history.kraft and history.members <= whose)
         unnamed = leadership.unnamed(
@@ -247,7 +248,7 @@ class _Pass:
 
 
 class _Reconstruction(HwAttribution):
-    """The fold itself; holds each replica's log as it stands while epochs pass."""
+    """Replay itself: it holds the log of each replica while it passes through the epochs."""
 
     def __init__(
         self,
@@ -262,7 +263,7 @@ class _Reconstruction(HwAttribution):
         self.pending: list[UnresolvedRemoval] = []
 
     def run(self) -> list[MissingLines]:
-        """Walk the epochs in rising order, and give the missing lines that explain what contradicts itself."""
+        """Pass through the epochs in rising order, and return the missing lines that explain contradictions."""
         by_epoch: dict[int, list[tuple[int, RoleSpan]]] = {}
         for broker in sorted(self.role_spans):
             for role_span in self.role_spans[broker]:
@@ -288,14 +289,16 @@ class _Reconstruction(HwAttribution):
         return [*self.contradictions, *bounds.contradictions]
 
     def _seed(self, broker: int) -> Lineage:
-        """The log when the evidence begins: what the files still show of it, as far as nothing cut it since."""
+        """Return the log at the start of the evidence: what the files still show of it, if no truncation removed it
+        since.
+        """
         if self.history.replicas[broker].starts_empty:
             return Lineage()
         spans = self.role_spans.get(broker, [])
         disk = self.disks.get(broker, NO_DISK)
         known = disk.lineage
         if known.entries and disk.end is not None and disk.end > known.entries[-1][1]:
-            known = known.begin(UNKNOWN, disk.end)  # a copy may be older than what others tell
+            known = known.begin(UNKNOWN, disk.end)  # the copy may be older than other brokers' lines
         first_epoch = next((t.epoch for t in spans if t.epoch >= 0), None)
         if first_epoch is not None:
             known = Lineage(tuple(entry for entry in known.entries if entry[0] < first_epoch))
@@ -325,7 +328,8 @@ class _Reconstruction(HwAttribution):
         if epoch is not None and leads and epoch.leader == broker:
             self.logs[broker] = epoch.lineage
         elif leads:
-            # Another leader of the same epoch: the rule of that name reports it; its records are nobody else's.
+            # Another leader of the same epoch: the two-leaders-one-epoch rule reports it. No other replica has its
+            # records.
             start = role_span.start_end if role_span.start_end is not None else role_span.start_low
             self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
         loads = [step for step in role_span.steps if step.kind is StepKind.LOADED]
@@ -341,7 +345,7 @@ class _Reconstruction(HwAttribution):
         self.previous[broker] = role_span
 
     def _clear_fetched_ahead(self, broker: int, role_span: RoleSpan) -> None:
-        """What a follower fetched in epochs of its leader that it was never told of is not of the one it was told."""
+        """Clear fetched records of later leader epochs: they are not of the epoch that the follower knew."""
         before = self.previous.get(broker)
         if before is None or before.leader is None or not self._fetches_ahead(broker, before.leader):
             return
@@ -351,11 +355,12 @@ class _Reconstruction(HwAttribution):
             self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
 
     def _fetched_unseen(self, broker: int, before: RoleSpan, role_span: RoleSpan) -> Epoch | None:
-        """The first epoch between two roles of a follower in which it fetched without being told of it."""
+        """Return the first epoch between two roles of a follower in which it fetched without receiving that epoch."""
         died = role_span.run > before.run and before.shut_down is None and not self._outgrew(broker, before)
         for number, epoch in self.history.epochs.items():
-            # Who is dead is taken out of the ISR in an epoch of its own (KafkaController.onReplicasBecomeOffline); who
-            # asks for its own shutdown lives on and fetches while it is.
+            # The controller removes a dead broker from the ISR in an epoch of its own
+            # (KafkaController.onReplicasBecomeOffline). A broker that requested its own shutdown still fetches
+            # meanwhile.
             if died and epoch.isr_elected and broker not in (epoch.first_isr or ()):
                 continue
             if before.epoch < number < role_span.epoch and epoch.leader == before.leader and epoch.leader_took_up:
@@ -363,8 +368,10 @@ class _Reconstruction(HwAttribution):
         return None
 
     def _outgrew(self, broker: int, role_span: RoleSpan) -> bool:
-        """Whether a follower had more in an epoch than its leader: who is taken for dead may fetch on in the next one
-        (up to KIP-320 no epoch fences it). Only where both state each change is that known.
+        """Return whether a follower had more records in an epoch than its leader.
+
+        A broker that the controller considers dead may continue to fetch in the next epoch (before KIP-320 no epoch
+        fences it). This is only known if both replicas state every change.
         """
         leader = role_span.leader
         led = (
@@ -387,8 +394,8 @@ class _Reconstruction(HwAttribution):
         elif self.history.truncates_to_hw:
             at = epoch.start
         else:
-            # Reconciled by leader epoch before it fetched, its log is a prefix of its leader's; and if it never
-            # reached its leader, what it is known to hold is still its own.
+            # The follower reconciled by leader epoch before it fetched, so its log is a prefix of its leader's. If it
+            # never reached its leader, what it is known to hold is still its own.
             at = role_span.start_low
         log = self.logs[broker]
         if not removed and not self.history.truncates_to_hw and not self._reconciled(broker, role_span, epoch):
@@ -401,7 +408,7 @@ class _Reconstruction(HwAttribution):
             if on is not None and on < at:
                 differ, unknown = differences(log, epoch.lineage, 0, on)
                 if not differ and not unknown:
-                    log = log.splice(epoch.lineage, on)  # what its leader wrote in between it has already
+                    log = log.splice(epoch.lineage, on)  # it already has what its leader wrote in between
                 elif not differ:
                     log = log.truncated(on).begin(UNKNOWN, on)
             elif on is None and (begun := self._begun_before(broker, epoch, at)) is not None:
@@ -410,17 +417,19 @@ class _Reconstruction(HwAttribution):
             if grew:
                 self.contradictions += not_truncated(self.history, role_span, log, epoch.lineage, fenced=fenced)
             if at > 0 and not self.history.coverage.has(broker, Printed.LOG):
-                log = agreed(log, epoch.lineage, at)  # what it was truncated to is not known
+                log = agreed(log, epoch.lineage, at)  # unknown to which offset it truncated
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
         elif at is not None:
-            log = log.truncated(at).begin(UNKNOWN, at)  # of a leader that nothing names
+            log = log.truncated(at).begin(UNKNOWN, at)  # of an unknown leader
         for number, start, _ in role_span.entries:
             log = log.truncated(start).begin(number, start)
         self.logs[broker] = log
 
     def _begun_before(self, broker: int, epoch: Epoch, at: int) -> int | None:
-        """Where an epoch began below the end with which a follower of the same leader was told of it, where lines of
-        that leader are missing: the records between may be of it, or of the one before.
+        """Return the start of an epoch that is below the follower's log end offset when it received the epoch.
+
+        The leader is the same as before, and lines of it are missing. So the records in between may be of this epoch or
+        of the one before. None if there is no such start.
         """
         before = self.previous.get(broker)
         begun = next((start for number, start in epoch.lineage.entries if number == epoch.epoch), at)
@@ -432,8 +441,10 @@ class _Reconstruction(HwAttribution):
         return begun if self._fetches_ahead(broker, before.leader) else None
 
     def _answered_from(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> int | None:
-        """Where the epoch began that followed on the one in which a follower had the same leader, if that went on in
-        one process: a fetch that waits at the leader is answered in its next epoch before the follower is told of that.
+        """Return the start of the next epoch of the same leader, if the leader and the follower ran without a restart.
+
+        A fetch that waits at the leader is answered in the leader's next epoch, before the follower receives that
+        epoch.
         """
         before = self.previous.get(broker)
         if before is None or before.role is not Role.FOLLOWER or before.run != role_span.run or before.steps:
@@ -449,14 +460,15 @@ class _Reconstruction(HwAttribution):
         return None if own else epochs[1].start
 
     def _reconciled(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> bool:
-        """Whether a follower fetched from its leader, and so was reconciled with it by leader epoch before: it says so,
-        its log grew, or its leader took it into the ISR.
+        """Return whether a follower fetched from its leader, so that it reconciled with it by leader epoch before.
+
+        Evidence is a line, a log that grew, or that its leader added it to the ISR.
         """
         sets = [isr for isr, _ in epoch.isr] if epoch.isr_from_leader else []
         return self._grew(broker, role_span) or (any(broker in isr for isr in sets) and broker not in sets[0])
 
     def _grew(self, broker: int, role_span: RoleSpan) -> bool:
-        """Whether a follower's lines or its log say that it fetched."""
+        """Return whether a follower's lines or its log show that it fetched."""
         if role_span.fetched or role_span.start_end is None:
             return role_span.fetched
         spans = self.role_spans[broker]
@@ -469,10 +481,14 @@ class _Reconstruction(HwAttribution):
     def _apply(
         self, broker: int, role_span: RoleSpan, epoch: Epoch | None, steps: Sequence[Step], left: Lineage | None = None
     ) -> None:
-        """Shorten the replica's log as its steps say, keeping what each removed.
+        """Shorten the replica's log by its steps, and keep what each step removed.
 
         Args:
-            left: the log that the role span before left, where a new one replaced it before any other line.
+            broker: the replica.
+            role_span: its role span.
+            epoch: leader epoch of the span, or None.
+            steps: what happened to the log, in order.
+            left: the log at the end of the role span before, if a new log replaced it before any other line.
         """
         log = self.logs[broker]
         for step in steps:
@@ -508,7 +524,7 @@ class _Reconstruction(HwAttribution):
                 self.pending.append(UnresolvedRemoval(None, shortened, row))
                 log = Lineage().begin(UNKNOWN, 0) if replaced(step) else log.truncated(step.target)
             elif step.kind is StepKind.TRUNCATED_FULLY:
-                # Of what is in remote storage it takes its leader's epochs over.
+                # For records in remote storage it takes over its leader's epochs.
                 over = (
                     epoch.lineage if epoch is not None and step.reason is TruncationReason.REMOTE_LOG_END else Lineage()
                 )
@@ -541,18 +557,18 @@ class _Reconstruction(HwAttribution):
                 continue  # nothing new
             epoch = history.epochs.get(last.epoch) if last is not None and last.epoch >= 0 else None
             if broker in ends_early:
-                epoch = None  # reached after its lines end: in which epoch is not known
+                epoch = None  # reached after its lines end: in an unknown epoch
                 if not disk.lineage.entries:
                     continue
             own = replica.lineage
             if disk.lineage.entries and disk.end is not None and hw > disk.end:
-                own = own.begin(UNKNOWN, disk.end)  # of what its files lack nothing tells the epoch
+                own = own.begin(UNKNOWN, disk.end)  # the epoch of records missing in its files is unknown
             after = next_start(history, broker, epoch.epoch, hw) if epoch is not None else None
             if after is not None:
-                # Its files do not say whether it served on after its lines end.
+                # Its files do not show whether it had a role after its lines end.
                 epoch, own = None, self.logs[broker].truncated(after).begin(UNKNOWN, after)
             if broker in ends_early:
-                # As a follower it takes over its leader's high watermark, which says nothing of what it holds alone.
+                # As a follower it adopts its leader's high watermark, which does not cover records that it alone holds.
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
                 own = own.truncated(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
             self._state(broker, epoch, Sample(hw, ref, None), HwSource.CHECKPOINT, own=own)

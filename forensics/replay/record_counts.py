@@ -1,7 +1,6 @@
-"""How many records there are at offsets that a loss is counted by, from the headers of batches.
+"""Number of records at lost offsets, from the headers of batches.
 
-An offset without a record is one that compaction emptied, or a marker that ends a transaction (a control batch,
-KIP-98).
+An offset may have no record: compaction removed it, or it is a transaction marker (a control batch, KIP-98).
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ _HEADER = ("base_offset", "last_offset", "records", "control", "source", "byte",
 def records_lost(
     history: History, case: Case, ranges: Sequence[Range], holders: dict[int, tuple[Range, ...]]
 ) -> tuple[int, int, list[Range]]:
-    """Least and greatest number of records at offsets that were lost, and the offsets of which that is not known.
+    """Return bounds of the number of records lost, and the offsets for which it is unknown.
 
-    What copies hold is counted, from the copy with the most of it; what none holds may have been no record where the
-    topic is one of transactions or compaction.
+    Records in copies are counted, from the copy with the most of them. Offsets that no copy holds may have had no
+    record if the topic is transactional or compacted.
     """
     low = high = 0
     left = merge(ranges)
@@ -45,7 +44,7 @@ def records_lost(
 
 
 def with_records(history: History, case: Case, holders: dict[int, tuple[Range, ...]]) -> dict[int, tuple[Range, ...]]:
-    """Replicas that hold a record at offsets over which their logs reach: the cleaner may have left none."""
+    """Return the replicas that hold a record at offsets within their logs: the cleaner may have removed all of them."""
     return {
         broker: ranges
         for broker, ranges in holders.items()
@@ -54,10 +53,10 @@ def with_records(history: History, case: Case, holders: dict[int, tuple[Range, .
 
 
 def records_held(history: History, case: Case, broker: int, ranges: Sequence[Range]) -> tuple[int, int]:
-    """Least and greatest number of records that the segments of a replica hold at offsets."""
+    """Return the least and greatest number of records that the segments of a replica hold at offsets."""
     low = high = 0
     damaged = bool(history.disks[broker].damage)
-    before: tuple[int, int, int | None] | None = None  # last offset, source, byte behind it
+    before: tuple[int, int, int | None] | None = None  # last offset, source, end position in bytes
     for base, last, records, control, source, byte, length in _headers(history, case, broker, ranges):
         if before is not None and before[1] == source and before[0] + 1 < base:
             between = size(intersect([(before[0] + 1, base)], list(ranges)))
@@ -74,7 +73,7 @@ def records_held(history: History, case: Case, broker: int, ranges: Sequence[Ran
 
 
 def may_lack_records(history: History, case: Case) -> bool:
-    """Whether some offsets of a partition may never have been records, or were removed by compaction."""
+    """Return whether some offsets of a partition may never have been records, or were removed by compaction."""
     if is_compacted(history):
         return True
     return history.incarnation == 0 and any(rows.get_column("control").any() for rows in _rows(history, case))
@@ -83,8 +82,9 @@ def may_lack_records(history: History, case: Case) -> bool:
 def _headers(
     history: History, case: Case, broker: int, ranges: Sequence[Range]
 ) -> Iterator[tuple[int, int, int | None, bool | None, int, int, int | None]]:
-    """Headers of the sound batches at offsets, with those beside them, in order. Where a partition has very many, those
-    were left out that hold a record at each offset and follow one another in a file without a gap.
+    """Yield headers of the sound batches at offsets, and of their neighbours, in order.
+
+    If a partition has very many batches, the reader left out adjacent ones that hold a record at each offset.
     """
     parts = list(_rows(history, case, broker))
     if not parts:
@@ -97,7 +97,7 @@ def _headers(
 
 
 def _rows(history: History, case: Case, broker: int | None = None) -> Iterable[pl.DataFrame]:
-    """Headers in the live segments of a partition's replicas, or of one, file by file."""
+    """Yield headers in the live segments of a partition's replicas, or of one of them, file by file."""
     mine = (pl.col("topic") == history.topic) & (pl.col("partition") == history.partition)
     if broker is not None:
         mine &= pl.col("broker") == broker

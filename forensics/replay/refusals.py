@@ -1,7 +1,7 @@
-"""What brokers refuse, and what brokers and consumers complain of: two offsets of one log that do not fit.
+"""Refusals of brokers, and complaints of brokers and consumers: two offsets of one log that contradict each other.
 
-Such a line states a fact by itself: "the log of my leader ends at 2051, mine at 2391". It moves no log, so role spans
-do not know it. Here it is only collected; ``forensics.replay.suspicions`` asks what it means.
+Such a line states a fact by itself: "my leader's log ends at 2051, mine at 2391". It changes no log, so role spans do
+not use it. It is only collected here; ``forensics.replay.suspicions`` decides what it means.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ class Complaint(NamedTuple):
     """One such line. Values that it does not state are None.
 
     Attributes:
-        row, source: where it stands.
+        row, source: its position.
         time: microseconds since 1970 UTC.
-        broker: who printed it; of a consumer's line, whose file it is in, or None.
+        broker: broker that logged it. For a consumer's line, the broker whose file it is in, or None.
         kind: see ``parsers.schema.Kind``.
-        leader, leader_epoch: whom it names.
-        offset: log end offset of the replica, offset asked for, or a consumer's position.
+        leader, leader_epoch: leader that it names.
+        offset: log end offset of the replica, requested offset, or a consumer's position.
         hw, hw_before: high watermark.
         leo: log end offset of the other side.
         log_start: log start offset of the other side.
@@ -55,10 +55,10 @@ BROKERS = (
     Kind.OUT_OF_RANGE,
     Kind.HW_REGRESSED,
 )
-"""What brokers say."""
+"""Kinds of line that brokers log."""
 
 CONSUMERS = (Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_TRUNCATED, Kind.CONSUMER_RESET)
-"""What consumers say, in the logs of whatever application."""
+"""Kinds of line that consumers log, in the logs of any application."""
 
 Complaints = dict[tuple[str, int, int], list[Complaint]]
 """By topic, partition and incarnation."""
@@ -67,11 +67,11 @@ _PLACE = ("topic", "partition", "incarnation")
 
 
 def complaints(rows: pl.DataFrame, nobodys: pl.DataFrame) -> Complaints:
-    """The complaints of each life of each partition, in the order of the case.
+    """Return the complaints of each incarnation of each partition, in the order of the case.
 
     Args:
         rows: observations with ``incarnation``.
-        nobodys: observations that no broker printed. What is in them is taken to be about the present life.
+        nobodys: observations that no broker logged. They are assumed to be about the present incarnation.
     """
     brokers = rows.filter(pl.col("kind").is_in([kind.value for kind in (*BROKERS, *CONSUMERS)]))
     consumers = nobodys.filter(

@@ -1,4 +1,4 @@
-"""High watermarks that fell between two lives of a leader: what one wrote down is not what the next one read."""
+"""High watermarks that fell between two processes of a leader: the next one read a lower value than was written."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from forensics.replay.steps import StepKind
 
 
 def restored_checkpoints(history: History) -> list[Regression]:
-    """High watermarks that a clean stop wrote and that were lower when they were read back.
+    """Return high watermarks that a clean shutdown wrote and that were lower when they were read back.
 
-    A leader's own high watermark never falls within its epoch and is at least what its followers took over from it.
-    That the stop was clean its process says, and records of that life which needed no recovery: they had been flushed.
+    A leader's own high watermark never falls within its epoch, and it is at least the value that its followers received
+    from it. A shutdown was clean if the process logged that, or if the log needed no recovery: then everything had been
+    flushed.
     """
     found = []
     for broker, spans in history.role_spans.items():
@@ -24,7 +25,7 @@ def restored_checkpoints(history: History) -> list[Regression]:
             if not grown or two.start_hw is None:
                 continue
             if two.epoch == one.epoch:
-                continue  # it went on in its epoch: what was reached in it may have been reached later
+                continue  # it continued in its epoch, so a high watermark of this epoch may have been reached later
             if one.epoch in history.contested or history.epochs[one.epoch].leader != broker:
                 continue
             known = [

@@ -27,7 +27,7 @@ class Reader(Watermarks):
 
     Args:
         replica: broker id.
-        facts: what is known of its broker. One that truncates to its high watermark cuts to its own as a follower.
+        facts: facts about its broker. A follower of a release before KIP-101 truncates to its own high watermark.
     """
 
     def read(self, events: Iterable[Event], missing: Mapping[int, MissingLines] = _NOTHING) -> list[RoleSpan]:
@@ -61,7 +61,7 @@ class Reader(Watermarks):
             return
         now = self.now
         if epoch < now.epoch and event.run == now.run and not self.at_rest:
-            return  # a stale request: what it says was never acted upon
+            return  # a stale request was never carried out
         if event.kind == Kind.BECOME_LEADER or event.leader == self.replica:
             role = Role.LEADER
         elif event.leader is not None and event.leader < 0:
@@ -93,13 +93,14 @@ class Reader(Watermarks):
             self._hw_at_start(event.hw, event)
 
     def _is_another(self, event: Event, epoch: int) -> bool:
-        """Whether a role is another one than the replica has."""
+        """Return whether a role is another one than the replica has."""
         now = self.now
         return epoch > now.epoch or event.run != now.run or self.at_rest or self._leads_anew(event)
 
     def _leads_anew(self, event: Event) -> bool:
-        """Whether a leader takes up its epoch at another offset, as a process does that knew no epoch before
-        (Partition.makeLeader prints -1): it is another process, and no line shows its start.
+        """Return whether a leader takes up its epoch at another offset, as a process does whose start has no line.
+
+        That process knew no epoch before (Partition.makeLeader prints -1).
         """
         now = self.now
         if self.at_rest or event.run != now.run:
@@ -123,7 +124,7 @@ class Reader(Watermarks):
         self._close()
         before = self.now
         served = before.role is not Role.OFFLINE and (before.leader is None or before.leader >= 0)
-        anew = event.run != before.run and before.epoch != -1 and not self.at_rest  # no line tells what it loaded
+        anew = event.run != before.run and before.epoch != -1 and not self.at_rest  # no line shows what it loaded
         if self.growing or anew or (served and not self.sampled and not self.at_rest):
             self.end = None
         if anew:
@@ -154,7 +155,7 @@ class Reader(Watermarks):
             self.now.steps.append(unknown_change(missing, event.time, ref))
         self.end, self.low, self.low_ref, self.growing, self.sampled = None, 0, None, True, False
         self.loaded_hw, self.planned, self.at_rest = None, None, False
-        if event.message != TRACE:  # a witness of a trace has stated its role and its high watermark all the same
+        if event.message != TRACE:  # a trace's witness stated its role and high watermark nevertheless
             self.own_first = self.own_hw = None
 
     def _step(
@@ -172,7 +173,7 @@ class Reader(Watermarks):
         if kind in (StepKind.CREATED, StepKind.LOADED):
             anew = self._take_dir_failure(before, ref)
             before, refs = anew if target == 0 else (before, refs)
-        # What was exact stays so only while nothing can have been appended unseen.
+        # An exact value stays exact only while nothing can have been appended unseen.
         end = None if self.growing and not self.traced else self.end
         self.now.steps.append(Step(kind, target, end, self.low, reason, event.time, refs, before, end_ref=self.low_ref))
         self._exact(target, ref)
@@ -184,21 +185,22 @@ class Reader(Watermarks):
             return
         steps = self.now.steps
         if event.detail == MOVED:
-            # Moved to another directory of the same broker while in use: the same records, and the old log is renamed.
+            # The log moved to another directory of the same broker while in use: same records, and the old log is
+            # renamed.
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo} when moved"))
             self._moved(event)
         elif event.leo == 0 and (self.doomed or (steps and steps[-1].kind is StepKind.DELETED)):
-            pass  # to 2.5 one that waits for its deletion is told so, whatever it has (Log.loadSegments)
+            pass  # up to 2.5 a log that waits for deletion is logged like this, whatever its length (Log.loadSegments)
         elif event.leo == 0 and event.run == self.now.run:
-            self._created(event)  # to 2.5 a new, empty log is told as a load, after the role that called for it
+            self._created(event)  # up to 2.5 a new, empty log is logged as a load, after the role that requires it
         elif self.at_rest and steps and steps[-1].kind is StepKind.LOADED:
-            # To 2.5 a log that waits for its deletion is loaded under the replica's name too: the longer one counts.
+            # Up to 2.5 a log that waits for deletion is loaded under the replica's name too: the longer one counts.
             if event.leo > steps[-1].target:
                 self._replace_load(event, event.leo)
         else:
             self._note_lifetime()
             if self.end is not None and event.leo > self.end:
-                self.end = None  # not all was printed: at the least what was appended as the process was killed
+                self.end = None  # some appends are missing: at least those made while the process was killed
             left = LogBefore.UNCLEAN_STOP if self.recovering or event.run == self.unclean else None
             failed = self.failed
             self._step(StepKind.LOADED, event.leo, event, f"log end offset {event.leo} when loaded", before=left)
@@ -208,13 +210,13 @@ class Reader(Watermarks):
     def _note_dir_failure(self, step: Step, failed: Ref | None) -> None:
         """A directory that had failed can be read again, and its log may be shorter."""
         if step.target == 0:
-            return  # it may be a new log in its place
+            return  # it may be a new log that replaced it
         self.failed = None
         if failed is not None and step.target < max(step.end or 0, step.end_low):
             step.dir_failed, step.refs = True, (*step.refs, failed)
 
     def _moved(self, event: Event) -> None:
-        # The other directory's checkpoint holds its high watermark only once it is written the next time.
+        # The other directory's checkpoint holds the high watermark only after it is written the next time.
         self.moved, self.since = True, event.time
 
     def _replace_load(self, event: Event, end: int) -> None:
@@ -236,7 +238,7 @@ class Reader(Watermarks):
         self.shut = event.run
 
     def _note_lifetime(self) -> None:
-        if not self.recovering:  # else it was told before
+        if not self.recovering:  # else a line stated it before
             last = self.now.last_time or 0
             self.lived = last - (self.since or last)
 
@@ -246,14 +248,14 @@ class Reader(Watermarks):
 
     def _directory_failed(self, event: Event) -> None:
         steps = self.now.steps
-        if not (steps and steps[-1].kind is StepKind.DELETED):  # else it has nothing there
+        if not (steps and steps[-1].kind is StepKind.DELETED):  # otherwise the directory has no log of it
             self.failed = self.failed or Ref(row=event.row, note="its log directory failed")
 
     def _take_dir_failure(self, before: LogBefore | None, ref: Ref) -> tuple[LogBefore | None, tuple[Ref, ...]]:
-        """What was before an empty log, and the evidence: a replica whose log directory failed is made anew in another.
+        """The state before an empty log, with evidence: after a log directory failed, another gets a new log.
 
         Args:
-            before: what was before it, where no log directory failed.
+            before: what preceded it if no log directory failed.
             ref: the line of the empty log.
         """
         failed, self.failed = self.failed, None
@@ -267,7 +269,7 @@ class Reader(Watermarks):
         first = not self.role_spans and not now.steps and self.low == 0 and not anew
         self.starts_empty |= first
         if self.end == 0 and not self.growing:
-            if self.facts.protocol.kraft is Answer.YES:  # behind the role; else the same creation, told by another line
+            if self.facts.protocol.kraft is Answer.YES:  # behind the role; else another line of the same creation
                 self._add_replacement(0, event, told=True)
             return
         if first:
@@ -281,7 +283,7 @@ class Reader(Watermarks):
         self.growing = now.role is Role.LEADER and now.epoch >= 0
 
     def _had_log(self, *, anew: bool) -> bool:
-        """Whether the replica had a log in the place of which a new one is, and it was not deleted."""
+        """Return whether the replica had a log, not deleted, that a new log replaced."""
         spans = (*self.role_spans, self.now)
         steps = [step.kind for span in spans for step in span.steps if step.kind is not StepKind.UNKNOWN_CHANGE]
         # Lines that are missing before a log is made are no sign that there was one.
@@ -289,11 +291,11 @@ class Reader(Watermarks):
         return had and steps[-1:] != [StepKind.DELETED]
 
     def _loaded_before(self, event: Event) -> bool:
-        """Whether a process before read back the log that a leader was taken to have: this one has made a new one."""
+        """Return whether a leader's log was loaded by a former process, so that this process created a new one."""
         return self.now.role is Role.LEADER and self.loaded_by not in (None, event.run)
 
     def _add_replacement(self, target: int, event: Event, *, told: bool = False) -> None:
-        """A new process's role begins with less than its log had, and no load says why, or with a log made anew."""
+        """A new process's role begins with less than its log had, and no load says why, or with a new log."""
         last = self.role_spans[-1] if self.role_spans else None
         less = last is not None and (last.end_low == 0 <= last.epoch if told else target < last.end_low)
         if last is not None and event.run != last.run and less:
@@ -333,7 +335,7 @@ class Reader(Watermarks):
             self._hw_at_start(target, event)
         last = now.steps[-1] if now.steps else None
         if last is not None and last.kind is StepKind.TRUNCATED and last.target == target and self.end == target:
-            last.repeats += 1  # a follower in a truncation loop says the same thousands of times
+            last.repeats += 1  # a follower in a truncation loop logs the same thousands of times
             last.last = event.time, ref
             return
         still = self.end is None and self.moved_by == self._progress()
@@ -343,7 +345,7 @@ class Reader(Watermarks):
             self._exact(target, ref)
             return
         if self.end is not None and target >= self.end:
-            return  # before 0.11 the line is printed although nothing is cut
+            return  # before 0.11 the line is logged although nothing is removed
         self._note_read_back()
         # From 0.11 on it is printed only where it removes something.
         least = target if old else target + 1
@@ -359,7 +361,7 @@ class Reader(Watermarks):
             self.now.read_back = self.loaded_hw
 
     def _progress(self) -> tuple[object, ...]:
-        """What would differ if anything but a truncation had been told meanwhile."""
+        """Return values that differ if anything except a truncation was logged in between."""
         now = self.now
         return now.hw, now.start_hw, now.end_low, len(now.entries), len(now.isr), len(self.role_spans)
 
@@ -370,11 +372,11 @@ class Reader(Watermarks):
         now = self.now
         if now.role is not Role.LEADER and now.start_end is None and not now.steps:
             now.start_end, now.start_ref, now.start_low = event.leo, ref, event.leo
-        now.fetched = now.fetched or now.role is Role.FOLLOWER  # its leader answered: there is nothing to cut
+        now.fetched = now.fetched or now.role is Role.FOLLOWER  # its leader answered: nothing to truncate
         self._exact(event.leo, ref)
 
     def _epoch_begins(self, event: Event) -> None:
-        """The first record of an epoch reached its own log: as leader where it begins, as follower what it fetched."""
+        """Record the first record of an epoch in its own log: a leader's start, or what a follower fetched."""
         epoch, offset, now = event.leader_epoch, event.offset, self.now
         if epoch is None or offset is None or epoch < 0 or self.at_rest or event.run != now.run:
             return
@@ -400,9 +402,8 @@ class Reader(Watermarks):
         if event.leo is not None and event.leo >= 0:
             self._noop(event)
         hw = event.hw
-        # Where its leader knows none of its epochs, a follower falls back on the offset that it began to fetch from.
-        # That is its high watermark, unless its log has epochs and it truncates on fetch
-        # (ReplicaManager.initialFetchOffset).
+        # If its leader knows none of its epochs, a follower uses its initial fetch offset instead. That is its high
+        # watermark, unless its log has epochs and it truncates on fetch (ReplicaManager.initialFetchOffset).
         known = self.facts.protocol
         starts_at_hw = known.truncates_to_hw(event.run) or known.truncates_on_fetch is Answer.NO
         if event.detail == INITIAL_FETCH_OFFSET and starts_at_hw:
@@ -415,9 +416,12 @@ class Reader(Watermarks):
             self.planned = Step(StepKind.TRUNCATED, event.offset, None, 0, reason, event.time, (ref,))
 
     def _reset(self, event: Event) -> None:
-        """The follower's end is not within its leader's log: it cuts to the leader's end where that is lower, and where
-        the leader's log starts above it, it begins anew there, which no line of its own says at stock logging
-        (AbstractFetcherThread.fetchOffsetAndTruncate). What is told once that is done gives the offset of before.
+        """Handle a follower whose log end offset is not within its leader's log
+        (AbstractFetcherThread.fetchOffsetAndTruncate).
+
+        It truncates to the leader's log end offset if that is lower. If the leader's log starts above it, it removes
+        everything and starts there; default logging has no line for that. A line logged after this gives the offset of
+        before.
         """
         if event.leo is None and event.log_start is None:
             return
@@ -433,7 +437,7 @@ class Reader(Watermarks):
             reason = TruncationReason.LEADER_END_OFFSET
             done = self.now.steps[-1] if self.now.steps else None
             if done is not None and done.kind is StepKind.TRUNCATED and done.target == event.leo == event.offset:
-                done.reason, done.refs = reason, (*done.refs, ref)  # 0.8 says so after the truncation
+                done.reason, done.refs = reason, (*done.refs, ref)  # 0.8 logs this after the truncation
             else:
                 self.planned = Step(StepKind.TRUNCATED, event.leo, None, 0, reason, event.time, (ref,))
 
@@ -450,7 +454,7 @@ class Reader(Watermarks):
             if now.start_end is None and not now.steps:
                 now.start_end, now.start_ref, now.start_low = event.offset, ref, event.offset
             self._exact(event.offset, ref)
-        # What was exact stays so for the fetcher's first decision, the reconciliation; then records arrive.
+        # An exact value stays exact for the fetcher's first decision, the reconciliation; then records arrive.
         self.growing = True
 
     def _appended(self, event: Event) -> None:
@@ -472,7 +476,9 @@ class Reader(Watermarks):
         self._hw(event)
 
     def _rolled(self, event: Event) -> None:
-        """The end of the log when a segment was rolled or a producer snapshot taken, by the process that serves it."""
+        """Record the log end offset at which a segment was rolled or a producer snapshot taken, by the running
+        process.
+        """
         now, end = self.now, event.offset
         if end is None or self.at_rest or self.recovering or event.run != now.run or end <= self.low:
             return
@@ -524,4 +530,4 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.ISR_EXPAND: Reader._isr,
     Kind.ISR_COMMIT: Reader._isr,
 }
-"""What each kind of observation does to a replica; kinds that are not here do not move it."""
+"""Handler of each kind of observation about a replica; other kinds do not change it."""

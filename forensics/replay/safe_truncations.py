@@ -1,4 +1,4 @@
-"""Truncations that can have removed nothing committed, though no line tells how long the log was before."""
+"""Truncations that cannot have removed committed records, although the log end offset before is unknown."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from forensics.replay.steps import RoleSpan
 
 
 def is_safe(history: History, truncation: Truncation) -> bool:
-    """Whether all that was committed when a replica truncated its log lay below the target.
+    """Return whether all records committed before a replica truncated were below the truncation's target.
 
-    What was committed before its epoch is known to lie below where the leader before says with which high watermark it
-    gave way. In the epoch itself nothing more is committed before every member of the ISR has fetched from the new
-    leader (Partition.makeLeader forgets what it knew of its followers, maybeIncrementLeaderHW counts the ISR), and a
-    member fetches once it has truncated.
+    Records committed in earlier epochs are below the high watermark with which the former leader stepped down. In the
+    epoch itself nothing more is committed before every member of the ISR has fetched from the new leader. See
+    Partition.makeLeader, which resets the followers' state, and maybeIncrementLeaderHW. A member fetches
+    only after it has truncated.
     """
     epoch = history.epochs.get(truncation.epoch)
     if (
@@ -34,7 +34,7 @@ def is_safe(history: History, truncation: Truncation) -> bool:
 
 
 def _counted(history: History, truncation: Truncation, epoch: Epoch) -> bool:
-    """Whether the leader of an epoch counted a replica in its ISR all along, as it says itself."""
+    """Return whether the leader of an epoch counted a replica in its ISR all along, by its own lines."""
     if not (epoch.isr_from_leader and epoch.isr_elected):
         return False
     counted = all(truncation.replica in isr for isr, _ in epoch.isr)
@@ -42,7 +42,7 @@ def _counted(history: History, truncation: Truncation, epoch: Epoch) -> bool:
 
 
 def _first(history: History, truncation: Truncation, epoch: Epoch) -> bool:
-    """Whether a replica truncated before it can have fetched anything from the leader of an epoch."""
+    """Return whether a replica truncated before it can have fetched anything from an epoch's leader."""
     spans = history.role_spans.get(truncation.replica, [])
     here = [position for position, role_span in enumerate(spans) if role_span.epoch == truncation.epoch]
     if not here or not history.coverage.whole(truncation.replica):
@@ -50,5 +50,5 @@ def _first(history: History, truncation: Truncation, epoch: Epoch) -> bool:
     now = spans[here[0]]
     first = bool(now.steps) and now.steps[0].refs == truncation.refs and now.role is Role.FOLLOWER
     before: RoleSpan | None = spans[here[0] - 1] if here[0] else None
-    # Whoever follows the same broker already fetches from it before it is told of the epoch.
+    # A follower of the same broker already fetches from it before it receives the epoch.
     return first and before is not None and (before.run != now.run or before.leader != epoch.leader)

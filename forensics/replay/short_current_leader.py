@@ -1,7 +1,7 @@
-"""Committed records that the last leader came back without, while nobody has led without them yet.
+"""Committed records that the last leader restarted without, before any other leader led without them.
 
-As long as the ISR of the last leader names nobody else who has them, no clean election brings them back. Such evidence
-is taken in the middle of an incident, when most can still be saved.
+If no other member of the last leader's ISR has them, no clean election restores them. Such evidence is collected during
+an incident, when most records can still be saved.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from forensics.replay.surviving_copies import holders
 
 
 def left_with_less(history: History) -> tuple[Loss, ShortenedLog] | None:
-    """What was committed and lies in no log at hand in full any more, and how that of the last leader came back.
+    """Return committed records that no copy in the evidence holds completely, and how the last leader's log was
+    shortened.
 
-    Records that nobody in the ISR has count with those that nobody has at all: both go with the next clean election.
+    Records that no ISR member has count like records that no replica has: both are lost with the next clean election.
     """
     epoch = history.current
     if epoch is None or epoch.leader is None or history.epoch_rollbacks or epoch.epoch in history.contested:
@@ -32,13 +33,14 @@ def left_with_less(history: History) -> tuple[Loss, ShortenedLog] | None:
         ranges = subtract(ranges, held[broker])
     held = {broker: pieces for broker, pieces in holders(history, epoch.lineage, ranges).items() if pieces}
     if not subtract(ranges, merge(piece for pieces in held.values() for piece in pieces)):
-        return None  # somebody has each of them
+        return None  # every record is in some copy
     return Loss(tuple(ranges), epoch, proof.statements, held, epoch.lineage), shortened
 
 
 def in_no_copy(history: History) -> list[tuple[int, int]]:
-    """What the files of all replicas lack of what was committed in the log that the partition serves, by their own
-    checkpoints: lost, unless the files were copied while their brokers ran.
+    """Return committed records that the files of all replicas lack, by their own checkpoints.
+
+    They are in the log that the partition serves. They are lost, unless the files were copied while the brokers ran.
     """
     epoch = history.current
     checkpoints = [r.checkpoint[0] for r in history.replicas.values() if r.checkpoint is not None and r.on_disk]

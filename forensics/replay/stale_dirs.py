@@ -1,4 +1,4 @@
-"""Directories that are not the live ones: an old machine's, or a copy of another time. What their logs prove."""
+"""Directories that are not live, of an old machine or an older copy, and what their logs prove."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from forensics.replay.lineage import UNKNOWN, Lineage, Range, intersect, same, s
 
 
 def left_statements(history: History) -> list[HwStatement]:
-    """What checkpoint files beside directories that are not the live ones say of the log in these.
+    """Return the high watermarks in checkpoint files beside stale directories, about the logs in these.
 
-    A topic that was deleted and made again may have left the log of another life.
+    A topic that was deleted and created again may have left the log of another incarnation.
     """
     found = []
     for broker, disk in sorted(history.disks.items()):
@@ -38,7 +38,7 @@ def left_statements(history: History) -> list[HwStatement]:
 
 
 def reaching(history: History, ranges: Sequence[Range]) -> list[tuple[int, StaleDir]]:
-    """Directories that are not the live ones and whose logs end beyond the first of some offsets."""
+    """Return stale directories whose logs end beyond the first of some offsets."""
     return [
         (broker, left)
         for broker, disk in sorted(history.disks.items())
@@ -48,9 +48,9 @@ def reaching(history: History, ranges: Sequence[Range]) -> list[tuple[int, Stale
 
 
 def left_behind(history: History, lineage: Lineage, ranges: Sequence[Range]) -> list[tuple[int, StaleDir, list[Range]]]:
-    """Directories that are not the live ones and hold some of the records of a log: broker, directory and offsets.
+    """Return stale directories that hold some of a log's records: broker, directory and offsets.
 
-    The one with the most of them comes first; one that has nothing that those before it lack is left out.
+    The one with the most records comes first. A directory that adds nothing to those before it is left out.
     """
     held = [
         (broker, left, same(lineage, left.lineage, intersect(ranges, [(left.log_start, left.end or 0)])))

@@ -1,12 +1,12 @@
-"""What one witness states of a replica that breaks an invariant by itself, whatever else is missing.
+"""Statements of one witness about a replica that break an invariant by themselves, whatever else is missing.
 
-A trace is testimony: what a witness states of one replica at one moment counts as stated. So one line with a high
-watermark of 15 and a log end offset of 10 decides whether the high watermark is above the log end offset, and no other
-line can take that back. In logs the same holds of the lines that print both values of one moment: those of a role from
-2.4 on, where a high watermark is kept within the log (Log.updateHighWatermark).
+A trace is testimony: what a witness states about one replica at one moment counts as stated. One line with high
+watermark 15 and log end offset 10 proves that the high watermark was above the log end offset. No other line can revoke
+that. In logs this holds for lines that print both values of one moment: those about a role from 2.4 on, when Kafka
+began to keep the high watermark within the log (Log.updateHighWatermark).
 
-Up to 2.3 a follower keeps its high watermark in memory when it truncates, until the next fetch. So a high watermark
-stated after a truncation, with nothing appended since, is compared with nothing here: the truncation is what counts.
+Up to 2.3 a follower that truncates keeps its high watermark in memory until the next fetch. So a high watermark stated
+after a truncation, with nothing appended since, is not compared: the truncation counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 _BOTH = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
-"""What prints a high watermark and a log end offset in one line of a log, from 2.4 on."""
+"""Kinds of log line that print a high watermark and a log end offset together, from 2.4 on."""
 
 _STATES = (
     *_BOTH,
@@ -36,7 +36,7 @@ _STATES = (
     Kind.ISR_SHRINK,
     Kind.ISR_EXPAND,
 )
-"""What states the high watermark or the log end offset of a replica as it is at that moment."""
+"""Kinds that state the high watermark or the log end offset of a replica at that moment."""
 
 _SHORTENS = (
     Kind.TRUNCATE,
@@ -48,14 +48,14 @@ _SHORTENS = (
     Kind.HW_REGRESSED,
     Kind.LINES_MISSING,
 )
-"""After these a high watermark stated before is no longer that of the log."""
+"""Kinds after which an earlier high watermark is no longer that of the log."""
 
 _BEGINS = (Kind.PROCESS_START, Kind.LOG_LOADED, *_BOTH)
-"""With these a replica begins anew: what it stated before is of an earlier process or role."""
+"""Kinds that begin a new process or role: earlier statements no longer apply."""
 
 _EPOCHS = (Kind.EPOCH_ASSIGNED, Kind.EPOCH_ENTRY)
 _TRIMS = (Kind.LOG_START, Kind.LOG_START_CHECKPOINT, Kind.SEGMENTS_DELETED, Kind.COMPACTED)
-"""After these an entry may name a later offset than the first record of its epoch had."""
+"""Kinds after which an epoch entry may name a later offset than the first record of its epoch had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class HwAboveLeo:
 
     Attributes:
         replica: broker id.
-        witness: who states both values.
+        witness: broker that states both values.
         epoch: leader epoch of the replica by its own last role, or -1.
         high_watermark, end: the two values.
         later: the high watermark is that of its checkpoint file, and the log end offset was stated after it.
         time: microseconds since 1970 UTC, or None.
-        refs: the line of the high watermark, and that of the log end offset where it is another.
+        refs: the line of the high watermark, and that of the log end offset if it is another line.
     """
 
     replica: int
@@ -97,7 +97,7 @@ class EpochStarts:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What witnesses state of one partition that breaks an invariant by itself.
+    """Statements about one partition that break an invariant by themselves.
 
     Attributes:
         hw_above_leo: the first of each replica.
@@ -115,7 +115,7 @@ Key = tuple[str, int, int]
 
 
 class _Line(NamedTuple):
-    """What is read of an observation here."""
+    """The columns of an observation that this module reads."""
 
     topic: str
     partition: int
@@ -139,16 +139,16 @@ class _Line(NamedTuple):
 
 @dataclass(slots=True)
 class _Known:
-    """A replica as one witness has stated it so far.
+    """The state of a replica as one witness has stated it so far.
 
     Attributes:
-        broker, replica: who states it, and of whom.
-        exact: the witness states each change, so a value holds until the next one is stated.
+        broker, replica: the witness, and the replica that it describes.
+        exact: the witness states every change, so a value holds until the next one is stated.
         epoch: leader epoch of its last role.
         time: moment of the last values, microseconds since 1970 UTC.
-        hw, leo: what was stated last of that moment, each with its line.
+        hw, leo: last values of that moment, each with its line.
         checkpoint: the last checkpointed high watermark since which nothing shortened the log.
-        truncated: where the log was shortened to, -1 for nowhere in particular; None once it has grown again.
+        truncated: offset to which the log was shortened, -1 if unknown; None once it has grown again.
     """
 
     broker: int
@@ -162,7 +162,7 @@ class _Known:
     truncated: int | None = None
 
     def begin(self, line: _Line) -> None:
-        """A new process or role, or a log that was shortened: nothing stated before holds any more."""
+        """Begin a new process or role, or a shortened log: earlier values no longer apply."""
         self.time = self.hw = self.leo = self.checkpoint = None
         if line.kind in _SHORTENS:
             self.truncated = line.offset if line.kind == Kind.TRUNCATE and line.offset is not None else -1
@@ -170,7 +170,7 @@ class _Known:
             self.epoch = line.leader_epoch
 
     def add(self, line: _Line) -> None:
-        """Take over what a line states."""
+        """Store the values that a line states."""
         if not self.exact and (line.time is None or line.time != self.time):
             self.hw = self.leo = None
         self.time = line.time
@@ -184,12 +184,12 @@ class _Known:
             return
         if self.truncated is not None and (line.kind == Kind.APPEND or 0 <= self.truncated < line.leo):
             self.truncated = None
-        # Of two appends at one moment the later line may be missing, unless each is stated.
+        # If not every append is stated, the later of two at one moment may be missing.
         states = line.kind != Kind.APPEND or line.hw is not None or self.exact
         self.leo = (line.leo, Ref(row=line.row, note=f"log end offset {line.leo}")) if states else None
 
     def above(self) -> HwAboveLeo | None:
-        """The high watermark above the log end offset, as the last moment leaves them."""
+        """Return the high watermark above the log end offset at the last moment, or None."""
         if self.truncated is not None or self.leo is None:
             return None
         end, end_ref = self.leo
@@ -211,15 +211,15 @@ class _Partition:
     starts: dict[int, dict[int, tuple[int, Ref, bool]]] = field(default_factory=dict)
     trimmed: set[int] = field(default_factory=set)
     reloaded: dict[int, int | None] = field(default_factory=dict)
-    """Replicas that were read back, with the lowest leader epoch that they have stated an entry of since."""
+    """Replicas that were loaded again, with the lowest leader epoch for which they have stated an entry since."""
 
 
 def stated(rows: pl.DataFrame, complete: frozenset[int] = frozenset()) -> dict[Key, Stated]:
-    """What breaks an invariant by itself, for each incarnation of each partition of which something does.
+    """Return statements that break an invariant by themselves, by incarnation of each partition that has any.
 
     Args:
         rows: observations of partitions in order, with ``broker``, ``row`` and ``incarnation``.
-        complete: brokers that state each change of their replicas, as their trace claims.
+        complete: brokers that state every change of their replicas, by the claim of their trace.
     """
     kinds = [kind.value for kind in {*_STATES, *_SHORTENS, *_BEGINS, *_EPOCHS, *_TRIMS}]
     both = pl.col("kind").is_in([kind.value for kind in _BOTH]) & (pl.col("hw") > pl.col("leo"))
@@ -237,7 +237,7 @@ def _lines(rows: pl.DataFrame) -> Iterator[_Line]:
 
 
 def _take(partition: _Partition, line: _Line, complete: frozenset[int]) -> None:
-    """Add one statement of a witness on a replica."""
+    """Add one statement of a witness about a replica."""
     if line.kind in _TRIMS or (line.log_start or 0) > 0:
         partition.trimmed.add(line.replica)
     if line.kind in _EPOCHS:
@@ -250,7 +250,7 @@ def _take(partition: _Partition, line: _Line, complete: frozenset[int]) -> None:
     known = partition.replicas.setdefault(place, _Known(*place, exact))
     anew = line.kind in (*_BEGINS, *_SHORTENS)
     if anew or line.time is None or line.time != known.time:
-        _note(partition, known.above())  # the moment before is over
+        _note(partition, known.above())  # the moment before has ended
     if anew:
         known.begin(line)
     if line.kind in _STATES:
@@ -260,10 +260,10 @@ def _take(partition: _Partition, line: _Line, complete: frozenset[int]) -> None:
 
 
 def _begins(partition: _Partition, line: _Line) -> None:
-    """An entry of a leader epoch and its first offset.
+    """Add an entry of a leader epoch with its first offset.
 
-    A process that was killed may have lost its epoch file, and rebuilds it from the records that it recovers: then the
-    first entry begins with these (LeaderEpochFileCache, LogLoader.recover).
+    A process that was killed may have lost its epoch file. It rebuilds the file from the records that it recovers, so
+    the first entry then begins with these (LeaderEpochFileCache, LogLoader.recover).
     """
     epoch = line.leader_epoch
     if epoch is None or line.offset is None or epoch < 0:
@@ -290,7 +290,7 @@ def _result(partition: _Partition) -> Stated:
 
 
 def _several(partition: _Partition) -> Iterator[EpochStarts]:
-    """Epochs with several first offsets. Who removed the beginning of its log may name a later one."""
+    """Yield epochs with several first offsets. A replica that removed the start of its log may name a later one."""
     for epoch, starts in sorted(partition.starts.items()):
         least = min(starts)
         exact = {at for at, (replica, _, rebuilt) in starts.items() if not rebuilt and replica not in partition.trimmed}

@@ -1,4 +1,4 @@
-"""The spans in which a replica served one leader epoch, and what happened to its log in them, step by step."""
+"""Role spans of a replica, one leader epoch each, and what happened to its log in them, step by step."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from forensics.replay.lineage import Lineage
 
 
 class StepKind(StrEnum):
-    """What happened to the log of a replica."""
+    """Kind of change to the log of a replica."""
 
     TRUNCATED = "truncated"
-    TRUNCATED_FULLY = "truncated fully"  # all removed, the log starts anew at the target (Log.truncateFullyAndStartAt)
+    TRUNCATED_FULLY = "truncated fully"  # all removed, the log restarts at the target (Log.truncateFullyAndStartAt)
     RECOVERY_TRUNCATED = "recovery truncated"  # log recovery removed what it found to be corrupt
     LOADED = "loaded"  # by a new process of the broker
     CREATED = "created"  # a new, empty log
@@ -37,11 +37,11 @@ REMOVES = frozenset(StepKind) - {StepKind.LOADED}
 
 
 class LogBefore(StrEnum):
-    """How the log had been left that a load or a new log follows."""
+    """State of the log before a load or a new log."""
 
     UNCLEAN_STOP = "unclean stop"  # its process had not stopped cleanly: what was not flushed may be gone
     DIR_FAILED = "log directory failed"
-    REPLACED = "replaced"  # lines tell of a log in the place of which the new one is
+    REPLACED = "replaced"  # lines show a log that the new one replaced
 
 
 @dataclass(slots=True)
@@ -56,19 +56,19 @@ class Sample:
 
 @dataclass(slots=True)
 class Step:
-    """Something that happened to the log within a role span, in order.
+    """One change of the log within a role span, in order.
 
     Attributes:
         kind: what happened.
-        target: log end offset afterwards.
-        end: log end offset before, where it is exactly known; ``end_low`` otherwise.
-        reason: of a truncation, what it truncates to; None of other steps.
+        target: log end offset after it.
+        end: log end offset before, if exactly known; ``end_low`` otherwise.
+        reason: of a truncation, the offset that it truncates to; None for other steps.
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
         before: of a load and of a new log, how the log before had been left. None of a load after a clean stop, and of
             a new log where no line says that there was one before.
-        repeats: how often the same was told again, with nothing in between that moved the replica.
-        last: when, and by which line, the last time; None where it was told once.
+        repeats: how often the same was logged again, with nothing in between that moved the replica.
+        last: when, and by which line, the last time; None if it was logged once.
         dir_failed: of a load that found less than the log had: its log directory had failed before.
         own_hw: of a truncation, a high watermark above its target that the replica had stated in the same role.
         end_ref: what states the log end offset before, or the least that it can have been.
@@ -92,50 +92,50 @@ class Step:
 
     @property
     def known_end(self) -> int:
-        """The log end offset before, or the least that it was."""
+        """Log end offset before, or a lower bound of it."""
         least = self.end if self.end is not None else self.end_low
         return max(least, self.own_hw.end) if self.own_hw is not None else least
 
     @property
     def found_all(self) -> bool:
-        """Whether a load found all that the log is known to have had. What an unclean stop left need not be all."""
+        """Return whether a load found all that the log is known to have had. After an unclean stop it need not."""
         unclean = self.before is LogBefore.UNCLEAN_STOP
         return self.kind is StepKind.LOADED and not unclean and self.target >= self.end_low
 
 
 @dataclass(slots=True)
 class RoleSpan:
-    """A replica in one leader epoch, within one run of its broker.
+    """A replica in one leader epoch, within one process of its broker.
 
     Attributes:
         replica: broker id.
-        epoch: leader epoch; -1 for what precedes the first role in the evidence.
-        run: run of the broker, counted from its first start in the evidence.
-        role: what it was.
-        leader: broker it followed, itself, or None where nothing says.
+        epoch: leader epoch; -1 before the first role in the evidence.
+        run: process of the broker, counted from its first start in the evidence.
+        role: its role.
+        leader: broker it followed, itself, or None if unknown.
         time, last_time: first and last line of the role span, microseconds since 1970 UTC.
         refs: lines that began it.
-        start_end: log end offset when it began, before any reconciliation; None where it is not exactly known.
-        start_low: the least it can have been.
-        start_high: the most it can have been, as the log end offsets say that it counted as leader.
+        start_end: log end offset when it began, before any reconciliation; None if not exactly known.
+        start_low: lower bound of ``start_end``.
+        start_high: upper bound of ``start_end``, from the log end offsets that it counted as leader.
         start_hw: high watermark it began with, which was reached earlier.
-        read_back: the same of a role of which no line tells, where it truncated its log.
+        read_back: the same of a role that no line names, where it truncated its log.
         steps: truncations, loads and the like, in order.
         entries: epochs it saw begin in its own log: (leader epoch, first offset, evidence).
         rivals: other leaders of the same epoch that its own role lines name: (broker id, evidence).
-        fetched: something tells that it followed its leader far enough to fetch.
+        fetched: evidence shows that it followed its leader far enough to fetch.
         end_low: greatest log end offset it is known to have reached.
         hw: greatest high watermark reached in the role span.
         isr: every ISR it stated as leader, in order.
         isr_before_change: the first of these is the one before the first change that it made.
-        standing: the ISR that may stand still, where it proposed the last one and no line says that it was committed.
+        standing: the ISR that may still hold, if it proposed the last one and no line states the commit.
         alone: log end offset it had as leader once the ISR was known to be itself alone.
-        held_back: it said that its high watermark did not advance though it was alone and had more: who fetches within
-            the lag holds it back, in the ISR or not.
-        shut_down: when its process last said that it was shutting down, microseconds since 1970 UTC.
-        is_alone: at its end the ISR was still itself alone; what it merely proposed does not count.
-        log_before: its log as the role span found it, filled by the fold.
-        log: its log once reconciled with the leader of the epoch, filled by the fold.
+        held_back: it logged that its high watermark did not advance though it was alone and had more. A replica that
+            fetches within the lag holds it back, in the ISR or not.
+        shut_down: when its process last logged that it was shutting down, microseconds since 1970 UTC.
+        is_alone: at its end it was still alone in the ISR; a merely proposed ISR does not count.
+        log_before: its log at the start of the role span, filled by replay.
+        log: its log once reconciled with the leader of the epoch, filled by replay.
     """
 
     replica: int
@@ -170,23 +170,25 @@ class RoleSpan:
 
     @property
     def replica_removed(self) -> bool:
-        """Whether it ended with the replica deleted. A controller that takes a replica away elects a leader with it
-        still in the ISR, and tells only those that stay (KafkaController.onPartitionReassignment, StopReplica).
+        """Return whether the role span ended with the replica deleted.
+
+        A controller that removes a replica elects a leader with the replica still in the ISR, and sends that only to
+        those that stay (KafkaController.onPartitionReassignment, StopReplica).
         """
         return bool(self.steps) and self.steps[-1].kind is StepKind.DELETED
 
     @property
     def ends_unknown(self) -> bool:
-        """Whether lines are missing right after the last thing that became of its log."""
+        """Return whether lines are missing right after the last change of its log."""
         return bool(self.steps) and self.steps[-1].kind is StepKind.UNKNOWN_CHANGE
 
 
 @dataclass(slots=True)
 class UnresolvedRemoval:
-    """A log that was shortened, kept until every committed bound is known: they bound its end from below.
+    """A log that was shortened, kept until every committed bound is known, because these bound its former end.
 
     Attributes:
-        row: the replica's first line of what came after.
+        row: the replica's first line after it.
     """
 
     truncation: Truncation | None
@@ -195,12 +197,12 @@ class UnresolvedRemoval:
 
 
 def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLog:
-    """A log that may have come back shorter, and how: to 2.5 a new, empty log is told as a load too.
+    """Return a log that may have been found shorter, and the event; up to 2.5 a new, empty log is logged as a load too.
 
     Args:
         step: a load, a recovery or a new log.
         replica: broker id.
-        epoch: leader epoch in which the log was there before.
+        epoch: leader epoch in which the log existed before.
         log: the log before.
     """
     if step.before is LogBefore.DIR_FAILED:
@@ -229,13 +231,13 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLo
 
 
 def replaced(step: Step) -> bool:
-    """Whether a load found another log than the one that was there: a clean stop had flushed that one whole."""
+    """Return whether a load found another log than the former one: a clean shutdown had flushed all of that one."""
     before = step.end if step.end is not None else step.end_low
     return step.kind is StepKind.LOADED and step.before is None and 0 < step.target < before
 
 
 def made_first(role_span: RoleSpan) -> Step | None:
-    """A new log that a role began with: it is in the place of what the role before left."""
+    """Return the new log that a role began with, if any. It replaced the log of the role before."""
     first = role_span.steps[0] if role_span.steps else None
     return (
         first if first is not None and first.kind is StepKind.CREATED and first.target == role_span.start_end else None
@@ -243,7 +245,7 @@ def made_first(role_span: RoleSpan) -> Step | None:
 
 
 def unknown_change(missing: MissingLines, time: int | None, ref: Ref) -> Step:
-    """Where lines of a replica are missing within a role span, so that what became of its log there is not known.
+    """A step for missing lines of a replica within a role span: what happened to its log there is unknown.
 
     It marks the place alone. That lines are missing, and what follows, is the coverage's business.
 
@@ -256,7 +258,7 @@ def unknown_change(missing: MissingLines, time: int | None, ref: Ref) -> Step:
 
 
 def repeated(steps: Sequence[Step], target: int, reason: TruncationReason) -> Step | None:
-    """The truncation of which one after missing lines says nothing new, as that stood between missing lines too.
+    """The truncation that one after missing lines only repeats: the first is between missing lines too.
 
     A follower in a loop of such truncations prints the same thousands of times; None where this is another one.
     """
@@ -294,7 +296,7 @@ def clear_starts_from_earlier_roles(spans: Sequence[RoleSpan]) -> None:
 
 
 def _start_from_earlier(role_span: RoleSpan) -> int | None:
-    """Row of the line that states where a role began, if it stands before the role's own line."""
+    """Row of the line that states where a role began, if it is before the role's own line."""
     own = role_span.refs[0].row if role_span.refs else None
     states = role_span.start_ref.row if role_span.start_ref is not None else None
     return states if own is not None and states is not None and states < own else None

@@ -1,4 +1,4 @@
-"""Which replicas still hold records that the partition no longer serves."""
+"""Replicas that still hold records that the partition no longer serves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from forensics.replay.steps import Step, StepKind
 
 
 def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int, tuple[Range, ...]]:
-    """Replicas whose log still gives the offsets the same epochs; a first segment keeps records that were deleted."""
+    """Return replicas whose log has the same epochs at some offsets; a first segment still holds deleted records."""
     found: dict[int, tuple[Range, ...]] = {}
     for broker, replica in sorted(history.replicas.items()):
         if replica.held_end is None:
@@ -20,7 +20,8 @@ def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int
         kept = subtract(kept, history.disks[broker].holes if broker in history.disks else ())
         if kept:
             found[broker] = tuple(kept)
-    # Whose epochs fall along its log, so that they are not known, may have the same batches as who holds the records.
+    # A replica whose epochs fall along its log has unknown epochs. It may have the same batches as a replica that holds
+    # the records.
     for broker, disk in sorted(history.disks.items()):
         if disk.falls and disk.cleaner_point is None:
             kept = list(found.get(broker, ()))
@@ -38,15 +39,17 @@ def with_own(
     after: Epoch,
     ranges: list[Range],
 ) -> dict[int, tuple[Range, ...]]:
-    """The same with the leaders of then whose logs have no epochs: what they stated of their own log they hold below
-    whatever was cut from it since, where their segments differ from those of the leader that lacked it.
+    """Add former leaders whose logs have no epochs to the replicas that hold the records.
+
+    A leader holds the records below the high watermark that it stated, unless it truncated below since. Only offsets
+    count at which its segments differ from those of the leader that lacked the records.
 
     Args:
         history: the partition.
-        held: who holds the records by the epochs of its log.
-        statements: what is known to have been committed.
-        after: epoch of the leader that lacked it.
-        ranges: what is lost.
+        held: replicas that hold the records by the epochs of their logs.
+        statements: statements that prove records committed.
+        after: epoch of the leader that lacked the records.
+        ranges: lost offsets.
     """
     found = dict(held)
     for statement in statements:
@@ -65,6 +68,6 @@ def with_own(
 
 
 def _since(history: History, broker: int, row: int) -> list[Step]:
-    """What befell a replica's log after a line of its own."""
+    """Return what happened to a replica's log after one of its own lines."""
     steps = (step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps)
     return [step for step in steps if step.refs and (step.refs[0].row or 0) > row]

@@ -1,8 +1,8 @@
-"""Lines that speak of a loss or a truncation by themselves, where the evidence is too thin to prove or exclude it.
+"""Lines that suggest a loss or a truncation by themselves, if the evidence can neither prove nor exclude it.
 
-A verdict may be *unknown* because lines are missing, and still a line that is there says that something is wrong: a
-leader begins below a high watermark that was stated before, a replica truncates below its own. Each such sign is one
-entry of ``SIGNS``. It proves nothing: what else could explain it stands with it.
+A verdict may be *unknown* because lines are missing, while a line in the evidence shows that something is wrong. For
+example, a leader begins below a high watermark stated before, or a replica truncates below its own. Each such sign is
+one entry of ``SIGNS``. It proves nothing: other possible explanations are listed with it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from parsers.schema import Kind
 
 
 class Sign(StrEnum):
-    """What a line says that speaks of a loss or a truncation."""
+    """A kind of line that suggests a loss or a truncation."""
 
     EPOCH_BELOW_HIGH_WATERMARK = "a leader began below a high watermark stated before"
     LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR came back with less than was committed"
@@ -44,18 +44,18 @@ class Suspicion:
     """One sign on one replica.
 
     Attributes:
-        sign: what the line says.
-        replica: broker id of the replica that lacks, has or removed the records; None where no line names it.
-        witness: broker id that stated the high watermark, the replica itself for what it says of its own; or the
-            leader that a complaint is about. None where no line names it.
+        sign: the kind of sign.
+        replica: broker id of the replica that lacks, has or removed the records; None if no line names it.
+        witness: broker id that stated the high watermark (the replica itself, for its own), or the leader that a
+            complaint is about. None if no line names it.
         epoch: leader epoch in which the replica began to lead, or truncated.
-        since: leader epoch in which the high watermark was stated; -1 where no line names it.
-        first, end: offsets at stake, ``[first, end)``; ``end`` is None where no line says how far the log reached.
+        since: leader epoch in which the high watermark was stated; -1 if no line names it.
+        first, end: offsets at stake, ``[first, end)``; ``end`` is None if the log end offset is unknown.
         time: microseconds since 1970 UTC, or None.
-        refs: the lines, the high watermark first where there is one.
-        moved: the change of ``log.dirs`` of the broker in between, or None.
-        shortened: how the log came to be shorter, or None where no line tells.
-        target: where the log then ended, where that is below ``first``; what is in between had been deleted before.
+        refs: the lines; if there is a high watermark, its line is first.
+        moved: the change of the broker's ``log.dirs`` in between, or None.
+        shortened: how the log became shorter, or None if unknown.
+        target: the log end offset then, if it is below ``first``; the records in between had been deleted before.
     """
 
     sign: Sign
@@ -73,20 +73,21 @@ class Suspicion:
 
     @property
     def offsets(self) -> tuple[Range, ...]:
-        """Offsets at stake, where both ends are known."""
+        """Offsets at stake, if both ends are known."""
         return ((self.first, self.end),) if self.end is not None else ()
 
 
 def suspicions(history: History) -> list[Suspicion]:
-    """All signs, in the order of ``SIGNS`` and of leader epochs."""
+    """Return all signs, in the order of ``SIGNS`` and of leader epochs."""
     return [found for look in SIGNS.values() for found in look(history)]
 
 
 def _began_below(history: History) -> Iterator[Suspicion]:
-    """Leaders that say that they begin below a high watermark that a replica stated in an earlier leader epoch, or an
-    earlier process in the same epoch. What is committed stays in the log of each leader (KIP-101), so records are gone
-    from the partition, unless the topic was made anew in between. Each loss is told once: later leaders are compared
-    with what was stated since.
+    """Yield leaders that begin below a high watermark stated before, in an earlier epoch or an earlier process.
+
+    Committed records stay in the log of every leader (KIP-101). So records are gone from the partition, unless the
+    topic was created again in between. Each loss is reported once: later leaders are compared only with statements made
+    since.
     """
     since = (-1, -1)
     for broker, at, role_span in _begun(history):
@@ -95,7 +96,7 @@ def _began_below(history: History) -> Iterator[Suspicion]:
         if stated is None or start is None or role_span.start_ref is None:
             continue
         if max(start, log_start_at(history.log_starts, stated[0].replica, stated[1].ref.row)) >= stated[1].value:
-            continue  # all of it had been deleted from the beginning of the log
+            continue  # all of it had been deleted from the start of the log
         since = (role_span.epoch, at)
         before, sample = stated
         shortened = _shortened(history, broker, role_span)
@@ -108,7 +109,7 @@ def _began_below(history: History) -> Iterator[Suspicion]:
 
 
 def _shortened(history: History, broker: int, role_span: RoleSpan) -> ShortenedLog | None:
-    """How the log of a leader had come to end where it began to lead, if its own lines tell."""
+    """Return how a leader's log was shortened to the offset at which it began to lead, if its own lines show it."""
     own = [one for one in history.shortened_logs if one.replica == broker and one.target == role_span.start_end]
     until = role_span.start_ref.row if role_span.start_ref is not None else None
     before = [one for one in own if until is not None and (one.refs[0].row or 0) <= until]
@@ -116,7 +117,7 @@ def _shortened(history: History, broker: int, role_span: RoleSpan) -> ShortenedL
 
 
 def _begun(history: History) -> list[tuple[int, int, RoleSpan]]:
-    """Roles of leaders that state where they begin, by leader epoch: broker, position among its roles, and role."""
+    """Return role spans of leaders with a known start, by leader epoch: broker, position among its spans, and span."""
     found = [
         (broker, at, one)
         for broker, spans in history.role_spans.items()
@@ -129,14 +130,15 @@ def _begun(history: History) -> list[tuple[int, int, RoleSpan]]:
 def _stated_before(
     history: History, own: Sequence[RoleSpan], role_span: RoleSpan, since: tuple[int, int]
 ) -> tuple[RoleSpan, Sample] | None:
-    """The highest high watermark that a leader stated before a role began, by epochs or in the leader's own lines,
-    whose order tells what was before, in whatever role.
+    """Return the highest high watermark that a leader stated before a role began.
+
+    The order comes from the leader epochs, or from the leader's own lines, whatever its role then.
 
     Args:
         history: the partition.
-        own: the roles of the same broker before.
+        own: earlier role spans of the same broker.
         role_span: the role.
-        since: leader epoch, and position among the leader's roles, from which on statements count.
+        since: leader epoch, and position among the leader's spans, from which on statements count.
     """
     earlier = [(at, one) for at, one in enumerate(own) if one.epoch == role_span.epoch and not one.replica_removed]
     for spans in history.role_spans.values():
@@ -150,7 +152,7 @@ def _stated_before(
 
 
 def _highest(history: History, led: Sequence[RoleSpan], role_span: RoleSpan) -> tuple[RoleSpan, Sample] | None:
-    """The highest high watermark that is known to have been stated in some roles, before another."""
+    """Return the highest high watermark that is known to have been stated in some roles, before another."""
     stated = [
         (one, sample)
         for one in led
@@ -161,27 +163,29 @@ def _highest(history: History, led: Sequence[RoleSpan], role_span: RoleSpan) -> 
 
 
 def _stated_in_order(one: RoleSpan, role_span: RoleSpan) -> bool:
-    """Whether the order of one broker's lines tells that a high watermark was stated before a leader began empty."""
+    """Return whether the order of one broker's lines shows that a statement came before a leader began empty."""
     return one.replica == role_span.replica and role_span.start_end == 0 and one.role is Role.LEADER
 
 
 def _in_that_role(history: History, role_span: RoleSpan, sample: Sample) -> bool:
-    """Whether a high watermark was stated in a role: the line of the role states it, or no line of the replica is
-    missing, so that no later role can have gone unseen.
+    """Return whether a high watermark was stated in a role.
+
+    It was if the line of the role states it, or if no line of the replica is missing, so that no later role is unseen.
     """
     return sample.ref.row in {ref.row for ref in role_span.refs} or history.coverage.whole(role_span.replica)
 
 
 def _last_came_back(history: History) -> Iterator[Suspicion]:
-    """Leaders that were alone in the ISR, had stated a high watermark, and came back with a log that ends below it,
-    where no other copy at hand has what is missing.
+    """Yield leaders that were alone in the ISR and restarted with a log that ends below their stated high watermark.
+
+    Only if no other copy in the evidence has the missing records.
     """
     for one in history.shortened_logs:
         found = _stated_alone(history, one)
         gone = max((deletion.log_start for deletion in history.deletions), default=0)
         gone = max(gone, log_start_at(history.log_starts, one.replica, one.refs[0].row))
         if not history.coverage.whole(one.replica):
-            continue  # in a role that is not told others may have joined the ISR
+            continue  # in an unseen role others may have joined the ISR
         if found is not None and gone < found[1].value and not _held(history, one, found[1].value):
             last, known = found
             yield Suspicion(
@@ -192,7 +196,7 @@ def _last_came_back(history: History) -> Iterator[Suspicion]:
 
 
 def _held(history: History, shortened: ShortenedLog, end: int) -> bool:
-    """Whether the files of other replicas hold all that a log lacks below an offset."""
+    """Return whether the files of other replicas hold everything that a log lacks below an offset."""
     epoch = history.epochs.get(shortened.epoch)
     lineage = shortened.lineage if shortened.lineage.entries or epoch is None else epoch.lineage
     lacks = [(shortened.target, end)] if shortened.target < end else []
@@ -202,7 +206,7 @@ def _held(history: History, shortened: ShortenedLog, end: int) -> bool:
 
 
 def _stated_alone(history: History, shortened: ShortenedLog) -> tuple[RoleSpan, Sample] | None:
-    """The high watermark that a replica stated as the only member of the ISR, before its log came back shorter."""
+    """Return the high watermark that a replica stated as the only ISR member, before its log was found shorter."""
     at = shortened.refs[0].row or 0
     spans = [span for span in history.role_spans.get(shortened.replica, ()) if span.refs]
     led = [span for span in spans if (span.refs[0].row or 0) < at and span.role is Role.LEADER and span.isr]
@@ -214,14 +218,16 @@ def _stated_alone(history: History, shortened: ShortenedLog) -> tuple[RoleSpan, 
 
 
 def _kept_from(history: History, broker: int, known: Sample, start: int) -> int:
-    """The first offset that can be lost: what its leader had deleted from the beginning of the log was gone anyway."""
+    """Return the first offset that can be lost: records that its leader had deleted from the start of the log do not
+    count.
+    """
     kept = log_start_at(history.log_starts, broker, known.ref.row)
     return kept if start < kept < known.value else start
 
 
 def _truncated_below_own(history: History) -> Iterator[Suspicion]:
     """Followers that truncate below a high watermark that they printed or read back in the same role, even where no
-    line tells of the role. What their leader had deleted from the beginning of the log before is not at stake.
+    line names the role. What their leader had deleted from the beginning of the log before is not at stake.
     """
     for broker, spans in sorted(history.role_spans.items()):
         for role_span in spans:
@@ -244,14 +250,15 @@ def _highest_stated(role_span: RoleSpan) -> Sample | None:
 
 
 def _truncation_below(role_span: RoleSpan, known: Sample) -> Step | None:
-    """The first truncation of a role below a high watermark that was stated before it."""
+    """Return the first truncation of a role below a high watermark that was stated before it."""
     below = (step for step in role_span.steps if step.kind is StepKind.TRUNCATED and step.target < known.value)
     return next((step for step in below if (known.ref.row or 0) <= (step.refs[-1].row or 0)), None)
 
 
 def _left_had_more(history: History) -> Iterator[Suspicion]:
-    """Brokers that began to use another log directory, in which a log ends below the high watermark that stands beside
-    the one left behind, where no other replica's files reach as far.
+    """Yield brokers whose new log directory has a log that ends below the high watermark of the former directory.
+
+    Only if no other replica's files reach as far.
     """
     farthest = max((disk.end for disk in history.disks.values() if disk.end is not None), default=0)
     for broker, disk in sorted(history.disks.items()):
@@ -269,7 +276,7 @@ def _left_had_more(history: History) -> Iterator[Suspicion]:
 
 
 def _recovered_shorter(history: History) -> Iterator[Suspicion]:
-    """Leaders whose log recovery truncated, of which no line says how long it had been, and that led next."""
+    """Yield leaders whose log recovery truncated, with an unknown log end offset before, and that led next."""
     for broker, spans in sorted(history.role_spans.items()):
         led = [role_span for role_span in spans if role_span.role is not Role.OFFLINE]
         for one, two in itertools.pairwise(led):
@@ -282,14 +289,14 @@ def _recovered_shorter(history: History) -> Iterator[Suspicion]:
 
 
 def _span_at(history: History, complaint: Complaint) -> RoleSpan | None:
-    """The role in which a broker printed a line about its replica, as far as a line tells of one."""
+    """Return the role in which a broker logged a line about its replica, if known."""
     spans = history.role_spans.get(complaint.broker, ()) if complaint.broker is not None else ()
     begun = [one for one in spans if one.epoch >= 0 and one.refs and (one.refs[0].row or 0) <= complaint.row]
     return begun[-1] if begun else None
 
 
 def _complaints_of(history: History, *kinds: Kind) -> Iterator[tuple[Complaint, RoleSpan | None]]:
-    """Complaints of some kinds, with the role of whoever printed them."""
+    """Yield complaints of some kinds, with the role of the broker that logged them."""
     for one in history.complaints:
         if one.kind in kinds:
             yield one, _span_at(history, one)
@@ -302,7 +309,7 @@ def _ref(complaint: Complaint, note: str) -> Ref:
 def _of_complaint(
     sign: Sign, one: Complaint, role_span: RoleSpan | None, first: int, end: int, refs: tuple[Ref, ...]
 ) -> Suspicion:
-    """What a complaint makes suspected of the replica of its broker."""
+    """Return the suspicion that follows from a complaint about its broker's replica."""
     epoch = role_span.epoch if role_span is not None else one.leader_epoch
     return Suspicion(
         sign, one.broker, one.leader, epoch if epoch is not None else -1, -1, first, end, one.time, refs
@@ -310,8 +317,9 @@ def _of_complaint(
 
 
 def _refused_to_truncate(history: History) -> Iterator[Suspicion]:
-    """Brokers that stopped because their leader's log ends below theirs, and unclean elections are not allowed
-    (ReplicaFetcherThread.handleOffsetOutOfRange, to 1.1).
+    """Yield brokers that stopped because their leader's log ends below theirs and unclean elections are not allowed.
+
+    See ReplicaFetcherThread.handleOffsetOutOfRange, up to 1.1.
     """
     for one, role_span in _complaints_of(history, Kind.TRUNCATION_REFUSED):
         if one.offset is not None and one.leo is not None and one.leo < one.offset:
@@ -320,18 +328,22 @@ def _refused_to_truncate(history: History) -> Iterator[Suspicion]:
 
 
 def _leader_is_shorter(history: History) -> Iterator[Suspicion]:
-    """Followers that set their fetch offset back to where their leader's log ends. A log that *begins* above the
-    follower's is what retention leaves, and one whose start moved to remote storage (KIP-405) is no shorter.
+    """Yield followers that reset their fetch offset to their leader's log end offset.
+
+    A leader's log that *starts* above the follower's is the result of retention. A log whose start moved to remote
+    storage (KIP-405) is not shorter.
     """
     for one, role_span in _complaints_of(history, Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET):
-        starts = one.log_start is not None or role_span is not None  # with its role, what it removed is judged
+        starts = one.log_start is not None or role_span is not None  # with a known role, its truncation is judged
         if one.offset is not None and one.leo is not None and one.leo < one.offset and not starts:
             refs = (_ref(one, f"it fetched from {one.offset}, its leader's log ends at {one.leo}"),)
             yield _of_complaint(Sign.LEADER_ENDS_BELOW_FOLLOWER, one, role_span, one.leo, one.offset, refs)
 
 
 def _beyond_the_end(history: History) -> Iterator[Suspicion]:
-    """Readers of committed records that ask for more than the log has: it was longer once, or they never read it."""
+    """Yield readers of committed records that request more than the log has: it was longer once, or they never
+    read it.
+    """
     yield from _leader_was_asked(history)
     for one, _ in _complaints_of(history, Kind.CONSUMER_TRUNCATED):
         if one.offset is not None and one.leo is not None and 0 <= one.leo < one.offset:
@@ -349,8 +361,9 @@ def _of_consumer(one: Complaint, first: int, end: int, refs: tuple[Ref, ...]) ->
 
 
 def _leader_was_asked(history: History) -> Iterator[Suspicion]:
-    """What leaders print of a fetch beyond their log. Consumers that read from a follower may be ahead of it
-    (KIP-392), so what a follower prints says nothing.
+    """Yield fetches beyond a leader's log, as the leader logs them.
+
+    Consumers that read from a follower may be ahead of it (KIP-392), so a follower's line proves nothing.
     """
     for one, role_span in _complaints_of(history, Kind.OUT_OF_RANGE):
         if role_span is not None and role_span.role is not Role.LEADER:
@@ -361,8 +374,10 @@ def _leader_was_asked(history: History) -> Iterator[Suspicion]:
 
 
 def _set_back(history: History) -> Iterator[tuple[Complaint, Complaint]]:
-    """Positions out of range, each with the reset that followed, where that was to a lower offset: to the end or the
-    start of the log, so the position was above the end. A reset to a higher one is what retention brings.
+    """Yield positions out of range, each with the reset that followed, if that was to a lower offset.
+
+    A reset goes to the end or the start of the log, so a lower offset shows that the position was above the end. A
+    reset to a higher offset is the result of retention.
     """
     waiting: dict[int, Complaint] = {}
     for one, _ in _complaints_of(history, Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_RESET):
@@ -373,8 +388,10 @@ def _set_back(history: History) -> Iterator[tuple[Complaint, Complaint]]:
 
 
 def _starts_above(history: History) -> Iterator[Suspicion]:
-    """Followers whose leader's log starts above their high watermark. A leader says the same when a client asks it to
-    delete records that are not committed (DeleteRecords): the client is told, and nothing happens.
+    """Yield followers whose leader's log starts above their high watermark.
+
+    A leader logs the same if a client asks it to delete uncommitted records (DeleteRecords): the client gets an error
+    and nothing happens.
     """
     for one, role_span in _complaints_of(history, Kind.LOG_START_REFUSED):
         if role_span is not None and role_span.role is Role.LEADER:
@@ -385,8 +402,9 @@ def _starts_above(history: History) -> Iterator[Suspicion]:
 
 
 def _append_refused(history: History) -> Iterator[Suspicion]:
-    """Followers to which their leader sends records at offsets that they have already (Log.append, from 1.0 on). That
-    the *fetch offset* is another than the log end offset is a race of fetcher threads (KAFKA-13266), and no sign.
+    """Yield followers that receive records at offsets that they already have (Log.append, from 1.0 on).
+
+    A *fetch offset* that differs from the log end offset is a race of fetcher threads (KAFKA-13266), and no sign.
     """
     for one, role_span in _complaints_of(history, Kind.APPEND_REFUSED):
         if role_span is not None and role_span.role is Role.LEADER:
@@ -408,4 +426,4 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.LOG_START_ABOVE_HIGH_WATERMARK: _starts_above,
     Sign.APPEND_REFUSED: _append_refused,
 }
-"""Every sign, and what finds it."""
+"""Every sign, and the function that finds it."""

@@ -1,9 +1,9 @@
-"""The state of each replica from one moment to the next, for people who read it and for charts.
+"""The state of each replica over time, for readers and for charts.
 
-``role_spans`` keeps what a rule needs; this keeps every change. It is written in expressions over frames: rows of one
-replica in the order of the case, each value carried forward within the run of its broker. The same lines count in
-the same way as there: a role line gives the log end offset and the high watermark before reconciliation, a truncation
-sets the log end offset, a load gives what a new process found.
+``role_spans`` keeps what a rule needs; this module keeps every change. It uses expressions over frames: rows of one
+replica in the order of the case, with each value carried forward within the process of its broker. Lines have the same
+effect in both: a role line gives the log end offset and the high watermark before reconciliation, a truncation sets the
+log end offset, a load gives what a new process found.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ LOADING = "loading"
 STOPPED = "stopped"
 """The process printed that its shutdown was complete."""
 SILENT = "silent"
-"""No line stands between the last one of a process and the first of the next: nothing is known.
+"""No line is between the last one of a process and the first of the next: nothing is known.
 
 This says what a picture shows of a stretch of time; what absent lines prove, ``coverage`` says.
 """
 DELETED = "deleted"
 """The replica was removed from this broker."""
 ON_DISK = "on disk"
-"""What the files hold that were handed in; they have no time of their own."""
+"""Contents of the files; they have no time of their own."""
 
 TIMELINE: dict[str, pl.DataType] = {
     "replica": pl.Int32(),
@@ -82,10 +82,10 @@ def timeline(case: Case, history: History) -> pl.DataFrame:
 
 
 def changes(case: Case, history: History) -> pl.DataFrame:
-    """The same, without what the whole of a broker's logs tells: when the last state of each of its processes ended.
+    """Return the same as ``timeline``, except for the end of each process's last state, which needs all of its lines.
 
     Args:
-        case: what was taken in; of other partitions nothing is needed but when processes start and stop.
+        case: the evidence; of other partitions only the starts and stops of processes are needed.
         history: the partition, as replay found it.
     """
     case = case.part_of(history.cluster)
@@ -136,7 +136,7 @@ def _is(*kinds: Kind) -> pl.Expr:
 
 
 def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
-    """What each broker says of its own replica, and the starts and ends of its processes, in order."""
+    """Return each broker's lines about its own replica, and the starts and ends of its processes, in order."""
     observations = case.observations.select(*_PLACE, *_READ)
     about = observations.filter(
         (pl.col("topic") == history.topic)
@@ -163,7 +163,7 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
     )
     lives = about.group_by("broker").agg(pl.col("run").min().alias("_first"), pl.col("run").max().alias("_last"))
     process = process.join(lives, on="broker", how="inner")
-    # The processes of other lives of the topic are another timeline's.
+    # Processes of other incarnations of the topic belong to another timeline.
     process = process.filter(
         (pl.col("run") >= pl.col("_first")) & ((pl.col("run") <= pl.col("_last")) | pl.lit(history.incarnation == 0))
     ).drop("_first", "_last")
@@ -186,7 +186,7 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
 def _roles(rows: pl.DataFrame) -> pl.DataFrame:
     """Role, leader and leader epoch; orders of an older epoch were refused and change nothing."""
     told = _is(*ROLES) & pl.col("leader_epoch").is_not_null()
-    # To 2.5 a new, empty log is told as a load, after the role that called for it.
+    # Up to 2.5 a new, empty log is logged as a load, after the role that requires it.
     created = _is(Kind.LOG_LOADED) & (pl.col("leo") == 0) & (told.cum_sum().over("broker", "run") > 0)
     rest = (_is(Kind.LOG_LOADED, Kind.LOG_DELETED) & ~created.fill_null(False)) | pl.col("starts_run")
     rows = rows.with_columns(
@@ -229,7 +229,7 @@ def _roles(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _carry(value: pl.Expr) -> pl.Expr:
-    """A value from the row that states it on, until the process ends."""
+    """Carry a value forward from the row that states it, until the process ends."""
     return value.forward_fill().over("broker", "run")
 
 
@@ -237,12 +237,13 @@ _NONE = -(2**62)
 
 
 def _stretches(rows: pl.DataFrame, fresh: pl.Expr, value: str, lower: str) -> pl.DataFrame:
-    """Divide each broker's rows into stretches and say the value in each row: what its stretch began with, or the least
-    that ``lower`` has brought it to since.
+    """Divide each broker's rows into stretches and compute the value in each row.
+
+    The value is the one with which the stretch began, or the lowest to which ``lower`` has reduced it since.
 
     Args:
         rows: in order.
-        fresh: where a stretch begins.
+        fresh: true where a stretch begins.
         value: column with the value it begins with; null is none.
         lower: column with values that may only lower it.
 
@@ -285,7 +286,7 @@ def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
     end = (
         pl.when(_is(Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)).then(pl.when(pl.col("_taken")).then(pl.col("leo")))
         .when(_is(Kind.CORRUPTION_CUT, Kind.TRUNCATE_FULL)).then(pl.col("offset"))
-        # What is told once the reset is done gives the offset of before.
+        # A line logged after the reset gives the offset of before.
         .when(_is(Kind.FETCH_RESET)).then(pl.when(pl.any_horizontal(pl.col("leo", "log_start").is_not_null()))
                                           .then(pl.col("offset")))
         .when(_is(Kind.LOG_CREATED)).then(pl.lit(0, dtype=pl.Int64))
@@ -299,20 +300,20 @@ def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
         pl.when(_is(Kind.TRUNCATE)).then(pl.col("offset")).alias("_cut"),
         _is(Kind.APPEND).any().over(run).alias("_sampled"),
     )
-    # A new role span of a process that went on working: how far the log had come is not printed.
+    # A new role span in a running process: its log end offset is not printed.
     lost = pl.col("_begins") & ~pl.col("_at_rest") & ~pl.col("_sampled") & pl.col("_end_set").is_null()
     fresh = pl.col("_end_set").is_not_null() | lost | pl.col("starts_run")
     rows = _stretches(rows, fresh, "_end_set", "_cut").rename({"_value": "_end"})
-    # Before 0.11 the line is printed although nothing is cut.
+    # Before 0.11 the line is logged even if nothing is removed.
     before = pl.when(~pl.col("_fresh")).then(pl.col("_end").shift(1).over("broker"))
     truncations = pl.col("_cut").is_not_null() & (before.is_null() | (pl.col("_cut") < before))
     states = pl.col("_end_set").is_not_null() | truncations.fill_null(False)
     leads = (pl.col("role") == Role.LEADER.value).fill_null(False)
     grows = _is(Kind.FETCHER_ADDED, *_AT_LEAST) | lost
     exact = pl.when(grows).then(False).when(states).then(True)
-    # A follower's fetcher reconciles first and then appends what it fetches. Up to 2.0.0 it is not added anew when only
-    # the epoch of its leader has changed: then a truncation, even without effect, is the first sign of it, unless its
-    # fetches are printed.
+    # A follower's fetcher reconciles first and then appends what it fetches. Up to 2.0.0 the fetcher is not added again
+    # if only the epoch of its leader has changed. Then a truncation, even without effect, is the first sign of it,
+    # unless its fetches are printed.
     told = _is(Kind.FOLLOWER_FETCHED).any().over(run)
     reconciles = _is(Kind.TRUNCATE, Kind.TRUNCATE_NOOP) & pl.lit(not history.truncates_to_hw) & ~told
     fetches = (
@@ -330,7 +331,7 @@ def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
 
 
 _QUIET = pl.duration(seconds=1)
-"""A last process that fell silent less than this before the evidence ends just had nothing to say."""
+"""If a last process logs nothing for less than this before the evidence ends, it just had nothing to log."""
 _AT_LEAST = (
     Kind.LEADER_HW,
     Kind.FOLLOWER_FETCHED,
@@ -345,8 +346,10 @@ _AT_LEAST = (
 
 
 def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.DataFrame:
-    """The high watermark as printed; a cut below it takes it along, and so may a leader that knows of less: a follower
-    takes over whatever its leader sends with the records.
+    """Compute the high watermark as printed.
+
+    A truncation below it lowers it, and so may a leader with a lower one: a follower adopts the value that its leader
+    sends with the records.
     """
     ambiguous = (pl.col("detail") == AMBIGUOUS).fill_null(False) & (pl.col("hw") == 0)
     own_target = _is(Kind.TRUNCATE) & (pl.col("role") != Role.LEADER.value) & pl.lit(history.truncates_to_hw)
@@ -355,7 +358,7 @@ def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.Dat
         .when(_is(*ROLES) & ~pl.col("_taken")).then(None)
         .when(_is(Kind.FETCHER_ADDED) & pl.col("_starts_at_hw")).then(pl.col("offset"))
         .when(_is(Kind.HW_MISSING)).then(pl.lit(0, dtype=pl.Int64))
-        # Before KIP-101 a follower is cut to its own high watermark, so the target tells it.
+        # Before KIP-101 a follower truncates to its own high watermark, so the target shows it.
         .when(own_target & pl.col("_first_cut")).then(pl.col("offset"))
         .otherwise(pl.col("hw"))
     )  # fmt: skip
@@ -390,7 +393,7 @@ def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.Dat
 
 
 def _first_high_watermarks(history: History) -> pl.DataFrame:
-    """The high watermark with which each epoch's leader began, where it is known: it never falls within the epoch."""
+    """Return the high watermark with which each epoch's leader began, if known: it never falls within the epoch."""
     found = [
         {"_leader": broker, "_epoch": role_span.epoch, "_leaders": role_span.start_hw.value}
         for broker, spans in history.role_spans.items()
@@ -422,14 +425,14 @@ def _others(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def processes(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    """First and last time of each process, and whether it said that it stopped.
+    """Return first and last time of each process, and whether it logged that it stopped.
 
     Args:
         rows: observations of whole brokers, or some of them.
-        keys: columns that tell clusters apart, where brokers of several are among them.
+        keys: columns that distinguish clusters, if brokers of several are among them.
 
     Returns:
-        Columns broker, run, first, last, ended, one row a process.
+        Columns broker, run, first, last, ended, one row per process.
     """
     # A process prints its settings before the line that begins its run here.
     preamble = _is(Kind.BROKER_CONFIG, Kind.BROKER_VERSION)
@@ -456,7 +459,7 @@ def spans(found: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     close = sources.get_column("last_time").max()
     order = found.sort("broker", "run").join(last, on="broker", how="left", maintain_order="left")
     following = pl.col("first").shift(-1).over("broker")
-    # The last process may have gone on to print lines that say nothing of replication.
+    # The last process may have continued with lines that are not about replication.
     end = pl.when(following.is_null()).then(pl.max_horizontal("last", "_last")).otherwise(pl.col("last"))
     return order.select(
         pl.col("broker").alias("replica"),
@@ -469,12 +472,12 @@ def spans(found: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
 
 
 def closed(states: pl.DataFrame, found: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    """States with their ends, and with what is between a process that ended without a word and the next.
+    """Close states, and add the time between a process that stopped without a line and the next one.
 
     Args:
-        states: as ``changes`` gives them, of one partition, or of many one after another; may have been closed before.
-        found: as ``spans`` gives it.
-        keys: columns that tell partitions apart, where there are several.
+        states: result of ``changes``, of one partition or of several in sequence; may have been closed before.
+        found: result of ``spans``.
+        keys: columns that distinguish partitions, if there are several.
     """
     place = [*keys, "replica"]
     states = states.filter(pl.col("role").ne_missing(SILENT)).with_columns(
@@ -490,14 +493,14 @@ def closed(states: pl.DataFrame, found: pl.DataFrame, *keys: str) -> pl.DataFram
         .otherwise(pl.max_horizontal("_span_end", "from"))
     )  # fmt: skip
     mine = mine.with_columns(until.alias("to"))
-    # Where a process ended without a word, nothing is known until the next one speaks.
+    # If a process stopped without a line, the state is unknown until the next one logs something.
     quiet = pl.col("_next") - pl.col("_span_end")
     unknown = ~pl.col("_ended") & pl.when(pl.col("_newest")).then(quiet > _QUIET).otherwise(quiet > pl.duration())
     gaps = mine.filter((pl.col("_at") == pl.col("_at").max().over(*place, "run")) & unknown)
     gaps = gaps.with_columns(
         pl.col("_span_end").alias("from"), pl.col("_next").alias("to"), pl.lit(SILENT).alias("role")
     )
-    # Of the values, and of the places behind them that a table may have, nothing is known then.
+    # Values, and positions of their lines in a table, are unknown then.
     kept = {*place, *_OF_GAPS, "_at"}
     blank = [name for name in states.columns if (name in TIMELINE or name.endswith("_at")) and name not in kept]
     gaps = gaps.with_columns(pl.lit(None, states.schema[name]).alias(name) for name in blank)
@@ -509,7 +512,7 @@ _OF_GAPS = ("replica", "run", "from", "to", "role", "row")
 
 
 def _states(rows: pl.DataFrame) -> pl.DataFrame:
-    """Fold repeats: one row each time a value changes or the log does."""
+    """Remove repeats: one row each time a value or the log changes."""
     blank = pl.col("role").is_in([DELETED, STOPPED]).fill_null(False)
     rows = rows.with_columns(
         pl.col("_leader").alias("leader"),
@@ -546,7 +549,7 @@ def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _on_disk(history: History) -> pl.DataFrame:
-    """What the files hold, last."""
+    """Append the contents of the files."""
     found = []
     for broker, replica in sorted(history.replicas.items()):
         if not replica.on_disk and replica.checkpoint is None:

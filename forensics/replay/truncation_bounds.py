@@ -1,7 +1,7 @@
-"""What cuts and loads removed, once every high watermark is known.
+"""Records that truncations and loads removed, computed once every high watermark is known.
 
-Where no line gives the end that a log had, the protocol bounds it: a high watermark that was reached with the replica
-in the ISR covers its log (Partition.maybeIncrementLeaderHW).
+If no line states the former log end offset, the protocol bounds it: a high watermark reached with the replica in the
+ISR is within its log (Partition.maybeIncrementLeaderHW).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from forensics.replay.steps import REMOVES, RoleSpan, StepKind, UnresolvedRemova
 
 
 class TruncationBounds:
-    """The end of a fold.
+    """The last step of replay.
 
     Attributes:
-        history: with its statements; cuts, shrunk logs and unmeasured cuts are added.
+        history: with its statements; truncations and shortened logs are added to it.
         is_whole: whether both the roles of a replica and what happened to its log are in the evidence.
-        contradictions: missing lines that explain what else would contradict itself.
+        contradictions: missing lines that explain what would contradict itself otherwise.
     """
 
     def __init__(self, history: History, is_whole: Callable[[int], bool]) -> None:
@@ -34,7 +34,7 @@ class TruncationBounds:
         self._lowest: dict[int, list[tuple[int, bool, int, bool]]] = {}
 
     def settle(self, pending: Sequence[UnresolvedRemoval]) -> None:
-        """Bound the ends that no line gives by the protocol, now that every high watermark is known."""
+        """Bound the ends that no line states by the protocol, now that every high watermark is known."""
         for one in pending:
             if one.truncation is not None:
                 truncation = one.truncation
@@ -61,12 +61,12 @@ class TruncationBounds:
                         fetched_by=follower if given > held else None,
                     )
                 if not self.is_whole(shortened.replica):
-                    shortened = replace(shortened, end_exact=False)  # in a role that is not told it may have gone on
+                    shortened = replace(shortened, end_exact=False)  # it may have continued in an unseen role
                 if shortened.end > shortened.target:
                     self._add_shortened(shortened, one.row)
 
     def _add_shortened(self, shortened: ShortenedLog, row: int | None) -> None:
-        """Take a log for shortened, unless missing lines explain what it came back with."""
+        """Read a log as shortened, unless missing lines explain the log end offset after the restart."""
         unexplained, missing = found_shorter_unexplained(self.history, shortened, row)
         if missing is not None:
             self.contradictions.append(missing)
@@ -74,7 +74,7 @@ class TruncationBounds:
             self.history.shortened_logs.append(shortened)
 
     def _beyond(self, truncation: Truncation) -> bool:
-        """Whether a truncation cannot have removed anything: the leader the replica had followed never held more."""
+        """Return whether a truncation cannot have removed anything: the replica's former leader never held more."""
         before = [t for t in self.history.role_spans[truncation.replica] if t.epoch < truncation.epoch]
         if not before or before[-1].role is not Role.FOLLOWER:
             return False
@@ -83,17 +83,19 @@ class TruncationBounds:
         return end is not None and max(end, before[-1].start_low) <= truncation.target
 
     def _ended(self, shortened: ShortenedLog, row: int | None) -> bool:
-        """Whether the replica's part in the epoch was over when its log was read back: its next role is a later one.
+        """Return whether the replica's part in the epoch had ended when its log was loaded: its next role is a later
+        one.
 
-        Where its lines end with the load it may have come back to the epoch, and what was committed then it got after.
+        If its lines end with the load, it may have returned to the epoch and fetched later commits after it.
         """
         spans = self.history.role_spans[shortened.replica]
         later = [role_span for role_span in spans if role_span.refs and (role_span.refs[0].row or 0) >= (row or 0)]
         return bool(later) and all(role_span.epoch != shortened.epoch for role_span in later)
 
     def _given(self, shortened: ShortenedLog) -> tuple[int, int | None]:
-        """How far a follower had fetched from the replica as it led the epoch in which its log was there, and which
-        follower: once it is reconciled by leader epochs what it has is its leader's (KIP-101).
+        """Return how far a follower had fetched from the replica while it led the epoch, and which follower.
+
+        A follower that reconciled by leader epochs has its leader's records (KIP-101).
         """
         history, number = self.history, shortened.epoch
         led = [t for t in history.role_spans[shortened.replica] if t.epoch == number and t.role is Role.LEADER]
@@ -111,7 +113,7 @@ class TruncationBounds:
                 only = all(e is not None and not e.leader_took_up for e in between)
                 only = only and history.coverage.unnamed.isdisjoint(range(number + 1, two.epoch))
                 later = history.epochs.get(two.epoch)
-                # What it fetched from the same leader may be of a later epoch, of which it was not told yet.
+                # It may have fetched in a later epoch of the same leader before it received that epoch.
                 if only and later is not None and later.leader != shortened.replica and not _removes(one):
                     found = max(found, (two.start_end, broker), key=lambda one: one[0])
         return found
@@ -119,21 +121,22 @@ class TruncationBounds:
     def _held(
         self, broker: int, until: int, row: int | None, *, since_load: bool = False, emptied: bool = False
     ) -> int:
-        """The least log end offset of a replica once an epoch was over: a high watermark reached with it in the ISR
-        covers its log, unless something cut it afterwards.
+        """Return a lower bound of a replica's log end offset at the end of an epoch.
+
+        A high watermark reached with it in the ISR is within its log, unless a truncation removed it later.
 
         Args:
             broker: the replica.
             until: last epoch whose high watermarks count.
-            row: row of the replica's own line at which the question is asked; its own later words do not count.
-            since_load: what it held before its log was read back does not count: a load tells what there was.
-            emptied: it came back without any record.
+            row: row of the replica's own line at which the question arises; its later lines do not count.
+            since_load: ignore what it held before its log was loaded: a load shows what there was.
+            emptied: it restarted without any record.
         """
         if self.history.epoch_rollbacks:
-            return 0  # no order of epochs says what came before
+            return 0  # the order of epochs shows nothing
         least = 0
         contested = self.history.contested
-        # A load asks for what was cut before it in the epoch to which its replica came back, too.
+        # For a load, truncations before it count too, if they are in the epoch to which the replica returned.
         before = [
             step.target
             for role_span in self.history.role_spans.get(broker, ())
@@ -150,8 +153,8 @@ class TruncationBounds:
                     continue
             else:
                 epoch = self.history.epochs[number]
-                # Who comes (back) into the ISR has all that is committed by then, and holds it back from then on. That
-                # it stayed is known only where the leader itself, whose word on the ISR this is, says more later.
+                # A replica that joins the ISR has all records committed by then, and from then on the high watermark
+                # waits for it. That it stayed is known only if the leader, which states this ISR, logs more later.
                 own = statement.replica == epoch.leader and not since_load
                 members = [isr for isr, _ in epoch.isr][-1 if own else 0 :]
                 if not epoch.isr_from_leader or not members or not all(broker in isr for isr in members):
@@ -172,10 +175,11 @@ class TruncationBounds:
         return least
 
     def _out_later(self, broker: int, epoch: Epoch, statement: HwStatement, *, emptied: bool) -> bool:
-        """Whether a follower may have heard of a high watermark that was reached in the leader's next epoch, in whose
-        ISR the replica was not: a fetch that waits is answered in that epoch, before the follower is told of it.
+        """Return whether a follower may have received the high watermark of the leader's next epoch.
 
-        That a replica had a log at all is told by what others had heard, unless they got records of the next epoch.
+        The replica was not in the ISR of that epoch. A waiting fetch is answered in that epoch, before the follower
+        receives it. That a replica had a log at all follows from what others received, unless they fetched records of
+        the next epoch.
         """
         later = next((e for n, e in sorted(self.history.epochs.items()) if n > epoch.epoch), None)
         if later is None or later.leader != epoch.leader or all(broker in isr for isr, _ in later.isr):
@@ -186,12 +190,12 @@ class TruncationBounds:
         return ahead or not emptied
 
     def _shortest(self, broker: int) -> list[tuple[int, bool, int, bool]]:
-        """How short a replica's log was made in each of its role spans.
+        """Return the lowest offset to which a replica's log was shortened in each of its role spans.
 
-        Each entry: epoch, whether a load says so, lowest offset, and whether the replica was removed with it, to come
-        back in a later epoch alone.
+        Each entry: epoch, whether it is a load, lowest offset, and whether the replica was deleted with it and returned
+        only in a later epoch.
 
-        A replica in a truncation loop has thousands of steps, and every one of them asks for this.
+        The result is cached: a replica in a truncation loop has thousands of steps, and each of them needs it.
         """
         if broker not in self._lowest:
             spans = self.history.role_spans.get(broker, [])
@@ -214,5 +218,5 @@ class TruncationBounds:
 
 
 def _removes(role_span: RoleSpan) -> bool:
-    """Whether something was removed from the replica's log in a role."""
+    """Return whether something was removed from the replica's log in a role."""
     return any(step.kind in REMOVES for step in role_span.steps)

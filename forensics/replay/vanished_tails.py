@@ -8,11 +8,11 @@ from forensics.replay.steps import REMOVES, StepKind
 
 
 def vanished_tails(history: History) -> dict[int, int]:
-    """Replicas that may have held committed records from an offset on, and do not hold them now: broker id to offset.
+    """Return replicas that may have held committed records from an offset on and lack them now: broker id to offset.
 
-    They were in the ISR, so they had what was committed then. From the offset on it is not known whether committed
-    records are gone. Their files do not reach beyond it, and their lines end before and say of no truncation. If they
-    lost any, the lines on that are missing.
+    They were in the ISR, so they had all records committed then. From the offset on it is unknown whether committed
+    records are lost. Their files do not reach beyond it, and their lines end earlier without a truncation. If they lost
+    any records, the lines about that are missing.
     """
     found: dict[int, int] = {}
     for possible_loss in possible_losses(history):
@@ -23,7 +23,7 @@ def vanished_tails(history: History) -> dict[int, int]:
 
 
 def _may_have_lost(history: History, broker: int, possible_loss: PossibleLoss) -> bool:
-    """Whether a replica that was in the ISR ends below what is in doubt, and its lines end before and say no loss."""
+    """Return whether a former ISR member ends below the doubtful offsets, and its lines end earlier without a loss."""
     spans, end = history.role_spans.get(broker, []), history.disks[broker].end
     if (
         not spans

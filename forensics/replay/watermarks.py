@@ -1,4 +1,4 @@
-"""What a replica's own lines tell of its high watermark and, as leader, of its ISR."""
+"""A replica's high watermark and, as leader, its ISR, by its own lines."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ _CHECKPOINTED = 10_000_000
 
 
 class Watermarks:
-    """A replica as its lines lead it from one role span to the next, and those lines that move no log.
+    """Reads the lines that change no log, and carries a replica's state from one role span to the next.
 
     Args:
         replica: broker id.
-        facts: what is known of its broker.
+        facts: facts about its broker.
     """
 
     def __init__(self, replica: int, facts: BrokerFacts) -> None:
         self.replica, self.facts = replica, facts
         self.role_spans: list[RoleSpan] = []
         self.now = RoleSpan(replica, -1, -1, Role.OFFLINE)
-        self.at_rest = False  # read back by a new process, or deleted, and no role learned since
-        self.loaded_by: int | None = None  # the process that read it back last
+        self.at_rest = False  # loaded by a new process, or deleted, and no role received since
+        self.loaded_by: int | None = None  # the process that loaded it last
         self.loaded_hw: Sample | None = None
         self.end: int | None = None  # exact log end offset at this point of the evidence
         self.end_ref: Ref | None = None
         self.low = 0  # the least it can be
         self.low_ref: Ref | None = None  # what states that
-        self.had = 0  # the least it was when its last process ended, until something tells what this one has
+        self.had = 0  # the least it was when its last process ended, until something shows what this one has
         self.had_ref: Ref | None = None
         self.growing = False  # records may have been appended since `end` was exact
         self.sampled = False  # `end` comes from a logger that prints every append
-        self.since: int | None = None  # when this replica last came into being or to life
-        self.lived = 0  # how long it had lived when its last process ended, microseconds
+        self.since: int | None = None  # when this replica was last created or its process started
+        self.lived = 0  # how long it had existed when its last process ended, microseconds
         self.moved = False  # between two directories; the log it leaves is about to be renamed
-        self.doomed = False  # told to delete the replica
+        self.doomed = False  # a request to delete the replica was logged
         self.planned: Step | None = None
-        self.moved_by: tuple[object, ...] = ()  # how far the replica had come when its log was last cut
+        self.moved_by: tuple[object, ...] = ()  # state of the replica when its log was last truncated
         self.starts_empty = False
         self.regressions: list[Regression] = []
         self.members_behind: list[HwAboveIsrMember] = []
         self.shrinking: Event | None = None
         self.proposed: Event | None = None  # of the ISR: it may still be refused
         self.recovering = False  # the log is being recovered: its broker did not stop cleanly
-        self.shut = -1  # last process that said it was shutting down
-        self.unclean = -1  # last process said to have come back from an unclean stop
-        self.failed: Ref | None = None  # its log directory, and no log is known to have come from it since
-        self.traced = False  # a trace states its appends, and so each of them
+        self.shut = -1  # last process that logged that it was shutting down
+        self.unclean = -1  # last process that restarted after an unclean stop
+        self.failed: Ref | None = None  # its log directory failed, and no log is known to have come from it since
+        self.traced = False  # a trace states its appends, so every one of them
         self.first_time: int | None = None
-        self.own_first: int | None = None  # from here on its records are of the leader that it has in this role
+        self.own_first: int | None = None  # from this offset on, its records are of its leader in this role
         self.own_hw: OwnHw | None = None
 
     def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
@@ -87,7 +87,7 @@ class Watermarks:
         if event.hw is None or (event.detail == AMBIGUOUS and event.hw == 0):
             return
         if event.run != self.now.run or self.at_rest:
-            # Read back before the broker learned its role: it belongs to the role span that follows.
+            # Read before the broker received its role: it belongs to the role span that follows.
             self.loaded_hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
         else:
             self._hw_at_start(event.hw, event)
@@ -99,17 +99,17 @@ class Watermarks:
 
     def _below_hw(self, event: Event) -> None:
         if event.hw is not None and event.run == self.now.run and not self.at_rest:
-            self._hw_at_start(event.hw, event)  # a follower warns that it cuts below what it has
+            self._hw_at_start(event.hw, event)  # the follower warns that it truncates below its high watermark
 
     def _hw_missing(self, event: Event) -> None:
         """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
         steps = self.now.steps
         fresh = self.at_rest
         if not fresh and not steps and self.role_spans and self.role_spans[-1].run != self.now.run:
-            # To 1.0 it is read only once the new process has been told its first role.
+            # Up to 1.0 it is read only after the new process received its first role.
             steps = self.role_spans[-1].steps
             fresh = bool(steps) and steps[-1].kind is StepKind.LOADED
-        # A clean stop writes the file (ReplicaManager.shutdown), however short the replica's life was.
+        # A clean shutdown writes the file (ReplicaManager.shutdown), however short the process was.
         clean = bool(steps) and steps[-1].kind is StepKind.LOADED and steps[-1].before is None
         clean = clean and -1 < event.run - 1 <= self.shut
         if fresh and self.end and (clean or self.lived > _CHECKPOINTED):
@@ -142,7 +142,7 @@ class Watermarks:
 
     def _hw(self, event: Event) -> None:
         if event.hw is None or self.at_rest or event.run != self.now.run:
-            return  # set while the log is read back: not reached, but remembered
+            return  # set while the log is loaded: not reached, but remembered
         now = self.now
         stated = self._stated_as_leader(event)
         if stated is not None and event.kind == Kind.HW and event.hw < stated.value:
@@ -178,8 +178,8 @@ class Watermarks:
     def _note_own_hw(self, sample: Sample) -> None:
         """A high watermark of the very records that the replica has from its leader in this role.
 
-        A follower takes its leader's high watermark over before it is reconciled with it (KAFKA-14704), so it speaks of
-        the follower's own records only once the leader's have been appended, and of these alone.
+        A follower adopts its leader's high watermark before it reconciles with it (KAFKA-14704). So the value is about
+        the follower's own records only after it has appended the leader's records, and only about these.
         """
         first = 0 if self.now.role is Role.LEADER else self.own_first
         value = sample.value if self.end is None or self.growing else min(sample.value, self.end)
@@ -198,14 +198,16 @@ class Watermarks:
             self.own_first = first if self.own_first is None else min(first, self.own_first)
 
     def _take_own_above(self, target: int) -> OwnHw | None:
-        """What the replica had stated of its own records above an offset to which its log is truncated now."""
+        """The high watermark that the replica had stated of its own records above the offset it truncates to now."""
         own = self.own_hw if self.own_hw is not None and self.own_hw.end > target else None
         self.own_hw = self.own_hw if own is None else None
         self.own_first = self.own_first if self.own_first is not None and self.own_first <= target else None
         return own
 
     def _held(self, event: Event) -> None:
-        """A leader's high watermark stays where it is: the log end offsets that it counted, its own among them."""
+        """Handle a leader's line that its high watermark stays: it names the log end offsets that it counted, its own
+        too.
+        """
         now, behind = self.now, event.hw is not None and event.hw < self.low
         now.held_back = now.held_back or (now.role is Role.LEADER and now.is_alone and behind)
         self._hw(event)
@@ -217,7 +219,9 @@ class Watermarks:
             now.start_high = Sample(max(ends), ref, event.time)
 
     def _produced(self, event: Event) -> None:
-        """What a leader answered a producer: its log reaches over the records, its high watermark with acks=all."""
+        """Handle a leader's answer to a producer: its log covers the records, and with acks=all its high
+        watermark too.
+        """
         now = self.now
         if now.role is not Role.LEADER or self.at_rest or event.run != now.run or event.offset is None:
             return
@@ -250,8 +254,8 @@ class Watermarks:
                 now.alone = Sample(now.end_low, ref, event.time)
 
     def _isr_rejected(self, event: Event) -> None:
-        """Who leads no more, and was not told yet, tries to change the ISR again and again."""
-        for role_span in (self.now, *self.role_spans[-1:]):  # it may hear of its successor before it is refused
+        """Handle a rejected ISR change: a leader that does not know that it was replaced retries again and again."""
+        for role_span in (self.now, *self.role_spans[-1:]):  # it may receive its successor before the rejection
             if self.proposed is not None and role_span.isr and role_span.isr[-1][1].row == self.proposed.row:
                 role_span.isr.pop()
         self.proposed = None

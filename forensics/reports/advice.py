@@ -1,4 +1,4 @@
-"""What to keep, to do first and never to do, of several findings that are told together."""
+"""Advice for several findings that are reported together: what to keep, what to do first and what never to do."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ LOST, FORKED = "committed-data-lost", "replica-divergence"
 
 
 def advisers(findings: Sequence[Finding]) -> list[Finding]:
-    """Of findings that are told together those whose advice counts: a second loss may have its only copy elsewhere.
+    """Return the findings whose advice counts, among those reported together: a second loss may have its only copy
+    elsewhere.
 
-    Every loss, and every fork of which no loss tells all offsets; where none of these names a copy, the first that does
-    too, and where there is none of them the first of all.
+    These are every loss, and every fork with offsets that no loss covers. If none of them names a copy to keep, the
+    first finding that does is added. If there is none of them, the first finding counts.
     """
     lost = [f for f in findings if f.rule == LOST]
     forked = [f for f in findings if f.rule == FORKED and (not lost or subtract(f.offsets, merged(lost)))]
@@ -44,6 +45,8 @@ def copies(findings: Sequence[Finding]) -> list[tuple[str, list[Range]]]:
 
 
 def each_first(advice: Iterable[Sequence[T]]) -> list[T]:
-    """What stands first in any of them, then what stands second, each once: all copies are made before one is read."""
+    """Return the first item of each list, then the second of each, without repeats: all copies are made before one is
+    read.
+    """
     rounds = chain.from_iterable(zip_longest(*advice))
     return list(dict.fromkeys(word for word in rounds if word is not None))

@@ -1,6 +1,6 @@
-"""Replicas set against each other as their files are: ends, high watermarks, epochs, and where their records differ.
+"""Replicas compared by their files: log ends, high watermarks, epochs, and where their records differ.
 
-No judgement: a tail that was never committed may differ, and rightly so. The rules say what it means.
+No judgement: a tail that was never committed may differ legitimately. The rules decide what it means.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Side:
     """One replica on disk.
 
     Attributes:
-        broker: whose.
-        disk: what its files say.
+        broker: broker id.
+        disk: its files.
         batches, records: how many its segments hold.
         holes: offsets between batches that no batch has, within the log.
-        dates: when its leader epochs began, as record times tell.
+        dates: start times of its leader epochs, by record times.
     """
 
     broker: int
@@ -51,12 +51,14 @@ class Side:
 
     @property
     def compacted(self) -> bool:
-        """Whether compaction left marks: the cleaner's checkpoint, or offsets without a batch and no damage."""
+        """Return whether there are traces of compaction: the cleaner's checkpoint, or offsets without a batch and no
+        damage.
+        """
         return self.disk.cleaner_point is not None or (self.holes > 0 and not self.damaged)
 
     @property
     def damaged(self) -> bool:
-        """Whether something is wrong in its segments: what stood there cannot be compared."""
+        """Return whether its segments are damaged: the contents of damaged places cannot be compared."""
         return bool(self.disk.damage)
 
     @property
@@ -102,14 +104,14 @@ class Comparison:
         return (first, max(min(left.end or 0, right.end or 0), first))
 
     def committed(self, fork: Fork) -> tuple[Range, ...]:
-        """What of a difference lies below the checkpointed high watermarks of both."""
+        """Return the part of a difference that is below the checkpointed high watermarks of both."""
         marks = [self.side(broker).disk.checkpoint for broker in (fork.left, fork.right)]
         bound = min(mark[0] if mark is not None else 0 for mark in marks)
         return tuple((a, min(b, bound)) for a, b in fork.ranges if a < bound)
 
 
 def comparisons(case: Case) -> list[Comparison]:
-    """Every partition of which a replica is on disk: those that differ first, then by name."""
+    """Return every partition with a replica on disk: those that differ first, then by name."""
     found = []
     for part in case.parts:
         replicas, segments = disks(part)

@@ -1,4 +1,4 @@
-"""What each file is and what it says, file by file; or how much of each was understood."""
+"""Format and contents of each file, file by file; or how much of each was understood."""
 
 from __future__ import annotations
 

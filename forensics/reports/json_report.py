@@ -1,4 +1,4 @@
-"""The JSON contract ``forensics.scan/1``: everything a result holds, for programs. Its schema lies beside this file."""
+"""The JSON contract ``forensics.scan/1``: everything in a result, for programs. Its schema is beside this file."""
 
 from __future__ import annotations
 

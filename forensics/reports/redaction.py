@@ -1,9 +1,9 @@
-"""Names that must not leave the house, replaced by stable pseudonyms: topics, hosts, paths, ids, clients.
+"""Confidential names, replaced by stable pseudonyms: topics, hosts, paths, ids, clients.
 
-A result is redacted before it is reported, so every report and everything embedded in it speaks of ``topic1`` and
-``host2``. Pseudonyms are numbered, in the order of the sorted names, so the same evidence gives the same ones; they are
-no hashes, which anyone could try names against. Broker ids, offsets, epochs, times, versions and hashes of files stay:
-without them nothing could be followed. Kafka's own internal topics and the names of its own files stay too.
+A result is redacted before it is reported, so every report and everything embedded in it names ``topic1`` and
+``host2``. Pseudonyms are numbered, in the order of the sorted names, so the same evidence gives the same ones. They are
+no hashes, against which anyone could try names. Broker ids, offsets, epochs, times, versions and hashes of files stay,
+because a reader needs them. Kafka's own internal topics and the names of its own files stay too.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from forensics.rules.stated_problems import Problem
 from forensics.rules.wants import Want
 
 WITHHELD = "(withheld)"
-"""Stands for text that nobody understood, so that nobody can say what is in it."""
+"""Replaces text that was not understood, because it may contain names."""
 
 _INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_metadata", "__share_group_state"})
 _HARMLESS = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})
 
-# Parts of a path that say nothing of whose machine it is.
+# Parts of a path that do not identify the machine.
 _PLAIN_PART = re.compile(
     r"""(?x)
     \.{0,2} | \*(?:\.[a-z]+)? | [0-9]{20}(?:-[0-9a-f]+)?\.[a-z]+
@@ -133,7 +133,7 @@ class Redactor:
         return self._topics.get(name, name)
 
     def path(self, path: str) -> str:
-        """A path with its parts replaced, but for those that name Kafka's own files or are everyone's."""
+        """Return a path with its parts replaced, except names of Kafka's own files and common names."""
         return "/".join(self._part(part) for part in path.split("/"))
 
     def text(self, text: str) -> str:
@@ -237,11 +237,11 @@ class Redactor:
         )
 
     def quote(self, case: Case, wanted: Iterable[Place]) -> dict[Place, str]:
-        """What ``quotes.quote`` gives, redacted: for reports that read evidence again."""
+        """Return the result of ``quotes.quote``, redacted: for reports that read evidence again."""
         return {place: self._quoted(text) for place, text in quotes.quote(case, wanted).items()}
 
     def _quoted(self, text: str) -> str:
-        # A line that was cut may end within a name.
+        # A line that was shortened may end within a name.
         if len(text) >= quotes.LONGEST:
             text = re.sub(r"\S*\Z", "", text)
         return self.text(text)
@@ -343,7 +343,7 @@ class Redactor:
 
 
 def redact(result: Result) -> Result:
-    """A result without names: whatever is made of it, evidence read again included, speaks of pseudonyms."""
+    """Return a result without names: every report of it uses pseudonyms, also for evidence that it reads again."""
     return Redactor(result).result()
 
 
@@ -352,7 +352,7 @@ def _numbered(kind: str, names: Iterable[str]) -> dict[str, str]:
 
 
 def _words(names: list[str], right: str) -> re.Pattern[str]:
-    """Matches any of the names where they stand alone; nothing where there are none."""
+    """Return a pattern that matches any of the names as whole words; without names, a pattern that matches nothing."""
     if not names:
         return re.compile(r"(?!)")
     return re.compile(rf"(?<![A-Za-z0-9_-])(?:{'|'.join(map(re.escape, names))}){right}")

@@ -1,4 +1,4 @@
-"""Sentences about a scan as a whole, for every report that speaks to people."""
+"""Sentences about a scan as a whole, for every report for people."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from forensics.rules.finding import brokers_text
 from forensics.rules.stated_problems import Problem
 
 APART = 1_000_000  # microseconds between clocks that are worth a sentence
-SURELY = 60_000_000  # the same where only effects that are not slow as a rule tell of it
+SURELY = 60_000_000  # the same if only effects that are usually fast show it
 DATED = 20  # sentences on epochs, the last ones
 ZONE = 15 * 60 * 1_000_000  # time zones differ by multiples of it,
 FARTHEST = 26 * 3_600 * 1_000_000  # and by no more than this: from UTC-12 to UTC+14
 
 
 def changed(result: Result) -> list[str]:
-    """What a user's settings changed in a result, a sentence each; empty where they changed nothing."""
+    """Return the changes by a user's settings in a result, a sentence each; empty if they changed nothing."""
     changes, known = result.changes, len(result.known)
     said = []
     if changes.disabled:
@@ -54,7 +54,7 @@ def one_folder(result: Result) -> list[str]:
 
 
 def acknowledged(result: Result) -> list[str]:
-    """A sentence on the acknowledgements that producers asked for, where a request log tells."""
+    """Return a sentence about the acks that producers requested, if there is a request log."""
     levels = [
         f"acks={level.acks}" + (f" ({listed(level.topics)})" if level.topics else "") for level in asked(result.case)
     ]
@@ -76,7 +76,7 @@ def worst_of(problems: Iterable[Problem]) -> Problem | None:
 
 
 def headline_of(result: Result) -> str:
-    """What the worst known problem is; that all are routine; or "" where no line states any."""
+    """Return the worst known problem; that all are routine; or "" without any."""
     if not result.problems:
         return ""
     worst = worst_of(result.problems)
@@ -95,7 +95,7 @@ def listed(topics: Sequence[str], most: int = 8) -> str:
 
 
 def _shown(row: Mapping[str, Any]) -> bool:
-    """Whether the bounds of a clock leave no room for it to agree with the other."""
+    """Return whether the bounds of a clock exclude that it agrees with the other."""
     return (row["low"] is not None and row["low"] > 0) or (row["high"] is not None and row["high"] < 0)
 
 
@@ -130,7 +130,9 @@ def apart(result: Result) -> list[str]:
 
 
 def dated(dates: Mapping[int, Sequence[EpochDate]]) -> list[str]:
-    """What record times say of the beginnings of leader epochs, a sentence each, for brokers whose files agree one.
+    """Return what record times show about the starts of leader epochs, a sentence each.
+
+    A broker counts only if its directories agree.
 
     Args:
         dates: by broker.

@@ -109,7 +109,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 def _result(
     finding: Finding, number: dict[str, int], place: dict[str, int], result: Result, *, known: bool
 ) -> dict[str, Any]:
-    # A viewer that shows one place shows the first: a line says more than a byte.
+    # Some viewers show only the first place: a line is more useful than a byte.
     pieces = sorted(finding.evidence, key=lambda evidence: evidence.line is None)
     name = f"{finding.topic}-{finding.partition}"
     logical = {
@@ -186,7 +186,7 @@ def _flows(finding: Finding, place: dict[str, int]) -> list[dict[str, Any]]:
 
 
 def _open(rules: Iterable[Rule], partitions: list[Partition]) -> list[dict[str, Any]]:
-    """What could not be decided, one result a rule."""
+    """Return undecided questions, one result per rule."""
     said = []
     for position, rule in enumerate(rules):
         unknown = [p for p in partitions if p.judgements[rule.id].verdict is Verdict.UNKNOWN]

@@ -1,7 +1,7 @@
-"""The summary for the terminal: worst first, each incident told once, the proof beside each statement.
+"""The summary for the terminal: worst first, each incident reported once, the evidence beside each statement.
 
 What an operator needs at four in the morning comes first: which partition, which offsets, what to keep, what not to do.
-Then what could not be answered and what would answer it, then what the evidence covers.
+Then come the unanswered questions and the evidence that would answer them, then the coverage of the evidence.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from forensics.rules.stated_problems import Problem, excerpts_alone
 from forensics.rules.wants import Want
 from forensics.rules.wording import names_partition, unnamed, want_text
 
-FULL = 12  # incidents that are told whole
+FULL = 12  # incidents that are reported in full
 BRIEF = 30  # that are named after these
 WISHES = 10  # of what would settle what is unknown; of more than these, the first
 FIRST_WISHES = 4
@@ -71,16 +71,16 @@ _TOOLS = (
     ("trace", "a trace"),
 )
 _SHOWN = frozenset({*_LOGS, *(kind for kind, _ in (*_FILES, *_TOOLS)), "segment", "server-properties"})
-_STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+")  # the fact beside it says when
+_STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+")  # the fact beside it has the time
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def render(result: Result, *, width: int | None = None) -> str:
-    """The whole summary, ending with a line end.
+    """Return the whole summary, ending with a line end.
 
     Args:
-        result: what a scan came to.
-        width: columns; those of the terminal where it is not given.
+        result: result of a scan.
+        width: columns; default: those of the terminal.
     """
     page = _Page(result, max(width or shutil.get_terminal_size((110, 40)).columns, 60))
     page.incidents()
@@ -105,7 +105,7 @@ def plain(text: str) -> str:
 
 @dataclass(slots=True)
 class Incident:
-    """Findings of one partition that tell of one thing, the worst first."""
+    """Findings of one partition about one incident, the worst first."""
 
     lead: Finding
     others: list[Finding] = field(default_factory=list)
@@ -116,13 +116,15 @@ class Incident:
         return [self.lead, *self.others]
 
     def covers(self, finding: Finding) -> bool:
-        """Whether a finding tells of the same: offsets in common, or an epoch where it names no offsets."""
+        """Return whether a finding is about the same incident: common offsets, or a common epoch if it names no
+        offsets.
+        """
         lead = self.lead
-        # Each loss is an incident of its own: whoever reads the first must not take it for all.
+        # Each loss is an incident of its own: a reader of the first must not think that it is all.
         if _life(finding) != _life(lead) or finding.rule == lead.rule == LOSS:
             return False
         if (finding.confidence is Confidence.SUSPECTED) != (lead.confidence is Confidence.SUSPECTED):
-            return False  # what is only suspected does not stand under what is known
+            return False  # a suspected finding is not listed under a proven one
         if finding.offsets and lead.offsets:
             return any(a < d and c < b for a, b in finding.offsets for c, d in lead.offsets)
         return bool(set(finding.epochs) & set(lead.epochs))
@@ -162,7 +164,7 @@ class _Page:
         self.columns = columns
         self.lines: list[str] = []
         self.pasted = excerpts_alone(result.case)
-        # Where everything lies below one folder, its name is said once, at the end.
+        # If everything is below one folder, its name is printed once, at the end.
         one = len(result.inputs) == 1
         self.root = result.inputs[0].rstrip("/") + "/" if one and Path(result.inputs[0]).is_dir() else ""
         self.dated = _dated(result)
@@ -185,7 +187,7 @@ class _Page:
     # -- what happened ----------------------------------------------------------------------------------------------
 
     def incidents(self) -> None:
-        """What was found, worst first; or that nothing was."""
+        """Print the incidents, worst first; or that there are none."""
         found = incidents(f for f in self.result.findings if f.severity is not Severity.INFO)
         if not found:
             self.put("", headline_of(self.result) or _nothing(self.result), indent=0)
@@ -219,7 +221,7 @@ class _Page:
             for fact in finding.facts:
                 key = (fact.text, fact.broker, fact.time)
                 evidence = [places[ref] for ref in fact.refs if ref in places]
-                # What proves this was shown with another fact of the same broker: it says nothing new.
+                # This evidence was shown with another fact of the same broker: it adds nothing.
                 if key not in told and not (finding is not lead and evidence and cited.issuperset(evidence)):
                     self.fact(fact, evidence)
                 told.add(key)
@@ -273,7 +275,7 @@ class _Page:
                 self.put(f"  {label:<8}  ", text)
 
     def steps(self, steps: Iterable[Action]) -> None:
-        """What to do next; a command stands on one line of its own, however long, so that it can be pasted."""
+        """Print the next steps; a command has one line of its own, however long, so that it can be pasted."""
         for step in dict.fromkeys(steps):
             self.said("next", [step.text])
             if step.command is not None:
@@ -286,7 +288,7 @@ class _Page:
     # -- what single lines say --------------------------------------------------------------------------------------
 
     def problems(self) -> None:
-        """Known problems that lines state: the worst is told whole where no incident is, routine ones briefly."""
+        """Print known problems in lines: the worst in full if there is no incident, routine ones briefly."""
         groups = by_problem(self.result.problems)
         if not groups:
             return
@@ -330,7 +332,7 @@ class _Page:
                 self.said("next", [step])
 
     def quote(self, piece: Evidence, indent: str, *, brief: bool) -> None:
-        """Where a line stands, and what it says where there is room."""
+        """Print the place of a line, and its text if there is room."""
         self.lines.append(f"{indent}{self.place(piece.path)}{f':{piece.line}' if piece.line is not None else ''}")
         self.lines += textwrap.wrap(
             _STAMP.sub("", piece.text),
@@ -342,7 +344,7 @@ class _Page:
         )
 
     def information(self) -> None:
-        """What is good to know, a line each; what is missing is said further down."""
+        """Print information, a line each; missing evidence is printed further down."""
         quiet = [f for f in self.result.findings if f.severity is Severity.INFO and f.rule != "evidence-gap"]
         for finding in quiet[:BRIEF]:
             self.put(f"{name_of(finding)}   info: ", f"{finding.summary}{_times(finding)}", indent=2)
@@ -393,13 +395,15 @@ class _Page:
             self.lines.append(f"{len(open_)} of {asked} rules cannot be answered from these lines")
 
     def wishes(self) -> None:
-        """What would settle what is unknown, most useful first; what several partitions want is said once. Of an
-        excerpt the few things to fetch next, where nothing above has said them.
+        """Print what would settle what is unknown, most useful first.
+
+        What several partitions need is printed once. For an excerpt these are the few things to fetch next, unless
+        they were printed above.
         """
         wanted: dict[Want, dict[str, None]] = {}
         for partition in self.result.partitions:
             if partition.history.incarnation:
-                continue  # an earlier life of a topic: its files are gone, and rightly so
+                continue  # an earlier incarnation of a topic: its files are legitimately gone
             for judgement in partition.judgements.values():
                 if judgement.verdict is Verdict.UNKNOWN:
                     for want in judgement.missing:
@@ -431,14 +435,14 @@ class _Page:
         self.lines.append("")
 
     def advised(self) -> bool:
-        """Whether a finding or a known problem has said what to fetch next."""
+        """Return whether a finding or a known problem has named what to fetch next."""
         told = any(finding.severity is not Severity.INFO and finding.next_steps for finding in self.result.findings)
         return told or any(not one.known.routine and one.fetch for one in self.result.problems)
 
     # -- what there was ---------------------------------------------------------------------------------------------
 
     def coverage(self) -> None:
-        """One line a broker: which files, of which time, and what is not there."""
+        """Print one line per broker: its files, their time, and what is missing."""
         rows: dict[int | None, dict[str, dict[str, object]]] = {}
         for row in coverage(self.result.case).iter_rows(named=True):
             if row["kind"] in _SHOWN:
@@ -485,7 +489,7 @@ class _Page:
         return [*said, "settings"] if "server-properties" in kinds else said
 
     def totals(self) -> None:
-        """What was read, and what of it was not understood."""
+        """Print what was read, and how much of it was not understood."""
         case = self.result.case
         sources = case.sources
         first, last = sources.get_column("first_time").min(), sources.get_column("last_time").max()
@@ -521,7 +525,7 @@ class _Page:
             self.lines.append(f"  ... and {notices - EXAMPLES:,} more: --format json counts them by file")
 
     def zones(self) -> str:
-        """Zones of files that tell their own, where it is another than the assumed."""
+        """Return zones of files with a zone of their own, if it differs from the assumed one."""
         case = self.result.case
         told = case.sources.get_column("zone").drop_nulls().value_counts().sort("zone")
         others = [
@@ -532,14 +536,14 @@ class _Page:
         return f"; {', '.join(others)}, as told there" if others else ""
 
     def remarks(self) -> None:
-        """What producers asked for, clocks that are far apart, and what the user's settings changed."""
+        """Print the acks of producers, clocks that differ a lot, and changes by the user's settings."""
         said = (one_folder(self.result), acknowledged(self.result), apart(self.result), changed(self.result))
         for text in itertools.chain(*said):
             self.put("", text, indent=2)
 
 
 def name_of(finding: Finding) -> str:
-    """The partition, and which life of a topic of that name it was."""
+    """Return the partition, and which incarnation of its topic it was."""
     return f"{finding.topic}-{finding.partition}{_earlier(finding.incarnation)}"
 
 
@@ -622,7 +626,7 @@ def _names(names: Sequence[str], most: int) -> str:
 
 
 def _says_little(rule: Rule, by: Mapping[Verdict, Sequence[Partition]]) -> bool:
-    """Whether a row about a rule says no more than that lines are missing, as they are of each excerpt."""
+    """Return whether a row about a rule says only that lines are missing, which is so for each excerpt."""
     return rule.id == GAPS or not by[Verdict.VIOLATED]
 
 
@@ -634,7 +638,7 @@ def _holders(partition: Partition) -> set[int]:
 
 
 def _lacking(kinds: dict[str, dict[str, object]]) -> list[str]:
-    """What a broker that holds replicas should have left; a log of another name may hold all that Kafka logs."""
+    """Return files that a broker with replicas should have left; a log of another name may hold all that Kafka logs."""
     lacks = []
     if not any(kind in kinds for kind in _LOGS):
         lacks.append("logs")
@@ -656,7 +660,7 @@ def _micros(time: datetime) -> int:
 
 
 def _dated(result: Result) -> bool:
-    """Whether times need their day: the evidence spans more than one."""
+    """Return whether times need their day: the evidence spans more than one."""
     sources = result.case.sources
     times = [_micros(t) for name in ("first_time", "last_time") for t in sources.get_column(name).drop_nulls()]
     times += [fact.time for finding in result.findings for fact in finding.facts if fact.time is not None]

@@ -76,13 +76,13 @@ def render(case: Case, history: History, frame: pl.DataFrame, *, width: int | No
             for number in row.refs.get(broker, ()):
                 if number in found:
                     lines.append(f"{'':14}broker {broker}: {found[number]}")
-    if not history.incarnation:  # what is on disk is of the present life
+    if not history.incarnation:  # files are of the present incarnation
         lines += _dates(case, history, brokers)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def _dates(case: Case, history: History, brokers: list[int]) -> list[str]:
-    """What record times say of the epochs' beginnings; a snapshot's where the batches are gone."""
+    """Return start times of the epochs by record times, or by snapshots if the batches are gone."""
     found = epoch_dates(case.part_of(history.cluster))
     dates = {}
     for broker in brokers:
@@ -95,7 +95,7 @@ def _dates(case: Case, history: History, brokers: list[int]) -> list[str]:
 
 @dataclass(slots=True)
 class _Row:
-    """What changed at one time, by broker."""
+    """Changes at one time, by broker."""
 
     time: datetime | None
     cells: dict[int, str] = field(default_factory=dict)
@@ -171,7 +171,7 @@ def _fold(rows: list[_Row], progress: dict[int, list[dict[str, Any]]], before: d
 
 
 def _words(state: dict[str, Any], before: dict[str, Any] | None) -> str:
-    """What changed, in a few words."""
+    """Return the change, in a few words."""
     role, event = state["role"], state["event"]
     if role in _STATES and not (role == LOADING and event != Kind.PROCESS_START.value):
         return _STATES[role]
@@ -196,7 +196,7 @@ def _words(state: dict[str, Any], before: dict[str, Any] | None) -> str:
 
 
 def _shortened(state: dict[str, Any], before: dict[str, Any] | None) -> bool:
-    """Whether a truncation took something, as far as is known: before 0.11 the line is printed in any case."""
+    """Return whether a truncation removed something, if known: before 0.11 the line is printed in any case."""
     if state["log_end_offset"] is None:
         return False
     if before is None or before["log_end_offset"] is None or not before["log_end_exact"]:

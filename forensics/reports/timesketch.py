@@ -1,8 +1,8 @@
-"""CSV for Timesketch and other timelines: one row a dated fact, with the columns that Timesketch asks for first.
+"""CSV for Timesketch and other timelines: one row per dated fact, with the columns that Timesketch needs first.
 
-``message``, ``datetime`` (ISO 8601, UTC) and ``timestamp_desc`` are what its importer wants; ``timestamp`` is the same
-time in microseconds, and the rest are extra columns to filter by. What files hold has no time of its own: such a fact
-stands at the end of the evidence, and its ``timestamp_desc`` says so.
+Its importer needs ``message``, ``datetime`` (ISO 8601, UTC) and ``timestamp_desc``. ``timestamp`` is the same time in
+microseconds, and the rest are extra columns to filter by. Facts from files have no time of their own: they are at the
+end of the evidence, and their ``timestamp_desc`` states that.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def render(result: Result) -> str:
 
 
 def _cell(value: object) -> object:
-    """A cell that a spreadsheet takes for text, whatever the evidence says."""
+    """Return a cell that a spreadsheet reads as text, whatever the evidence contains."""
     return no_formula(plain(value)) if isinstance(value, str) else value
 
 

@@ -1,4 +1,4 @@
-"""Timelines to findings and verdicts: one invariant a file, all of them in one ordered tuple."""
+"""From timelines to findings and verdicts: one invariant per file, all of them in one ordered tuple."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ from forensics.rules.wants import Artefact, Question, Want, of
 from parsers.containment import Defect, contained
 
 RULES: tuple[Rule, ...] = (
-    # What an operator asks first: is something gone, is something forked, who cut it.
+    # What an operator asks first: what is lost, what is forked, which replica truncated it.
     committed_data_lost.RULE,
     replica_divergence.RULE,
     truncation_below_committed.RULE,
     epoch_divergence.RULE,
     two_leaders_one_epoch.RULE,
-    # What may lead there.
+    # Signs that may lead to a loss.
     hw_above_leo.RULE,
     leo_regression.RULE,
     hw_regression.RULE,
     hw_above_isr_member.RULE,
     unclean_election.RULE,
-    # What is wrong on disk.
+    # Problems on disk.
     checkpoint_contradiction.RULE,
     segment_damage.RULE,
     stale_directory.RULE,
-    # What is good to know.
+    # Information.
     uncommitted_truncation.RULE,
     evidence_gap.RULE,
 )
 """Every rule, in the order in which verdicts are shown."""
 
 READ_AS = "no version is in the evidence: read as of 0.11 or later, where followers truncate by leader epochs"
-"""What a finding says where nothing tells which protocol the brokers followed (KIP-101)."""
+"""Note of a finding if the evidence does not show which protocol the brokers followed (KIP-101)."""
 
 
 def _judged(rule: Rule, history: History, case: Case) -> Judgement:
@@ -63,14 +63,12 @@ def _judged(rule: Rule, history: History, case: Case) -> Judgement:
 
 
 def not_judged(rule: Rule, defect: Defect) -> Judgement:
-    """The answer of a rule where this program failed: unknown."""
+    """Return the answer of a rule where this program failed: unknown."""
     return judgement(rule.id, (), [Want(Question.PROGRAM_REPAIRED, because=str(defect))])
 
 
 def _open_where_cut_out(history: History, case: Case, judged: list[Judgement]) -> list[Judgement]:
-    """The judgements with nothing called clean of which a broker's lines are cut out of a log: what stands before,
-    between and behind them is not known.
-    """
+    """The judgements, with ``clean`` made unknown where a broker's lines are an excerpt: others are missing."""
     brokers = [broker for broker in history.replicas if broker in case.brokers and case.brokers[broker].excerpt]
     if not brokers:
         return judged
@@ -83,7 +81,7 @@ def _open_where_cut_out(history: History, case: Case, judged: list[Judgement]) -
 
 
 def judgements(history: History, case: Case) -> list[Judgement]:
-    """What every rule says of a partition."""
+    """Return the answers of all rules for a partition."""
     judged = [_judged(rule, history, case) for rule in RULES]
     suspected = contained(lambda: with_suspected(history, judged, RULES))
     found = _open_where_cut_out(history, case, judged if isinstance(suspected, Defect) else suspected)

@@ -1,4 +1,4 @@
-"""Whether records that are gone had been acknowledged to producers with acks=all."""
+"""Acknowledgements: had lost records been acknowledged to producers with acks=all?"""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _SETTING = "min.insync.replicas"
 
 
 def acks_fact(history: History, case: Case, written: Sequence[int], statements: Sequence[HwStatement]) -> Fact:
-    """What producers with acks=all had been told of committed records that are gone.
+    """Return what producers with acks=all had received for committed records that are gone.
 
-    A leader answers them once the high watermark has passed their records, if its ISR has at least
-    ``min.insync.replicas`` members, and else refuses them (ReplicaManager.appendRecords,
+    A leader acknowledges a record once its high watermark has passed it and its ISR has at least
+    ``min.insync.replicas`` members. Otherwise it rejects the request (ReplicaManager.appendRecords,
     Partition.checkEnoughReplicasReachOffset, Kafka 0.9 and later).
 
     Args:
         history: the partition.
-        case: what was taken in.
+        case: the evidence.
         written: leader epochs in which the records were written.
         statements: high watermarks that prove they were committed.
     """
@@ -48,7 +48,7 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
 
 
 def _least(history: History, case: Case, written: Sequence[int]) -> tuple[int, str, tuple[Ref, ...]]:
-    """How many replicas had to be in the ISR, in words too, and where that is told."""
+    """Return the number of replicas that had to be in the ISR, the same in words, and where it is stated."""
     value = integer(history.properties.get(_SETTING, ""), most=INT32_MAX)
     if value is not None:
         refs = (history.properties_ref,) if history.properties_ref is not None else ()

@@ -1,4 +1,4 @@
-"""Why records go: a closed list, each with its source and what would have prevented it."""
+"""Causes of lost records: a closed list, each with its source and with what would have prevented it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class CauseId(StrEnum):
-    """What a cause is called, in JSON too."""
+    """Names of causes, in JSON too."""
 
     HW_TRUNCATION = "hw-truncation"
     UNCLEAN_ELECTION = "unclean-election"

@@ -36,13 +36,15 @@ written every few seconds to a minute.""",
     versions=("All.",),
     to_do=("Find out where the directory comes from before the broker is started on it.",),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
-"""Every broker keeps this file in every log directory, in all versions; the other two come and go with what is used."""
+"""Every broker has this file in every log directory, in all versions. The other two exist only if their feature is
+used.
+"""
 
 
 def judge(history: History, case: Case) -> Judgement:
-    """Hold each checkpoint against the segments beside it."""
+    """Compare each checkpoint with the segments beside it."""
     findings = []
     unread = []
     compared = False
@@ -60,7 +62,7 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 class _Named(StrEnum):
-    """What a checkpoint file states of a log, as JSON names it."""
+    """The offsets that checkpoint files state of a log, as JSON names them."""
 
     RECOVERY_POINT = "recovery_point"
     LOG_START_OFFSET = "log_start_offset"

@@ -105,7 +105,7 @@ Stop; copy the directory of the replica that the finding says to keep, before an
 or reassigned.""",
     ),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -158,7 +158,7 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _open(history: History, possible_loss: PossibleLoss) -> Want:
-    """What would tell how far one leader had committed when the next began, or where that one began."""
+    """Return what would show how far one leader had committed when the next began, or where that one began."""
     before, after = possible_loss.before, possible_loss.after
     if after.start is not None:
         roles = (_role(before), _role(after))
@@ -177,8 +177,9 @@ def _role(epoch: Epoch) -> tuple[int, int | None]:
 
 
 def _created_again(history: History) -> list[Want]:
-    """The log of the last leader, alone in its ISR, that was made anew behind its leadership: no other has what it had
-    committed beyond what they have, and nobody has led since to show it.
+    """Return a want if the last leader, alone in its ISR, got a new log after it had led.
+
+    No other replica has what it committed beyond their own logs, and no later leader shows it.
     """
     epoch = history.current
     if epoch is None or epoch.leader is None or epoch.last_isr != frozenset({epoch.leader}):
@@ -193,7 +194,7 @@ def _created_again(history: History) -> list[Want]:
 
 
 def _undated(history: History, case: Case, unclear: list[Range]) -> Want:
-    """What would tell which leader wrote records, of what is not at hand."""
+    """Return what would show which leader wrote the records in ``unclear``, among the evidence that is missing."""
     offsets = offsets_of(unclear)
     if history.contested:
         epochs = ((min(history.contested), None),)
@@ -210,7 +211,7 @@ def _undated(history: History, case: Case, unclear: list[Range]) -> Want:
 
 
 def _witnesses(history: History, epoch: Epoch) -> tuple[Collect, ...]:
-    """What would tell how far the leader of an epoch had committed, beyond what of it is at hand."""
+    """Return what would show how far an epoch's leader had committed, beyond the evidence about it so far."""
     if not _at_hand(history, epoch):
         return (of([epoch.leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)
     failed = (Artefact.FAILED_LOG_DIRECTORY,) if epoch.leader in failed_directories(history) else ()
@@ -223,12 +224,12 @@ def _witnesses(history: History, epoch: Epoch) -> tuple[Collect, ...]:
 
 
 def _at_hand(history: History, epoch: Epoch) -> bool:
-    """Whether the logs and the segments of an epoch's leader are in the evidence."""
+    """Return whether the log lines and the segments of an epoch's leader are in the evidence."""
     return history.whole_with_files(epoch.leader)
 
 
 def _unreadable(history: History) -> list[Want]:
-    """Damage in the very log that the partition serves."""
+    """Return a want for damage in the log that the partition serves."""
     leader = history.current.leader if history.current is not None else None
     disk = history.disks.get(leader) if leader is not None else None
     if leader is None or disk is None or not disk.damage:
@@ -241,7 +242,7 @@ def _unreadable(history: History) -> list[Want]:
 
 
 def _never_written(history: History) -> bool:
-    """Whether every replica's log is empty and none ever lost anything: there was nothing to commit."""
+    """Return whether every replica's log is empty and none ever lost anything: there was nothing to commit."""
     replicas = [r for b, r in history.replicas.items() if r.directory is not None or history.role_spans.get(b)]
     if not replicas or history.truncations or history.truncations_of_unknown_extent or history.shortened_logs:
         return False
@@ -250,15 +251,16 @@ def _never_written(history: History) -> bool:
 
 
 def _covered_throughout(history: History, case: Case) -> bool:
-    """Whether every replica's lines tell of it from the day its log was made: then changes of leader tell what may have
-    gone, whatever was committed.
+    """Return whether every replica's lines are complete since its log was created.
+
+    Then leader changes show what may be lost, even without a high watermark.
     """
     own = {broker: history.replicas.get(broker) for broker in members(history, case)}
     return bool(own) and all(r is not None and r.starts_empty and history.coverage.whole(b) for b, r in own.items())
 
 
 def _unheard(history: History, case: Case) -> list[Want]:
-    """Who may know of a later leader, where nobody who elects leaders is in the evidence."""
+    """Return brokers that may know of a later leader, if no line of a controller is in the evidence."""
     if history.elections_known:
         silent = maybe_controllers(history, case)
     else:
@@ -329,8 +331,9 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
 
 
 def _written_text(history: History, loss: Loss, written: Sequence[int]) -> str:
-    """The leader epochs that lost records are of. Of lines alone it is not known which of several wrote them, where the
-    next ones are named by nobody.
+    """Return the leader epochs of lost records, in words.
+
+    If only lines exist and the next epochs have no known leader, the writing epoch is one of several.
     """
     if not written:
         latest = max(statement.epoch for statement in loss.statements)
@@ -361,7 +364,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
 
 
 def _gone_with_leader(history: History, case: Case, loss: Loss, shortened: ShortenedLog) -> Finding:
-    """Records that the last leader came back without, before anybody led without them."""
+    """Return a finding for records that the last leader restarted without, before any other broker led without them."""
     leader = loss.epoch.leader
     isr = loss.epoch.last_isr or frozenset()
     alone = ", the only one in the ISR," if isr == {leader} else ""
@@ -394,7 +397,7 @@ def _served_no_more(
     not_because: tuple[str, ...],
     cause: CauseId = CauseId.UNKNOWN,
 ) -> Finding:
-    """Records that no later leader took the place of, and that are served by nobody all the same."""
+    """Return a finding for records that no later leader overwrote, and that no broker serves any more."""
     statement, holders = loss.statements[0], tuple(loss.holders)
     keep, next_steps, do_not = advice(history, case, loss)
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
@@ -429,13 +432,13 @@ def _served_no_more(
 
 
 def _count(loss: Loss, least: int, most: int) -> str:
-    """How many offsets are gone, and how many records, where some offsets held none or may have."""
+    """Return how many offsets are gone, and how many records if some offsets held none or may have held none."""
     offsets = count_text(loss.ranges)
     return offsets if least == size(loss.ranges) else f"{offsets}, {records_text(least, most)}"
 
 
 def _no_records(ranges: list[Range]) -> tuple[str, ...]:
-    """What keeps the records from being counted."""
+    """Return why the number of records is not exact."""
     if not ranges:
         return ()
     why = "markers of transactions and what compaction removed are offsets too"
@@ -443,7 +446,7 @@ def _no_records(ranges: list[Range]) -> tuple[str, ...]:
 
 
 def _how(loss: Loss) -> str:
-    """Who began without the records."""
+    """Return which leader began without the records, in words."""
     statement, epoch = loss.statements[0], loss.epoch
     if epoch.epoch <= statement.epoch:
         return (
@@ -455,7 +458,7 @@ def _how(loss: Loss) -> str:
 
 
 def _end_gone(history: History, possible_loss: PossibleLoss) -> bool:
-    """Whether the log of a leader lost its end, or was never seen: it may have held more that was committed."""
+    """Return whether a leader's log lost its end, or is not in the evidence: it may have committed more."""
     leader = possible_loss.before.leader
     if leader is None or not history.whole_with_files(leader):
         return True
@@ -468,8 +471,9 @@ def _end_gone(history: History, possible_loss: PossibleLoss) -> bool:
 
 
 def _had_more(history: History, possible_loss: PossibleLoss, loss: Loss) -> bool:
-    """Whether the leader that wrote the last of lost records had more in its log, of which nothing else is told; what
-    it came back with counts.
+    """Return whether the leader that wrote the last lost record had more in its log, of unknown fate.
+
+    The log end offset after a restart counts too.
     """
     epoch, end = possible_loss.before, loss.ranges[-1][1]
     if epoch.leader is None or epoch.epoch != loss.lineage.epoch_at(end - 1):
@@ -482,7 +486,9 @@ def _had_more(history: History, possible_loss: PossibleLoss, loss: Loss) -> bool
 
 
 def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
-    """More may be lost than is proven: the leader before may have committed beyond what any high watermark shows."""
+    """Return why more may be lost than is proven: the former leader may have committed beyond any known high
+    watermark.
+    """
     if history.epoch_rollbacks or history.contested:
         return ("more may be lost: the leader epochs do not tell in what order the leaders followed one another",)
     unknown = [
@@ -510,7 +516,7 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
 
 
 def _began_unseen(history: History, loss: Loss) -> bool:
-    """Whether it is not known where the leader that lacked the records began, or another one before it."""
+    """Return whether the start of the leader that lacked the records, or of another one before it, is unknown."""
     between = (
         e for n, e in history.epochs.items() if loss.statements[0].epoch < n < loss.epoch.epoch and e.leader_took_up
     )
@@ -519,7 +525,7 @@ def _began_unseen(history: History, loss: Loss) -> bool:
 
 
 def _later(history: History, loss: Loss) -> tuple[str, ...]:
-    """What may have been lost of later records, of which nothing is proven."""
+    """Return which later records may be lost too, without proof."""
     return tuple(
         f"other records may be lost too: how far {leader_text(possible_loss.before)} had committed when "
         f"{leader_text(possible_loss.after)} began"

@@ -66,7 +66,7 @@ Stop the replica, keep its directory, and let it copy the partition anew from a 
 records.""",
     ),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 _COPY = "copy the directory {name} of {whose} to another disk before any of them is started again"
 
@@ -92,8 +92,8 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _apart(history: History) -> tuple[list[Finding], list[Want]]:
-    """Replicas whose logs give offsets below both high watermarks different leader epochs, where a trace claims to
-    state each change of both; and those of which it leaves that open.
+    """Return replicas with different leader epochs below both high watermarks, by complete traces; and undecided
+    pairs.
     """
     found: list[Finding] = []
     unclear: list[Want] = []
@@ -163,17 +163,17 @@ def _unread(history: History, case: Case) -> list[Want]:
 
 
 def _epoch_file(disk: Disk, *, whole: bool) -> Question | None:
-    """What is asked about the epoch file of a replica; None where nothing is.
+    """Return the question about a replica's epoch file, or None.
 
     Args:
-        disk: the replica's files.
-        whole: its epoch file is at hand, and nothing in it is damaged.
+        disk: files of the replica.
+        whole: its epoch file is in the evidence, and nothing in it is damaged.
     """
-    # Who has no record left has no epoch either (LeaderEpochFileCache.truncateFromStart).
+    # A replica without records has no epochs either (LeaderEpochFileCache.truncateFromStart).
     emptied = disk.end is not None and disk.log_start >= disk.end
     if disk.lineage.entries and not disk.entries and not (whole and emptied):
         return Question.EPOCH_FILE_NOT_EMPTY if whole else Question.EPOCH_FILE
-    # Without segments it is not known of which directory the file is.
+    # Without segments it is unknown to which directory the file belongs.
     damaged = disk.entries and not whole and disk.directory is not None
     return Question.EPOCH_FILE_AGAIN if damaged else None
 
@@ -184,9 +184,9 @@ def _fell(log: Lineage) -> int | None:
 
 
 def _refuted(disk: Disk, fell: int | None) -> tuple[int, str, tuple[Ref, ...]] | None:
-    """The first batch whose epoch is another than its replica's epoch file gives it: that epoch, and both in words.
+    """Return the first batch whose epoch contradicts its replica's epoch file: that epoch, the text, and the evidence.
 
-    From where epochs fall on they differ by themselves: the file takes no lower epoch than its last one
+    Behind a fall of epochs they differ anyway: the file accepts no epoch below its last one
     (LeaderEpochFileCache.assign).
     """
     if disk.end is None or not disk.stated.entries:
@@ -203,7 +203,7 @@ def _refuted(disk: Disk, fell: int | None) -> tuple[int, str, tuple[Ref, ...]] |
         if fell is not None and offset >= fell:
             break
         if not disk.log_start <= offset < disk.end or any(first <= offset < end for first, end in disk.holes):
-            continue  # no segment at hand has it
+            continue  # no segment in the evidence has it
         mine, given = disk.stated.epoch_at(offset), told.epoch_at(offset)
         if UNKNOWN in (mine, given) or mine == given:
             continue

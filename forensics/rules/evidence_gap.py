@@ -32,7 +32,7 @@ cited; cited is what names the broker as a replica, and what its files know beyo
     versions=("All.",),
     to_do=("Collect what the finding lists, and scan again with all of it together.",),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -55,7 +55,7 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _named(history: History, case: Case) -> list[Fact]:
-    """What makes each broker whose files are missing a replica: its last role that anyone tells of."""
+    """Return the evidence that each broker with missing files is a replica: its last known role."""
     facts = []
     for broker in sorted(members(history, case)):
         told = None if history.whole_with_files(broker) else _role(history, broker)
@@ -80,9 +80,7 @@ def _role(history: History, broker: int) -> Fact | None:
 
 
 def _further(history: History) -> list[Fact]:
-    """What shows that lines are missing, where a broker's lines begin that was there before, and the latest epoch that
-    files know whose broker's lines end earlier.
-    """
+    """Return evidence that lines are missing: lines that begin too late, and files with later epochs than the lines."""
     facts = []
     within = history.coverage.shown_missing(Span.WITHIN)
     for broker, one in within.items():

@@ -1,4 +1,4 @@
-"""What a rule says: findings with their proof, and a verdict of three values."""
+"""Results of rules: findings with their evidence, and a verdict of three values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from forensics.rules.wants import Want
 
 
 class Severity(StrEnum):
-    """How bad a finding is, worst first."""
+    """Severity of a finding, worst first."""
 
     CRITICAL = "critical"
     ERROR = "error"
@@ -42,16 +42,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One place that proves something.
+    """One piece of evidence.
 
     Attributes:
         path: file.
         sha256: its hash.
         line: 1-based line, or None.
         byte: 0-based byte, or None.
-        text: what stands there.
+        text: text at that position.
         note: what it shows.
-        broker: whose word or file it is, or None.
+        broker: broker that logged it or owns the file, or None.
         artefact: format of the file.
         excerpt: the file is a piece of an excerpt.
     """
@@ -75,7 +75,7 @@ class Fact:
         text: what happened.
         broker: where, or None.
         time: when, microseconds since 1970 UTC, or None.
-        refs: the proof.
+        refs: the evidence.
     """
 
     text: str
@@ -98,7 +98,7 @@ class Action:
 
     @property
     def sentence(self) -> str:
-        """Both in one.
+        """Text and command as one sentence.
 
         >>> Action("read it:", "cd copy").sentence, Action("stop broker 1").sentence
         ('read it: cd copy', 'stop broker 1')
@@ -107,12 +107,12 @@ class Action:
 
 
 def actions(*steps: str | Action) -> tuple[Action, ...]:
-    """Things to do, in order; those that need no command are given by their text."""
+    """Return actions, in order; those without a command are given by their text."""
     return tuple(Action(step) if isinstance(step, str) else step for step in steps)
 
 
 class Place(TypedDict):
-    """What names a partition's life in a finding."""
+    """The fields of a finding that name an incarnation of a partition."""
 
     topic: str
     partition: int
@@ -122,7 +122,7 @@ class Place(TypedDict):
 
 
 def place(history: History) -> Place:
-    """Where a history's findings are."""
+    """Return the fields that name a history's partition."""
     return Place(
         topic=history.topic,
         partition=history.partition,
@@ -134,7 +134,7 @@ def place(history: History) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One violation, or one thing worth knowing.
+    """One violation, or one piece of information.
 
     Attributes:
         rule: id of the rule.
@@ -143,20 +143,19 @@ class Finding:
         replicas: brokers it concerns.
         epochs: leader epochs it concerns.
         offsets: half-open ranges.
-        records: least and greatest number of records, the latter None where it is not known; None where it does not
-            apply.
+        records: least and greatest number of records, the latter None if unknown; None if it does not apply.
         summary: one sentence.
         facts: the story, in causal order.
         before, after: values that changed, by name.
-        inferences: what was concluded from the protocol and not read.
+        inferences: conclusions from the protocol that were not read from evidence.
         uncertain: what the evidence leaves open about this finding.
         not_because: legal look-alikes that were ruled out, and why.
         cause: see ``causes.CAUSES``; None where records did not go.
         keep: which copy to keep, or None.
         next_steps: safe actions, first first.
-        do_not: what would destroy evidence or the last copy.
+        do_not: actions that would destroy evidence or the last copy.
         count: how many times the same happened.
-        subject: what tells it from others of the same rule and place that have the same replicas, epochs and offsets.
+        subject: what distinguishes it from others of the same rule, place, replicas, epochs and offsets.
         weak: what is weak about it: why it is not proven.
         evidence: the place behind each reference of the facts.
     """
@@ -196,7 +195,8 @@ class Finding:
             self.cluster,
             self.topic_id or self.topic,
             self.partition,
-            self.incarnation if self.topic_id is None else 0,  # how many lives followed changes, an id does not
+            # the number of later incarnations may change, a topic id does not
+            self.incarnation if self.topic_id is None else 0,
             self.replicas,
             self.epochs,
             self.offsets,
@@ -211,12 +211,12 @@ class Finding:
 
     @property
     def refs(self) -> tuple[Ref, ...]:
-        """All proof, in the order of the facts, each piece once."""
+        """All evidence, in the order of the facts, each piece once."""
         return tuple(dict.fromkeys(ref for fact in self.facts for ref in fact.refs))
 
     @property
     def bearers(self) -> tuple[Bearer, ...]:
-        """What bears the finding, by its evidence: which files of which brokers, each once."""
+        """The files that show the finding, by its evidence: which files of which brokers, each once."""
         return tuple(dict.fromkeys(Bearer(one.broker, one.artefact, one.path, one.excerpt) for one in self.evidence))
 
     @property
@@ -249,8 +249,8 @@ class Judgement:
     Attributes:
         rule: its id.
         verdict: violated, clean, unknown, or not applicable.
-        findings: what it found; warnings and infos may stand beside ``clean``.
-        missing: what is not known, and the evidence that would tell it (``wording.want_text``), each once.
+        findings: what it found; ``clean`` may come with warnings and infos.
+        missing: what is not known, and the evidence that would show it (``wording.want_text``), each once.
     """
 
     rule: str
@@ -260,14 +260,14 @@ class Judgement:
 
 
 def judgement(rule: str, findings: Iterable[Finding], missing: Iterable[Want]) -> Judgement:
-    """The answer of a rule: violated where it found something, unknown where something is missing, else clean."""
+    """Return the answer of a rule: violated with findings, else unknown if something is missing, else clean."""
     found, wanted = tuple(findings), tuple(dict.fromkeys(missing))
     verdict = Verdict.VIOLATED if found else Verdict.UNKNOWN if wanted else Verdict.CLEAN
     return Judgement(rule, verdict, found, wanted)
 
 
 class Part(StrEnum):
-    """What is explained of a rule. Its value is the heading."""
+    """One part of the explanation of a rule. Its value is the heading."""
 
     FINDS = "What it finds"
     MATTERS = "Why it matters"
@@ -279,9 +279,9 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Help:
-    """What explains a rule: under each heading the paragraphs, in lines as a terminal shows them.
+    """The explanation of a rule: under each heading the paragraphs, in lines as a terminal shows them.
 
-    What is code stands between pairs of backquotes.
+    Code is between pairs of backquotes.
     """
 
     finds: tuple[str, ...]
@@ -344,7 +344,7 @@ def span_text(ranges: tuple[Range, ...] | list[Range]) -> str:
 
 
 def epoch_text(number: int) -> str:
-    """A leader epoch, where it is told."""
+    """Return a leader epoch in words, also if it is unknown."""
     return f"leader epoch {number}" if number >= 0 else "a leader epoch that no line tells"
 
 
@@ -361,13 +361,13 @@ def brokers_text(brokers: tuple[int, ...] | list[int]) -> str:
 
 
 def count_text(ranges: tuple[Range, ...] | list[Range]) -> str:
-    """How many offsets, in words."""
+    """Return the number of offsets, in words."""
     number = size(ranges)
     return f"{number:,} offset{'' if number == 1 else 's'}"
 
 
 def records_text(least: int, most: int) -> str:
-    """How many records, in words.
+    """Return the number of records, in words.
 
     >>> records_text(1, 1), records_text(0, 6)
     ('1 record', '0 to 6 records')

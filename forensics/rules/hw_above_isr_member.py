@@ -34,7 +34,7 @@ or unknown, since the leader's start).""",
     versions=("2.2 and later print both values; earlier ones do not show it.",),
     to_do=("Compare the replicas; report it with the leader's log if it repeats.",),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:

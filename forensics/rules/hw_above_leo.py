@@ -1,4 +1,4 @@
-"""A replica's high watermark lies above the end of its own log."""
+"""A replica's high watermark is above the end of its own log."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ broker restarts.""",
     ),
     to_do=("Do not start this replica first. Start one that has the records, and let it lead.",),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 _WRITTEN = 5_000_000
 """Microseconds: the default of replica.high.watermark.checkpoint.interval.ms."""
 HIGH_WATERMARKS = "replication-offset-checkpoint"
@@ -120,9 +120,9 @@ def _compare(history: History, case: Case, broker: int) -> _Comparison:
 
 
 def _partial(history: History, broker: int) -> Want | None:
-    """What would tell whether the end of a replica's log is missing from the copy alone; None where it is not."""
+    """Return what would show whether only the copy lacks the end of a replica's log; None if it does not."""
     copy = history.copies.get(broker)
-    # Of a broker without lines the copy alone tells; lines that are there may show that it went on after the copy.
+    # Without lines of a broker, the copy decides. Lines may show that the broker continued after the copy.
     went_on = history.coverage.is_shown_missing(broker, Span.AFTER)
     if copy is None or (copy.end and not went_on):
         return None
@@ -136,8 +136,9 @@ def _partial(history: History, broker: int) -> Want | None:
 
 
 def _cut_since(history: History, case: Case, broker: int, high_watermark: int) -> bool:
-    """Whether a replica's own lines end so soon after a truncation that its broker need not have written the checkpoint
-    since: it does so every five seconds. What it cut other rules judge.
+    """Return whether the checkpoint may be older than a truncation right before the end of a replica's lines.
+
+    A broker writes it every five seconds. Other rules judge that truncation.
     """
     steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
     last = steps[-1] if steps else None
@@ -153,7 +154,7 @@ def _cut_since(history: History, case: Case, broker: int, high_watermark: int) -
 
 
 def _stopped(history: History, broker: int) -> bool:
-    """Whether lines show that a broker did not run any more at the end: it shut down, or has left the last ISR."""
+    """Return whether lines show that a broker had stopped at the end: it shut down, or left the last ISR."""
     spans, epoch = history.role_spans.get(broker), history.current
     if spans and spans[-1].shut_down is not None:
         return True
@@ -163,7 +164,7 @@ def _stopped(history: History, broker: int) -> bool:
 
 
 def _replaced(history: History, broker: int, first: int, end: int) -> bool:
-    """Whether a replica cut some of the offsets and fetched others, where no epochs tell whether they are the same."""
+    """Return whether a replica truncated some of the offsets and fetched others, and no epochs show if they differ."""
     return history.truncates_to_hw and any(
         truncation.replica == broker and truncation.target < end and truncation.end > first
         for truncation in history.truncations
@@ -171,18 +172,18 @@ def _replaced(history: History, broker: int, first: int, end: int) -> bool:
 
 
 def _led_to(history: History, broker: int) -> Lineage:
-    """The log that a replica had at last, as its lines tell."""
+    """Return the last log of a replica by its lines."""
     spans = history.role_spans.get(broker)
     return spans[-1].log if spans and history.coverage.whole(broker, Span.BEFORE, Span.WITHIN) else Lineage()
 
 
 def _parted(history: History, broker: int, other: int, end: int) -> bool:
-    """Whether two logs hold different records already below an offset, so that what follows is not the same."""
+    """Return whether two logs differ already below an offset, so that the records above differ too."""
     return any(first < end for first, _ in history.diverging_ranges(broker, other))
 
 
 def _stated(history: History, above: HwAboveLeo) -> Finding:
-    """Both values as one witness states them."""
+    """Return a finding for both values as one witness states them."""
     high_watermark, end = above.high_watermark, above.end
     whose = "" if above.witness == above.replica else f" (broker {above.witness} says so)"
     unsure = "no line that is missing tells of a truncation between the two"

@@ -47,7 +47,7 @@ Find out who removed or rolled back ``replication-offset-checkpoint``; with brok
 copy the other replicas before such a broker rejoins.""",
     ),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -75,7 +75,7 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _another_role(history: History, regression: Regression) -> bool:
-    """Whether a replica may not have led any more: its files know later epochs than the last one its lines tell of."""
+    """Return whether a replica may no longer have led: its files have later epochs than its last line."""
     spans = history.role_spans.get(regression.replica, ())
     last = max((role_span.epoch for role_span in spans), default=-1)
     ends_early = not history.coverage.whole(regression.replica, Span.AFTER)

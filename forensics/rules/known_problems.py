@@ -1,8 +1,8 @@
-"""Known problems: what single lines of a log state, what that means for records, and what to fetch next.
+"""Known problems: what single log lines state, what that means for records, and what to fetch next.
 
-Replay needs many lines; a ticket often has twenty. Each entry of ``KNOWN_PROBLEMS`` explains lines by themselves: it
+Replay needs many lines; a ticket often has twenty. Each entry of ``KNOWN_PROBLEMS`` explains lines by themselves. It
 names the observations that it recognises, the Kafka issues behind them, and the next steps. An entry never changes a
-verdict, and proves nothing about lines that are not at hand.
+verdict, and proves nothing about lines that are not in the evidence.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ NOTHING_TO_DO = "nothing to do for these lines"
 
 
 def above_zero(row: Row) -> bool:
-    """Whether a truncation leaves anything of a log."""
+    """Return whether a truncation leaves anything of a log."""
     return row["offset"] is not None and row["offset"] > 0
 
 
 def to_high_watermark(row: Row) -> bool:
-    """Whether a replica truncates to a high watermark of its own that is not 0."""
+    """Return whether a replica truncates to its own high watermark, which is not 0."""
     return row["hw"] is not None and above_zero(row)
 
 
@@ -732,6 +732,6 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         fetch=(NOTHING_TO_DO,),
     ),
 )
-"""Every known problem, errors first, routine last. An observation is of the first that recognises it."""
+"""Every known problem, errors first, routine last. The first one that recognises an observation counts."""
 
 BY_ID = {one.id: one for one in KNOWN_PROBLEMS}

@@ -1,4 +1,4 @@
-"""A replica's log came back shorter than it was, and no truncation explains it."""
+"""A replica restarted with a shorter log than before, and no truncation explains it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ one was replaced by another.""",
     ),
     to_do=("Look at the host (power, kernel, disk, mounts) before trusting the replica again.",),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 _EMPTY = (ShortenedBy.NEW_LOG, ShortenedBy.DIR_FAILURE)
 """Causes that leave an empty log."""
@@ -78,7 +78,7 @@ _HOW = {
 
 
 def judge(history: History, case: Case) -> Judgement:
-    """Report each log that came back shorter."""
+    """Report each log that was found shorter."""
     findings = tuple(
         _finding(history, shortened)
         for shortened in history.shortened_logs
@@ -90,7 +90,7 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _replaced(history: History) -> list[Want]:
-    """Logs that came back empty, of which nothing tells how long they had been."""
+    """Return a want for each log that was found empty, with an unknown log end offset before."""
     told = [shortened.refs for shortened in history.shortened_logs]
     return [
         Want(
@@ -106,8 +106,9 @@ def _replaced(history: History) -> list[Want]:
 
 
 def _created_again(history: History) -> list[Want]:
-    """Logs that begin empty in a later epoch, with a leader or with who was in the ISR before, while another replica
-    has records from before.
+    """Return a want for each log that begins empty in a later epoch, while another replica has earlier records.
+
+    Only for leaders and for former members of the ISR.
     """
     found = []
     for broker, spans in sorted(history.role_spans.items()):
@@ -128,7 +129,7 @@ def _created_again(history: History) -> list[Want]:
 
 
 def _unmeasured(history: History) -> list[Want]:
-    """Logs that came back from an unclean stop and led next, with nothing that tells how long they had been."""
+    """Return a want for each log loaded after an unclean stop whose broker led next, with an unknown former end."""
     return [
         Want(
             Question.END_BEFORE_LEADING,
@@ -147,7 +148,7 @@ def _unmeasured(history: History) -> list[Want]:
 
 
 def _flushed(history: History) -> list[Want]:
-    """Logs that were loaded below their own recovery point, with no line that tells what removed the rest."""
+    """Return a want for each log that was loaded below its own recovery point without a logged removal."""
     found = []
     for broker, disk in sorted(history.disks.items()):
         steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
@@ -162,8 +163,9 @@ def _flushed(history: History) -> list[Want]:
 
 
 def _untold(history: History) -> list[Want]:
-    """Leader epochs that nobody names: a replica that serves before and after them may have stopped in between, and
-    come back with less.
+    """Return a want for leader epochs that no line names between two roles of a replica.
+
+    The replica may have restarted in between with a shorter log.
     """
     unnamed = sorted(history.coverage.unnamed)
     found = []
@@ -209,8 +211,9 @@ def _host(shortened: ShortenedLog) -> str:
 
 
 def _whole(history: History, shortened: ShortenedLog) -> tuple[int, ...]:
-    """Replicas that hold all that its log had lacked, itself where it has fetched it again. What no later leader had,
-    where it is settled that nothing was lost, was never committed and need not be held.
+    """Return replicas that hold everything that its log lacked; the replica itself, if it has fetched it again.
+
+    If it is settled that nothing was lost, records that no later leader had were never committed and do not count.
     """
     epoch = history.epochs.get(shortened.epoch)
     lineage = shortened.lineage if shortened.lineage.entries or epoch is None else epoch.lineage
@@ -220,7 +223,8 @@ def _whole(history: History, shortened: ShortenedLog) -> tuple[int, ...]:
         lost = subtract(lost, differences(lineage, served, shortened.target, shortened.end)[0])
     held = {broker for broker, ranges in holders(history, lineage, lost).items() if list(ranges) == lost}
     if lost and not history.epoch_rollbacks and not losses(history)[0]:
-        # Where lines do not tell of which epochs its log was, who never lost any has all of it, and who is like it.
+        # If lines do not show the epochs of its log: a replica that never lost any record has all of them, and so has a
+        # replica with identical segments.
         truncations = (*history.truncations, *history.truncations_of_unknown_extent)
         whole = (
             history.replicas.keys()
@@ -232,7 +236,7 @@ def _whole(history: History, shortened: ShortenedLog) -> tuple[int, ...]:
 
 
 def _in_isr_again(history: History, shortened: ShortenedLog) -> bool:
-    """Whether a replica whose files are not at hand entered an ISR again after its log had come back."""
+    """Return whether a replica without files in the evidence joined an ISR again after its log was found shorter."""
     broker = shortened.replica
     if history.replicas[broker].on_disk or any(
         s.replica == broker and s.epoch > shortened.epoch for s in history.shortened_logs
@@ -251,12 +255,12 @@ def _in_isr_again(history: History, shortened: ShortenedLog) -> bool:
 
 
 def _settled(history: History) -> bool:
-    """Whether it is known that no committed records are gone."""
+    """Return whether it is known that no committed records are gone."""
     return not history.epoch_rollbacks and not possible_losses(history) and not losses(history)[0]
 
 
 def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
-    """What explains that a log is shorter, in words."""
+    """Return the reason why a log is shorter, in words."""
     if moved is not None:
         return f"log.dirs had changed from {moved.before} to {moved.now}"
     return "its log directory had failed" if shortened.dir_failed else "nothing explains the difference"
@@ -275,7 +279,7 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
         )
     whole = _whole(history, shortened)
     back = _in_isr_again(history, shortened)
-    # What a leader had beyond the least that is known of its log may have been committed, and gone.
+    # Records of a leader beyond the known lower bound of its log may have been committed and lost.
     followed = served_as(history, shortened.replica, shortened.epoch) is Role.FOLLOWER
     measured = _settled(history) or shortened.end_exact or followed
     again = shortened.replica in whole or back

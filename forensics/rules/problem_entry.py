@@ -1,4 +1,4 @@
-"""What an entry of ``known_problems`` is, and the conditions that it may put on the values of a line."""
+"""Type of an entry of ``known_problems``, and conditions on the values of a line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = Mapping[str, Any]
 
 
 class Records(StrEnum):
-    """What a line means for records."""
+    """Meaning of a line for records."""
 
     AT_STAKE = "records may be lost"
     UNREADABLE = "records cannot be read"
@@ -27,24 +27,24 @@ class Records(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KnownProblem:
-    """What a kind of line states and means.
+    """A kind of line, what it states and what it means.
 
     Attributes:
-        id: how it is called in JSON.
-        title: a few words, as a headline has them.
+        id: its name in JSON.
+        title: a few words, as in a headline.
         severity: error (a broker, a partition or a copy needs attention), warning, or info (routine).
         kinds: observations that it may recognise.
-        states: one sentence on what the line states; ``{who}``, ``{where}``, ``{leader}``, ``{stake}`` and columns
-            stand for values.
+        states: one sentence on what the line states, with ``{who}``, ``{where}``, ``{leader}``, ``{stake}`` and column
+            names as placeholders.
         records: what that means for records.
         means: the meaning, in one to three sentences.
         fetch: the next steps, the most useful first.
         issues: Kafka issues with the releases that are affected or fixed, where known.
         when: whether an observation has the values; None for all.
         stake: columns with the first and the end of the offsets at stake.
-        always: told for whole directories too. Where replay judges a kind by itself, only excerpts are told of it.
-        leads: of severity info, but not routine: the line asks for an explanation.
-        part_of: other problems, of which this is a step: not told where one of these is told of the same broker.
+        always: report it for whole directories too. If replay judges a kind by itself, only excerpts report it.
+        leads: of severity info, but not routine: the line needs an explanation.
+        part_of: problems of which this is a step. If one of them is reported for the same broker, this one is not.
     """
 
     id: str
@@ -64,11 +64,11 @@ class KnownProblem:
 
     @property
     def routine(self) -> bool:
-        """Whether it is told in a line, and never as the headline."""
+        """Return whether it is reported in one line, and never as the headline."""
         return self.severity is Severity.INFO and not self.leads
 
     def recognises(self, row: Row) -> bool:
-        """Whether an observation is of this problem."""
+        """Return whether an observation is of this problem."""
         return row["kind"] in self.kinds and (self.when is None or self.when(row))
 
 
@@ -76,41 +76,41 @@ class KnownProblem:
 
 
 def detail_is(*values: str) -> Callable[[Row], bool]:
-    """Whether the detail of a line is one of some values of ``parsers.details``."""
+    """A test whether the detail of a line is one of some values of ``parsers.details``."""
     return lambda row: row["detail"] in values
 
 
 def detail_is_not(*values: str) -> Callable[[Row], bool]:
-    """Whether the detail of a line is none of some values of ``parsers.details``."""
+    """A test whether the detail of a line is none of some values of ``parsers.details``."""
     return lambda row: row["detail"] not in values
 
 
 def no_detail(row: Row) -> bool:
-    """Whether a line says nothing that has no column of its own."""
+    """Return whether all that a line states has a column of its own."""
     return row["detail"] is None
 
 
 def less(one: str, two: str) -> Callable[[Row], bool]:
-    """Whether the value of a column is known to be less than that of another."""
+    """Return a condition: the value of a column is known to be less than that of another."""
     return lambda row: row[one] is not None and row[two] is not None and row[one] < row[two]
 
 
 def zero(*columns: str) -> Callable[[Row], bool]:
-    """Whether the values of columns are 0."""
+    """Return a condition: the values of columns are 0."""
     return lambda row: all(row[column] == 0 for column in columns)
 
 
 def in_range(row: Row) -> bool:
-    """Whether the range that was printed holds the offset that was asked for."""
+    """Return whether the printed range contains the requested offset."""
     return not less("offset", "log_start")(row) and not less("leo", "offset")(row)
 
 
 def one_of_several(row: Row) -> bool:
-    """Whether an ISR has one member, of several replicas."""
+    """Return whether an ISR has one member, of several replicas."""
     isr, before = broker_set(row["isr"]), broker_set(row["isr_before"]) or assigned(row["detail"])
     return isr is not None and len(isr) == 1 < len(before)
 
 
 def first_epoch(row: Row) -> bool:
-    """Whether a leader begins leader epoch 0 at offset 0."""
+    """Return whether a leader begins leader epoch 0 at offset 0."""
     return bool(row["leader_epoch"] == 0 and row["leo"] == 0)

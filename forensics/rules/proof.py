@@ -1,4 +1,4 @@
-"""A finding with the places that show it: only then is it known what bears it, and so whether it is proven."""
+"""A finding with the places that show it: they decide whether it is proven."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ Keep both copies. The side that the finding names as committed first has what pr
 promised.""",
     ),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -85,7 +85,7 @@ def judge(history: History, case: Case) -> Judgement:
         end = fork.ranges[-1][1]
         unsure = [b for b, hw in known.items() if history.replicas[b].checkpoint is None and hw < end]
         if history.current is not None and subtract(intersect(fork.ranges, [(0, either)]), inside):
-            # What the last leader has written since its checkpoint, up to 5 s ago, may be committed too.
+            # Records that the last leader wrote since its checkpoint, up to 5 s ago, may be committed too.
             unsure += [b for b, hw in known.items() if b == history.current.leader and hw < end and b not in unsure]
         if unsure and subtract(fork.ranges, inside):
             ways = (of(unsure, Artefact.HW_CHECKPOINT),)
@@ -103,7 +103,7 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _between_two(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> list[list[Fork]]:
-    """The differences at some offsets as those between two sides; each by itself where there are three logs."""
+    """Group the differences at some offsets into two sides; if there are three logs, keep each difference separate."""
     sides = _sides(forks)
     for one, two in itertools.combinations(sorted(sides), 2):
         if sides[one] == sides[two] and intersect(history.diverging_ranges(one, two), ranges):
@@ -112,7 +112,9 @@ def _between_two(history: History, ranges: tuple[Range, ...], forks: list[Fork])
 
 
 def _cut_short(history: History) -> list[Want]:
-    """Replicas whose segments are torn or empty below what they had committed: the rest cannot be compared."""
+    """Return a want for replicas whose segments end below their checkpoint, torn or empty: the rest cannot be
+    compared.
+    """
     return [
         Want(
             Question.UNTORN_SEGMENTS,
@@ -127,7 +129,7 @@ def _cut_short(history: History) -> list[Want]:
 
 
 def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[Want]:
-    """Whether one side may have been committed though no high watermark that is left says so."""
+    """Return a want if one side may have been committed without a high watermark in the evidence."""
     rest = subtract(fork.ranges, inside)
     epochs = {fork.left_batch[2], fork.right_batch[2]} - {None}
     return [
@@ -144,8 +146,10 @@ def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[
 
 
 def _bound(history: History, broker: int) -> int | None:
-    """How far the replica's records are known to be committed: by its own high watermark, or by that of another replica
-    that holds the same records (a follower's own trails by a fetch).
+    """Return how far a replica's records are known to be committed, or None.
+
+    The bound is its own high watermark, or that of another replica with the same records (a follower's own is one fetch
+    behind).
     """
     own, end = _stated(history, broker), history.replicas[broker].end
     bounds = [own] if own is not None else []
@@ -160,14 +164,14 @@ def _bound(history: History, broker: int) -> int | None:
         bounds.append(min(theirs, end, until, *apart))  # beyond its end nothing was compared
     replica = history.replicas[broker]
     if bounds and end is not None and not history.truncates_to_hw:
-        # What a leader committed without it, in the log of which it holds the records all the same.
+        # What a leader committed without it, though it holds the records of that log.
         proven = committed(history, replica.lineage, replica.log_start, end).ranges
         bounds += [stop for first, stop in proven[:1] if first == replica.log_start]
     return max(bounds, default=None)
 
 
 def _stated(history: History, broker: int) -> int | None:
-    """The replica's high watermark: its checkpoint, or the highest it stated."""
+    """Return the replica's high watermark: its checkpoint, or the highest it stated."""
     replica = history.replicas[broker]
     stated = [s.high_watermark for s in history.statements if s.replica == broker]
     if replica.checkpoint is not None:
@@ -182,7 +186,7 @@ def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> 
     after = history.coverage.shown_missing(Span.AFTER)
     unknown = history.coverage.shown_by(*unknown_writers.OMISSIONS)
     known = known and current is not None and current.leader not in after and not unknown
-    # Nor has a leader that was cut since, in a role that no line tells, led to the end.
+    # A leader that truncated since, in an unseen role, did not lead to the end.
     truncations = (*history.truncations, *history.truncations_of_unknown_extent)
     known = known and current is not None and not any(c.replica == current.leader and c.epoch < 0 for c in truncations)
     leader = current.leader if current is not None and known else None

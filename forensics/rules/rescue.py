@@ -1,4 +1,4 @@
-"""What to do about lost records: which copy to keep, the next safe steps, and what would destroy the last copy."""
+"""Advice about lost records: the copy to keep, the next safe steps, and what would destroy the last copy."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from forensics.rules.finding import Action, actions, brokers_text, span_text
 from forensics.rules.story import failed_directories, members
 
 Advice = tuple[str | None, tuple[Action, ...], tuple[str, ...]]
-"""What to keep, the next steps, and what not to do."""
+"""Advice: what to keep, the next steps, and what not to do."""
 
 
 def advice(history: History, case: Case, loss: Loss) -> Advice:
-    """What to do about a loss, whether or not a live copy still has the records."""
+    """Return advice about a loss, with or without a live copy of the records."""
     if not loss.holders:
         return _without_copy(history, case, loss)
     name, holders = history.name, copies(loss)
@@ -55,12 +55,12 @@ def advice(history: History, case: Case, loss: Loss) -> Advice:
 
 
 def copies(loss: Loss) -> dict[int, tuple[Range, ...]]:
-    """Replicas that still hold lost records, with the offsets; who holds the most comes first."""
+    """Return replicas that still hold lost records, with the offsets; the one with the most comes first."""
     return dict(sorted(loss.holders.items(), key=lambda held: (-size(held[1]), held[0])))
 
 
 def copies_text(loss: Loss) -> str:
-    """Who still holds which of the lost records."""
+    """Return which replica still holds which lost records, in words."""
     groups: dict[tuple[Range, ...], list[int]] = {}
     for broker, ranges in copies(loss).items():
         groups.setdefault(ranges, []).append(broker)
@@ -71,7 +71,7 @@ def copies_text(loss: Loss) -> str:
 
 
 def _needed(holders: dict[int, tuple[Range, ...]]) -> tuple[int, ...]:
-    """The copies without which something would be gone that is still held."""
+    """Return the copies that are the only ones with some of the records."""
     needed, covered = [], list[Range]()
     for broker, ranges in holders.items():
         if subtract(list(ranges), covered):
@@ -96,7 +96,7 @@ def _here(history: History, broker: int) -> str:
 
 
 def outside_text(history: History, loss: Loss) -> str:
-    """Where the records are, when no live copy has them."""
+    """Return where the records are if no live copy has them, in words."""
     found = left_behind(history, loss.lineage, loss.ranges)
     if not found:
         return "no replica in the evidence still holds them"
@@ -137,7 +137,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
 
 
 def _held_text(loss: Loss, found: Iterable[Sequence[Range]]) -> str:
-    """What of the lost records some logs hold together."""
+    """Return the part of the lost records that some logs hold together, in words."""
     held = merge(itertools.chain.from_iterable(found))
     return "them" if held == list(loss.ranges) else span_text(tuple(held))
 
@@ -154,12 +154,12 @@ def _read(name: str, dump: str) -> Action:
 
 
 def on_disk(history: History, broker: int) -> bool:
-    """Whether the segments of a replica are in the evidence."""
+    """Return whether the segments of a replica are in the evidence."""
     return broker in history.replicas and history.replicas[broker].on_disk
 
 
 def _left_out(history: History, broker: int, ranges: Sequence[Range]) -> bool:
-    """Whether a replica may have records of which the segments were left out of the copy of its directory."""
+    """Return whether a replica may have records in segments that are missing from the copy of its directory."""
     copy, disk = history.copies.get(broker), history.disks[broker]
     if copy is None or disk.end is None:
         return False
@@ -178,7 +178,7 @@ def _only(loss: Loss, unseen: tuple[int, ...], parts: tuple[int, ...]) -> str:
 
 
 def _dump(case: Case, broker: int) -> str:
-    """What prints the records of a segment: old releases have no script of its own for it."""
+    """The command that prints the records of a segment: old releases have no script of its own for it."""
     if protocol.of(case.brokers.get(broker)).ships_dump_log is Answer.NO:
         return "kafka-run-class.sh kafka.tools.DumpLogSegments"
     return "kafka-dump-log.sh"

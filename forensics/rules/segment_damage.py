@@ -1,4 +1,4 @@
-"""A segment is damaged: bad checksums, gaps, overlaps, lengths that lie."""
+"""A segment is damaged: bad checksums, gaps, overlaps, wrong lengths."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ or a copy of a running broker. Offsets are missing inside a compacted log.""",
     versions=("All.",),
     to_do=("Copy the partition from a replica without damage. Do not let a damaged replica lead.",),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 SHOWN = 5
 _ENDS = (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL)
-"""What a crash, a preallocated file or a copy of a running broker leaves."""
+"""Damage that a crash, a preallocated file or a copy of a running broker leaves."""
 
 
 def judge(history: History, case: Case) -> Judgement:
-    """Report each damaged replica once, and harmless ends apart."""
+    """Report each damaged replica once, and harmless ends separately."""
     findings = []
     wishes: list[Want] = []
     cleaned = maybe_cleaned(history, history.disks)
@@ -86,13 +86,13 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _its_own(history: History, broker: int) -> bool:
-    """Whether what is missing between the segments at hand was missing on the broker, and not in the copy alone."""
+    """Return whether a gap between segments was on the broker itself, and not only in the copy."""
     copy = history.copies.get(broker)
     return copy is not None and copy.inner is True
 
 
 def _listing(history: History, broker: int) -> Want:
-    """What would tell whether a segment is missing on the broker or in the copy alone."""
+    """Return what would show whether a segment is missing on the broker or only in the copy."""
     copy = history.copies.get(broker)
     return Want(
         Question.MISSING_SEGMENTS,

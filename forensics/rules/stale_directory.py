@@ -49,7 +49,7 @@ the first of its partitions. Keep the other until the incident is closed: it may
 what was lost.""",
     ),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 
 _UNDECIDED = "which of them the broker used last: by leader epochs they are alike, and the longer one need not be it"
@@ -62,13 +62,13 @@ _WHY = {
 
 
 def judge(history: History, case: Case) -> Judgement:
-    """Report each replica with more than one directory; where log directories are left behind as a whole, once."""
+    """Report each replica with more than one directory; a log directory that is stale as a whole is reported once."""
     stale = {broker: disk for broker, disk in sorted(history.disks.items()) if disk.stale}
     findings = [
         _finding(history, case, broker, disk) for broker, disk in stale.items() if _speaks(history, case, broker, disk)
     ]
     if stale and not findings:
-        return Judgement(ID, Verdict.VIOLATED)  # the finding on another partition speaks of this one too
+        return Judgement(ID, Verdict.VIOLATED)  # the finding on another partition covers this one too
     missing = missing_data(history, case)
     missing += [
         Want(Question.WHOLE_DIRECTORIES, (of([broker], Artefact.LOG_DIRECTORY),))
@@ -76,20 +76,20 @@ def judge(history: History, case: Case) -> Judgement:
         if disk.directory is not None and not log_directory_at_hand(history, case, broker)
     ]
     if not history.disks and not missing:
-        # Nobody is known to hold it, and none is at hand.
+        # No replica is known, and no files are in the evidence.
         missing = [Want(Question.ANY_FILES, (anywhere(Artefact.DATA_DIRECTORY),))]
     return judgement(ID, findings, missing)
 
 
 def _as_a_whole(case: Case, broker: int, disk: Disk) -> LogDirectory | None:
-    """The live log directory, where it is taken as live with all that is in it."""
+    """Return the log directory, if it is live with everything in it."""
     if disk.live_by not in (LiveBy.LOG_DIRS, LiveBy.WRITTEN) or disk.directory is None:
         return None
     return case.brokers[broker].directories.get(_root(disk.directory))
 
 
 def _speaks(history: History, case: Case, broker: int, disk: Disk) -> bool:
-    """Whether the finding on the directories of a replica stands on this partition."""
+    """Return whether the finding about a replica's directories is reported on this partition."""
     live = _as_a_whole(case, broker, disk)
     return live is None or live.first == (history.topic, history.partition)
 

@@ -1,4 +1,4 @@
-"""What the lines of a case say: the known problems that they state, with counts, values and the first lines."""
+"""Known problems that the lines of a case state, with counts, values and the first lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from parsers.schema import FAILURES, Kind
 from parsers.text_log import NAME as LOG
 
 FIRST = 3
-"""Lines that are shown of one problem at one place."""
+"""Lines shown for one problem at one place."""
 
 NEAR = 4
 """Lines between an event and the exception that belongs to it, at most."""
@@ -39,17 +39,17 @@ class Problem:
 
     Attributes:
         known: the entry that recognises it.
-        broker: whose line or log it is, or None where nothing tells.
-        topic, partition: of which the line speaks, or None.
+        broker: broker that logged the line, or None if unknown.
+        topic, partition: partition that the line names, or None.
         count: how many lines state it.
-        states: the sentence on the first of them.
+        states: the sentence about the first of them.
         means: what it means.
         fetch: the next steps.
         offsets: at stake, ``[first, end)``.
         values: of the first line, by column.
         time: of the first line, microseconds since 1970 UTC, or None.
         refs: the first lines.
-        evidence: what stands there.
+        evidence: text of these lines.
     """
 
     known: KnownProblem
@@ -73,9 +73,9 @@ class Problem:
 
 
 def stated(case: Case) -> list[Problem]:
-    """Known problems that the lines of logs state, in the order of the table.
+    """Return known problems that the lines of logs state, in the order of the table.
 
-    Of whole directories only what replay does not judge by itself; routine lines are for excerpts.
+    For whole directories, only those that replay does not judge by itself; routine lines only for excerpts.
     """
     found: dict[tuple[object, ...], _Place] = {}
     excerpt = excerpts_alone(case)
@@ -106,7 +106,7 @@ def _held(case: Case) -> frozenset[tuple[int, str, int]]:
 
 
 def excerpts_alone(case: Case) -> bool:
-    """Whether the evidence is what people paste: a few lines, no data directory and no trace."""
+    """Return whether the evidence is a pasted excerpt: a few lines, no data directory and no trace."""
     formats = set(case.sources.get_column("format").unique().to_list())
     if not LOG in formats <= OF_TEXT:
         return False
@@ -145,7 +145,7 @@ def _by_kind() -> dict[str, list[KnownProblem]]:
 
 
 def _named(case: Case, logs: pl.Series) -> dict[tuple[int, int], Row]:
-    """Lines that name a partition, by source and line: an exception behind one of these speaks of it."""
+    """Return lines that name a partition, by source and line: an exception right behind one is about that partition."""
     rows = case.observations.filter(
         pl.col("source").is_in(logs.implode()) & pl.col("topic").is_not_null() & pl.col("line").is_not_null()
     )
@@ -166,7 +166,7 @@ def _with_event(row: Row, events: Mapping[tuple[int, int], Row]) -> Row:
 
 @dataclass(slots=True)
 class _Place:
-    """A problem at one place, as its lines are met."""
+    """A problem at one place, while its lines are read."""
 
     known: KnownProblem
     first: Row
@@ -181,7 +181,7 @@ class _Place:
         return {(known, self.first["broker"]) for known in self.known.part_of}
 
     def problem(self) -> Problem:
-        """What it came to."""
+        """Return the finished problem."""
         row, known = self.first, self.known
         stake = _stake(row, known)
         words = _words(row, stake)
@@ -209,7 +209,7 @@ def _stake(row: Row, known: KnownProblem) -> tuple[Range, ...]:
 
 
 def _words(row: Row, stake: Iterable[Range]) -> dict[str, Any]:
-    """What stands for the names in braces."""
+    """Return the values of the placeholders in braces."""
     named = row["topic"] is not None and row["partition"] is not None
     ranges = list(stake)
     offset = row["offset"]

@@ -1,4 +1,6 @@
-"""Facts told alike in every finding: a high watermark, a cut, a leader's start, who still holds what."""
+"""Facts in the same words for every finding: a high watermark, a truncation, a leader's start, the holders of a
+record.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ def truncation_fact(truncation: Truncation) -> Fact:
 
 
 def times_stated(history: History, truncation: Truncation) -> int:
-    """How often a truncation was told: a replica may be caught in a loop of them."""
+    """Return how often a truncation was logged: a replica may be in a loop of truncations."""
     return 1 + truncation.repeats + sum(1 + other.repeats for other in _again(history, truncation))
 
 
@@ -77,7 +79,7 @@ def _again(history: History, truncation: Truncation) -> list[Truncation]:
 
 
 def repeats_facts(history: History, truncation: Truncation) -> list[Fact]:
-    """How often a truncation was told again, and when the last time."""
+    """Return how often a truncation was logged again, and when the last time."""
     times = times_stated(history, truncation)
     if times == 1:
         return []
@@ -88,7 +90,7 @@ def repeats_facts(history: History, truncation: Truncation) -> list[Fact]:
 
 
 def _alike(history: History) -> dict[tuple[int, int, int], list[Truncation]]:
-    """Truncations of one replica in one epoch to one offset; asked once for each of them, so answered once."""
+    """Return truncations of one replica in one epoch to one offset; cached, because each of them needs it."""
     if _alike.__name__ not in history.answers:
         found: dict[tuple[int, int, int], list[Truncation]] = {}
         for truncation in (*history.truncations, *history.truncations_of_unknown_extent):
@@ -98,7 +100,7 @@ def _alike(history: History) -> dict[tuple[int, int, int], list[Truncation]]:
 
 
 def shortened_fact(shortened: ShortenedLog) -> Fact:
-    """A log that came back shorter."""
+    """Return a fact: a log that was found shorter."""
     end = f"{shortened.end}" if shortened.end_exact else f"at least {shortened.end}"
     what = {
         ShortenedBy.CLEAN_RESTART: f"came back from a clean stop with log end offset {shortened.target}, {end} before",
@@ -113,7 +115,7 @@ def shortened_fact(shortened: ShortenedLog) -> Fact:
 
 
 def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
-    """A log that came back shorter, after the line that states how long it had been, where one does."""
+    """The facts of a log that was shorter after a restart, after the line that states its length before, if any."""
     came_back, before = shortened_fact(shortened), shortened.end_ref
     if before is None or before in shortened.refs:
         return (came_back,)
@@ -129,11 +131,13 @@ SHORTENED_BY = {
     ShortenedBy.NEW_LOG: CauseId.WIPED_DISK,
     ShortenedBy.DIR_FAILURE: CauseId.WIPED_DISK,
 }
-"""What made a log come back shorter."""
+"""The reason why a log was shorter after a restart."""
 
 
 def failed_directories(history: History) -> tuple[int, ...]:
-    """Brokers whose replica was made anew after its log directory had failed: the old log may be readable still."""
+    """Return brokers whose replica was created again after its log directory had failed: the old log may still be
+    readable.
+    """
     return tuple(
         broker
         for broker, spans in sorted(history.role_spans.items())
@@ -144,9 +148,9 @@ def failed_directories(history: History) -> tuple[int, ...]:
 def flushed_cause(history: History, broker: int, end: int) -> CauseId:
     """Why the log of a replica ends on disk at an offset although it had more.
 
-    How it came back last says it best; but a log that has grown since it came back empty may lack its end for another
-    reason. Else, what lay below its recovery point had been flushed, so that no crash can take it, and another log is
-    in its place.
+    The last event after which the log was shorter is the best evidence. But a log that has grown since it was found
+    empty may lack its end for another reason. Otherwise, everything below its recovery point had been flushed, so a
+    crash cannot lose it, and another log replaced it.
     """
     steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
     back = [step for step in steps if step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED)]
@@ -157,8 +161,8 @@ def flushed_cause(history: History, broker: int, end: int) -> CauseId:
 
 
 def replacements(history: History, broker: int) -> list[Step]:
-    """New, empty logs in the place of one that something tells was there before: with its topic a log is made empty
-    too.
+    """Return new, empty logs that replaced a former one; a log of a new topic is created empty too and does not
+    count.
     """
     return [
         step
@@ -169,7 +173,7 @@ def replacements(history: History, broker: int) -> list[Step]:
 
 
 def had_part(history: History, broker: int, number: int) -> bool:
-    """Whether others tell that a replica led or was in the ISR before an epoch."""
+    """Return whether others show that a replica led or was in the ISR before an epoch."""
     earlier = [epoch for epoch in history.epochs.values() if epoch.epoch < number]
     return any(epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr) for epoch in earlier)
 
@@ -223,14 +227,14 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> Cause
             return loss_cause(history, inner, offset, since)
     written = history.epochs.get(since)
     if outside_isr(history, epoch):
-        # Who wrote the record had it, and so had the last member of the ISR (KIP-966), elected from it or not: that it
-        # came back without it has another cause.
+        # The leader that wrote the record had it, and so had the last member of the ISR (KIP-966), elected from the ISR
+        # or not. If it restarted without the record, there is another cause.
         had = written is not None and written.leader == leader
         return CauseId.UNKNOWN if had or was_last_member(history.epochs, epoch) else unclean_cause(epoch)
     kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
     unseen = leader is not None and written is not None and may_have_lost_tail(history, leader, written, epoch)
-    # In epochs that nobody names, anything may have happened to its log, and a controller's own change of the ISR has
-    # an epoch too.
+    # In epochs that no line names, anything may have happened to its log. A controller's own change of the ISR has an
+    # epoch too.
     between = [history.epochs.get(number) for number in range(since, epoch.epoch)]
     followed = all(one is not None and one.epoch not in history.coverage.unnamed for one in between)
     if (
@@ -240,7 +244,7 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> Cause
         and history.coverage.throughout(leader)
         and not unseen
     ):
-        # As a follower it kept a tail of its own, which no offset can tell from its leader's.
+        # As a follower it kept a tail of its own, which no offset distinguishes from its leader's.
         return CauseId.HW_TRUNCATION
     if followed and _lagged(history, epoch, offset, since):
         return CauseId.LAGGING_ISR_MEMBER
@@ -270,8 +274,10 @@ def truncated_before(history: History, epoch: Epoch, offset: int, since: int) ->
 
 
 def _kept_tail(history: History, epoch: Epoch, offset: int, since: int) -> bool:
-    """Whether the leader of an epoch followed another one before with more in its log than it fetched from there, and
-    cut none of that: what reached farther than its high watermark alone goes (ReplicaManager.makeFollowers).
+    """Return whether an epoch's leader kept a tail of its own when it followed an earlier leader.
+
+    It had more in its log than it fetched there and truncated none of it: a follower only removes what is above its own
+    high watermark (ReplicaManager.makeFollowers).
     """
     if not history.truncates_to_hw:
         return False
@@ -293,7 +299,7 @@ def unclean_cause(epoch: Epoch) -> CauseId:
 
 
 def fork_cause(history: History, ranges: tuple[Range, ...]) -> CauseId:
-    """What made the partition lose one side of the fork, or who began to write where they part."""
+    """The cause that removed one side of the fork, or the leader that began to write where they part."""
     for loss in losses(history)[0]:
         if intersect(loss.ranges, ranges):
             return loss_cause(history, loss.epoch, loss.ranges[0][0], loss.statements[0].epoch)
@@ -312,9 +318,9 @@ def fork_cause(history: History, ranges: tuple[Range, ...]) -> CauseId:
 
 
 def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
-    """Whether an epoch's leader came from the ISR and had never had a record that was committed without it.
+    """Return whether an epoch's leader was in the ISR without ever having a record that was committed.
 
-    Either the leader before states how far behind it was, or nothing that happened to its own log can have removed it.
+    Either the former leader states how far behind it was, or nothing in its own log can have removed the record.
     """
     leader = epoch.leader
     if any(o.replica == leader and o.end <= offset < o.high_watermark for o in history.members_behind):
@@ -328,27 +334,27 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
         or leader not in (before[-1].last_isr or ())
     ):
         return False
-    # Of what a truncation took nothing may tell.
+    # A truncation that removed nothing may leave no record of that.
     if any(
         truncation.replica == leader and since <= truncation.epoch <= epoch.epoch
         for truncation in history.truncations_of_unknown_extent
     ):
         return False
     spans = [role_span for role_span in history.role_spans.get(leader, ()) if since <= role_span.epoch < epoch.epoch]
-    there = bool(spans) and spans[0].epoch == since  # with the process that it has now it saw the record being written
+    there = bool(spans) and spans[0].epoch == since  # its present process saw the record being written
     return (
         there and not any(role_span.steps for role_span in spans) and len({role_span.run for role_span in spans}) == 1
     )
 
 
 def went_back(history: History) -> Want:
-    """Why the order of leaders is not known, and what would tell it."""
+    """Return why the order of leaders is unknown, and what would show it."""
     ways = (anywhere(Artefact.OPERATORS, Artefact.CLIENTS),)
     return Want(Question.LEADERS_IN_ORDER, ways, because=history.epoch_rollbacks[0].text)
 
 
 def possible_loss_of(history: History, truncation: Truncation) -> Want | None:
-    """What would tell whether a cut's records were committed; None where the protocol says that they were not."""
+    """Return what would show whether truncated records were committed; None if the protocol excludes it."""
     epoch = history.epochs.get(truncation.epoch)
     followed = Want(
         Question.LEADER_FOLLOWED,
@@ -364,7 +370,7 @@ def possible_loss_of(history: History, truncation: Truncation) -> Want | None:
         possible_loss.after.epoch <= truncation.epoch for possible_loss in possible_losses(history)
     )
     if not again and not unknown and not unsettled:
-        return None  # the leader it followed had all that was committed, and did not have these
+        return None  # the leader it followed had all committed records, and did not have these
     earlier = [e for n, e in history.epochs.items() if n < truncation.epoch and e.leader is not None and e.leader >= 0]
     leader = earlier[-1].leader if earlier else epoch.leader
     if leader is None or leader < 0:
@@ -381,7 +387,7 @@ def possible_loss_of(history: History, truncation: Truncation) -> Want | None:
 
 
 def truncations_of_unknown_extent(history: History) -> list[Want]:
-    """What would tell how much the cuts took whose log end before is not known."""
+    """Return what would show how many records truncations removed, if the log end offset before is unknown."""
     return [
         Want(
             Question.END_BEFORE_TRUNCATION,
@@ -393,12 +399,12 @@ def truncations_of_unknown_extent(history: History) -> list[Want]:
 
 
 LOG_FILES = {Printed.LOG: Artefact.SERVER_LOG, Printed.ROLES: Artefact.STATE_CHANGE_LOG}
-"""The files in which a broker prints what it does, in the order in which they are asked for."""
+"""Files in which a broker logs what it does, in the order in which they are requested."""
 BOTH_LOGS = (*LOG_FILES.values(),)
 
 
 def missing_logs(history: History, case: Case) -> list[Want]:
-    """Replicas whose own lines are not in the evidence, or end too early."""
+    """Return wants for replicas whose own lines are missing or end too early."""
     wanted = sorted(members(history, case))
     absent = [] if wanted else [Want(Question.ANY_LINES, (anywhere(*BOTH_LOGS),))]
     within = history.coverage.shown_missing(Span.WITHIN)
@@ -426,7 +432,7 @@ def more_lines(history: History) -> list[Want]:
 
 
 def missing_data(history: History, case: Case) -> list[Want]:
-    """Replicas whose data directory is not in the evidence."""
+    """Return wants for replicas whose data directory is not in the evidence."""
     wanted = sorted(members(history, case))
     return [
         Want(Question.ITS_FILES, (of([broker], Artefact.DATA_DIRECTORY),))
@@ -436,19 +442,19 @@ def missing_data(history: History, case: Case) -> list[Want]:
 
 
 def unstated_data(history: History, case: Case) -> list[Want]:
-    """Replicas whose data directory is not in the evidence, and of which no trace claims to state each change."""
+    """Return wants for replicas without a data directory in the evidence and without a complete trace."""
     claimed = history.coverage.claimed
     return [want for want in missing_data(history, case) if not claimed.issuperset(want.brokers)]
 
 
 def all_claimed(history: History, case: Case) -> bool:
-    """Whether traces claim to state each change of every replica of the partition."""
+    """Return whether traces claim to state every change of every replica of the partition."""
     named = members(history, case)
     return bool(named) and named <= history.coverage.claimed
 
 
 def replicas_not_named(history: History) -> list[Want]:
-    """What would tell whether the copies in the evidence are all that the partition has."""
+    """Return what would show whether the partition has more copies than those in the evidence."""
     on_disk = [broker for broker, replica in history.replicas.items() if replica.on_disk]
     first = history.epochs.get(0)
     if not on_disk:
@@ -457,7 +463,7 @@ def replicas_not_named(history: History) -> list[Want]:
     if len(on_disk) > 1 and not any(epoch.isr or epoch.isrs_stated_by_others for epoch in history.epochs.values()):
         ways = tuple(anywhere(who, Artefact.SEGMENTS) for who in (*named, Artefact.TOPIC_DESCRIPTION))
         return [Want(Question.WHICH_REPLICAS, ways)]
-    # The ISR with which a partition was made names every replica that it began with.
+    # The ISR with which a partition was created names all of its first replicas.
     if len(on_disk) == 1 and not (first is not None and first.isr_elected and first.first_isr):
         ways = tuple(anywhere(what) for what in (Artefact.SEGMENTS, *named))
         return [Want(Question.ANOTHER_COPY, ways, replicas=(on_disk[0],))]
@@ -465,7 +471,7 @@ def replicas_not_named(history: History) -> list[Want]:
 
 
 def earlier_segments(history: History, broker: int) -> list[Want]:
-    """The first segments of a replica, where something shows that they are not in the evidence."""
+    """Return a want for the first segments of a replica, if they are known to be missing from the evidence."""
     copy = history.copies.get(broker)
     if copy is None or not copy.earlier:
         return []
@@ -475,7 +481,7 @@ def earlier_segments(history: History, broker: int) -> list[Want]:
 
 
 def maybe_cleaned(history: History, brokers: Iterable[int]) -> list[Want]:
-    """What would tell whether a cleaner took the offsets that segments of some replicas skip."""
+    """Return what would show whether a cleaner removed the offsets that segments of some replicas skip."""
     disks = {b: disk for b in brokers if (disk := history.disks[b]).skipped and not disk.lacking}
     if not disks:
         return []
@@ -491,12 +497,12 @@ def maybe_cleaned(history: History, brokers: Iterable[int]) -> list[Want]:
 
 
 def checkpoint_at_hand(history: History, case: Case, broker: int, name: str) -> bool:
-    """Whether the offset checkpoint file of a name was handed in whole from the log directory of a replica."""
+    """Return whether a complete checkpoint file of that name is in the evidence, from a replica's log directory."""
     return f"{_log_directory(history, broker)}/{name}" in case.checkpointed
 
 
 def log_directory_at_hand(history: History, case: Case, broker: int) -> bool:
-    """Whether the log directory of a replica was handed in, and not the partition's own folder alone."""
+    """Return whether a replica's log directory is in the evidence, and not only the partition's own folder."""
     root = _log_directory(history, broker)
     return any(path.rpartition("/")[0] == root for path in case.checkpointed)
 
@@ -516,7 +522,7 @@ def maybe_controllers(history: History, case: Case) -> list[int]:
 
 
 def any_leader() -> Want:
-    """What would tell who led, where nobody is known to have."""
+    """Return what would show which broker led, if no leader is known."""
     return Want(Question.ANY_LEADER, (anywhere(Artefact.STATE_CHANGE_LOG), anywhere(Artefact.CONTROLLER_LOG)))
 
 
@@ -531,7 +537,7 @@ def roles_not_seen(history: History, case: Case) -> list[int]:
 
 
 def _lacks_segments(history: History, broker: int) -> bool:
-    """Whether a replica has no segment among its broker's data, and no line tells that it was removed from there."""
+    """Return whether a replica has no segment in its broker's data, and no line shows that it was deleted there."""
     replica, spans = history.replicas.get(broker), history.role_spans.get(broker)
     if replica is not None and replica.on_disk:
         return False
@@ -544,7 +550,7 @@ def members(history: History, case: Case) -> set[int]:
 
 
 def served_as(history: History, broker: int, epoch: int) -> Role | None:
-    """What a replica was in an epoch."""
+    """Return the role of a replica in an epoch, or None."""
     for role_span in history.role_spans.get(broker, ()):
         if role_span.epoch == epoch:
             return role_span.role

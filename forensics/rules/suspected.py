@@ -1,4 +1,4 @@
-"""Findings of what is suspected: the verdict is unknown, but a line or file itself speaks of it."""
+"""Findings of suspected violations: the verdict is unknown, but a line or file suggests a violation."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ COMPARE = "compare the segments of all replicas of {name} from offset {first} on
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """What a sign makes a rule suspect.
+    """The suspicion of a rule that follows from a sign.
 
     Attributes:
         sign: the sign.
         rule: id of the rule.
-        summary: one sentence, with the names of the suspicion's attributes in braces, ``span`` and ``role`` besides.
-        shows: what the line says, in a few words.
-        otherwise: what else could explain the line.
-        before: name of the value that ``end`` is: a high watermark, which the first line states, or the log end offset
-            of a replica.
-        after: name of the value that ``first`` is.
-        settle: what would tell, beside the evidence that the rule asks for.
-        do_not: what would destroy evidence or the last copy.
+        summary: one sentence, with the names of the suspicion's attributes in braces, and ``span`` and ``role``.
+        shows: what the line states, in a few words.
+        otherwise: other possible explanations of the line.
+        before: name of the value ``end``: a high watermark, which the first line states, or the log end offset of a
+            replica.
+        after: name of the value ``first``.
+        settle: what would decide, beside the evidence that the rule asks for.
+        do_not: actions that would destroy evidence or the last copy.
     """
 
     sign: Sign
@@ -190,7 +190,7 @@ def with_suspected(history: History, judged: Sequence[Judgement], rules: Sequenc
 
 
 def _findings(history: History, judgement: Judgement, found: Sequence[Suspicion], severity: Severity) -> list[Finding]:
-    """What is suspected of one rule, each range once: of several signs the first in the table counts."""
+    """Return the suspicions of one rule, each range once: of several signs the first in the table counts."""
     known = [piece for finding in judgement.findings for piece in finding.offsets]
     told: list[Suspicion] = []
     result: list[Finding] = []
@@ -203,8 +203,9 @@ def _findings(history: History, judgement: Judgement, found: Sequence[Suspicion]
 
 
 def _told(one: Suspicion, told: Sequence[Suspicion]) -> bool:
-    """Whether another sign, or another line of the same one, speaks of these offsets already. Leaders that began too
-    low are each another loss.
+    """Return whether another sign, or another line of the same sign, covers these offsets already.
+
+    Leaders that began too low are a separate loss each.
     """
     begun = Sign.EPOCH_BELOW_HIGH_WATERMARK
     if one.end is None:
@@ -214,12 +215,12 @@ def _told(one: Suspicion, told: Sequence[Suspicion]) -> bool:
 
 
 def _moved(one: Suspicion) -> tuple[str, ...]:
-    """What the settings that a broker printed explain."""
+    """Return what the settings that a broker printed explain."""
     return (explained(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()
 
 
 def _failed(one: Suspicion) -> tuple[str, ...]:
-    """What a log directory that failed explains."""
+    """Return what a failed log directory explains."""
     failed = one.shortened is not None and one.shortened.dir_failed
     return (
         (f"the log directory of broker {one.replica} had failed before: its new log began without it",)
@@ -234,12 +235,12 @@ def explained(broker: int, moved: Moved) -> str:
 
 
 def look_in(history: History, broker: int, moved: Moved) -> str:
-    """Where the records of a broker that changed its directories may still be."""
+    """Return where the records of a broker that changed its directories may still be."""
     return f"look for {history.name} in {moved.before} of broker {broker}: its records may still be there"
 
 
 def _values(history: History, one: Suspicion) -> dict[str, object]:
-    """What the sentences of a suspicion name."""
+    """Return the values for the placeholders of a suspicion's sentences."""
     leader = one.witness if one.replica != one.witness else None
     return {
         "name": history.name,
@@ -257,7 +258,7 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
 
 
 def _facts(suspect: Suspect, one: Suspicion, shows: str) -> tuple[Fact, ...]:
-    """The lines, in order: a high watermark stated before stands in a line of its own."""
+    """Return the lines, in order: a high watermark stated before has a line of its own."""
     first, *later = one.refs
     if suspect.before != HW or one.end is None or not later:
         return (Fact(shows, broker=one.replica, time=one.time, refs=one.refs),)

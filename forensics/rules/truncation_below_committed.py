@@ -86,11 +86,11 @@ cannot fire in between (KAFKA-19474).""",
     ),
     to_do=("If critical: keep the copy the finding names, before anything is restarted, reassigned or deleted.",),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
-    """Judge every cut of the partition."""
+    """Judge every truncation of the partition."""
     findings = []
     unclear: list[Want] = []
     for truncation in history.truncations:
@@ -120,7 +120,7 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _stated(history: History, truncation: Truncation) -> CommittedProof:
-    """What a truncation removed below a high watermark that the same replica had stated in the same role."""
+    """Return what a truncation removed below a high watermark that the same replica had stated in the same role."""
     own = truncation.own_hw
     if own is None or truncation.epoch in history.contested:
         return CommittedProof((), ())
@@ -139,9 +139,10 @@ def _stated(history: History, truncation: Truncation) -> CommittedProof:
 
 
 def _uncut(history: History) -> list[Want]:
-    """What would tell whether who had lost records cut them, where no line tells that it did, or came back without, its
-    files are not at hand, and nothing shows it with records of the leader that had lost them, or of a later one: it
-    has reconciled its log with that leader's then, and its lines tell how.
+    """Return what would show whether a replica that lost records truncated them, if no line shows how they went.
+
+    Its files are missing, and nothing shows it with records of the leader that lacked them, or of a later one. With
+    such records it has reconciled with that leader, and its lines show how.
     """
     found = []
     removals = [
@@ -163,8 +164,9 @@ def _uncut(history: History) -> list[Want]:
 
 
 def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> bool:
-    """Whether the files of the replica that cut them, which are of later, hold the same records again, and those of the
-    leader of the end do: the same epoch wrote them.
+    """Return whether the replica that truncated the records holds them again, in files of a later time.
+
+    The files of the last leader must have the same records: the same epoch wrote them.
     """
     leader = history.current.leader if history.current is not None else None
     if leader is None or any(truncation.lineage.epoch_at(first) < 0 for first, _ in truncation.lineage.pieces(ranges)):
@@ -178,7 +180,7 @@ def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, 
 
 
 def _gone(history: History, truncation: Truncation) -> list[Range]:
-    """What is lost of the log that was cut: others may have been lost at the same offsets."""
+    """Return which records of the truncated log are lost: records of another log may be lost at the same offsets."""
     return [
         piece
         for loss in losses(history)[0]
@@ -192,7 +194,7 @@ def _gone(history: History, truncation: Truncation) -> list[Range]:
 def _facts(
     history: History, truncation: Truncation, statement: HwStatement, without: Loss | None, lost: Sequence[Range]
 ) -> tuple[Fact, ...]:
-    """The story: who began to lead without the records did so before who follows it truncated, or after its own cut."""
+    """The facts in order: a leader without the records began before this truncation of its follower, or after it."""
     cut = (truncation_fact(truncation), *repeats_facts(history, truncation))
     if without is None:
         return (statement_fact(statement), *cut)
@@ -238,7 +240,7 @@ def _finding(
     cause = CauseId.HW_TRUNCATION if to_hw else CauseId.UNKNOWN
     if cause is CauseId.UNKNOWN and epoch is not None and not had:
         cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
-    if cause is CauseId.UNKNOWN and without is not None:  # the leader it cut for had followed who lacked them first
+    if cause is CauseId.UNKNOWN and without is not None:  # its leader had followed one without them
         cause = loss_cause(history, without.epoch, lost[0][0], statement.epoch)
     inferences: tuple[str, ...] = ()
     if bounded:
@@ -250,7 +252,7 @@ def _finding(
         )
     return Finding(
         rule=ID,
-        # To the high watermark every follower cuts; where nothing shows a loss it is not told as one.
+        # Every follower truncates to its high watermark here; without evidence of a loss it is not reported as one.
         severity=Severity.CRITICAL
         if lost
         else Severity.WARNING
@@ -278,12 +280,14 @@ def _finding(
 
 
 def _bounded(truncation: Truncation) -> bool:
-    """Whether only the protocol says how far the log reached: a high watermark of its own would say so too."""
+    """Return whether only the protocol bounds the log end offset: a stated high watermark of its own would do so
+    too.
+    """
     return not truncation.end_exact and truncation.own_hw is None
 
 
 def _vanished(history: History) -> list[Want]:
-    """What would tell whether replicas cut what they may have held, though no line says so."""
+    """Return what would show whether replicas truncated records that they may have held, without a line about it."""
     return [
         Want(Question.HELD_BEYOND, (of([broker], *BOTH_LOGS),), offsets=from_offset(offset))
         for broker, offset in sorted(vanished_tails(history).items())
@@ -291,7 +295,7 @@ def _vanished(history: History) -> list[Want]:
 
 
 def _before(history: History) -> str:
-    """What to do while it is not known whether the records are lost."""
+    """Return what to do while it is unknown whether the records are lost."""
     return (
         f"copy the directory {history.name} of every replica to another disk before any broker is started again, and "
         "settle what the list below names"
@@ -299,7 +303,7 @@ def _before(history: History) -> str:
 
 
 def _where_to_read(history: History, lost: list[Range]) -> str:
-    """Where the story of the lost records is told, and whether a copy of them is left."""
+    """Return which finding describes the lost records, and whether a copy of them is left."""
     held = any(
         loss.holders or left_behind(history, loss.lineage, loss.ranges)
         for loss in losses(history)[0]

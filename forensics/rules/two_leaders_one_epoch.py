@@ -44,11 +44,11 @@ id.""",
     versions=("All. Never legal.",),
     to_do=("Keep the logs of both brokers and of every controller; stop writes to the partition.",),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
-    """Compare everyone's word on each epoch's leader."""
+    """Compare all statements about each epoch's leader."""
     findings = []
     possible_losses = []
     blind = tuple(broker for broker in sorted(members(history, case)) if not history.coverage.whole(broker))

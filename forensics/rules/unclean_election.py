@@ -71,7 +71,7 @@ and the controller's settings show that it was false, a command forced the elect
 finding says so: no setting prevents that.""",
     ),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -107,12 +107,12 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _electors(history: History) -> Collect:
-    """Who elects the leaders, and what of it tells."""
+    """Return where the controllers' lines about elections would be."""
     return anywhere(Artefact.METADATA_LOG if history.kraft else Artefact.CONTROLLER_LOG)
 
 
 def _later(history: History, led: list[Epoch], unseen: list[int], electors: list[int]) -> list[Want]:
-    """What would tell whether another leader followed on those that are told."""
+    """Return what would show whether another leader followed the known ones."""
     if not led:
         return []
     untold = history.coverage.shown_by(*unknown_writers.OMISSIONS)
@@ -127,13 +127,17 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
 
 
 def _ends_early(history: History, broker: int | None) -> bool:
-    """Whether something shows that a replica's lines end before its files do: those of who elects may end there too."""
+    """Return whether a replica's lines end before its files do.
+
+    The lines of the broker that elects may end there too.
+    """
     return history.coverage.is_shown_missing(broker, Span.AFTER)
 
 
 def _end_early(history: History) -> bool:
-    """Whether lines of a replica's last role are missing, and nobody tells of a later epoch: those of who elects may
-    end there too.
+    """Return whether lines of a replica's last role are missing, and no later epoch is known.
+
+    The controller's lines may end there too.
     """
     latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
     last = history.epochs.get(latest)
@@ -147,28 +151,28 @@ def _end_early(history: History) -> bool:
 
 
 def _seen(history: History, epoch: Epoch, before: Epoch | None, unseen: list[int]) -> bool:
-    """Whether the election of an epoch's leader can be judged: somebody tells the ISR it was elected from."""
+    """Return whether the election of an epoch's leader can be judged: the ISR before it is known."""
     if epoch.epoch == 0 or epoch.unclean or epoch.safe or elected_with_others(history, epoch):
         return True
     last = isr_before(history, epoch)
     if last is not None:
-        # Once a controller to 1.0 has emptied the ISR it takes the epochs before to tell who was the last in it.
+        # If a controller up to 1.0 has emptied the ISR, earlier epochs are needed to know its last member.
         emptied = not last and epoch.epoch - 1 in history.epochs and history.epochs[epoch.epoch - 1].by_request
         return not emptied or was_last_member(history.epochs, epoch) is not None
     if before is None or not isr_changes_complete(history, epoch):
         return False
     if before.leader in history.replicas and not history.coverage.has(before.leader, Printed.LOG):
-        return False  # there a leader tells of each change of the ISR (Partition.shrinkIsr, expandIsr)
+        return False  # there a leader logs each change of the ISR (Partition.shrinkIsr, expandIsr)
     if not unseen:
-        return True  # every replica tells of all its roles, and each leader of every ISR
-    # While nobody leads, the ISR stays as it is.
+        return True  # every replica's roles are known, and every leader's ISR
+    # Without a leader the ISR stays as it is.
     between = [history.epochs.get(number) for number in range(before.epoch + 1, epoch.epoch)]
     led_next = all(one is not None and one.leader == -1 for one in between)
     return led_next and before.isr_from_leader and before.leader not in unseen
 
 
 def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
-    """What would tell the ISR from which the leader of an epoch was elected."""
+    """Return what would show the ISR from which an epoch's leader was elected."""
     before = [e.leader for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader is not None]
     changed = isr_changed_without_lines(history, epoch)
     coverage = history.coverage
@@ -181,13 +185,13 @@ def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
 
 
 def _leaders_unknown(history: History, led: list[Epoch], unseen: list[int]) -> list[Want]:
-    """What would tell who led in leader epochs between the first and the last that have a leader.
+    """The evidence that would show who led in leader epochs between the first and the last that have a leader.
 
-    These are more than those that the coverage calls unnamed: with ZooKeeper an epoch of which every replica says that
-    it had no role in it may have changed the ISR all the same, from which the next leader is elected.
+    These are more epochs than the coverage calls unnamed. With ZooKeeper, an epoch in which every replica states that
+    it had no role may still have changed the ISR. The next leader is elected from that ISR.
     """
     numbers = [epoch.epoch for epoch in led]
-    # While nobody leads, stock logging of KRaft brokers may tell of no epoch; with ZooKeeper controllers tell of each.
+    # Default logging of KRaft brokers may skip epochs without a leader; with ZooKeeper controllers send each of them.
     if not numbers or history.epoch_rollbacks or (history.kraft and not unseen):
         return []
     told = {number for number, _ in history.states.values() if number is not None} | {*numbers}
@@ -213,7 +217,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         known = last.leader if last.leader is not None and last.leader >= 0 else None
         what = f"last ISR of leader epoch {last.epoch}: {isr_text(isr)}"
         facts.append(Fact(what, broker=known, refs=(last.isr[-1][1],)))
-    elif last is not None and isr is not None:  # nobody tells who led when it became so
+    elif last is not None and isr is not None:  # unknown who led when the ISR changed to this
         facts.append(Fact(f"the ISR just before, by the partition epoch: {isr_text(isr)}"))
     facts.append(leader_fact(epoch))
     facts += [Fact("the election is called unclean", refs=(ref,)) for ref in epoch.unclean[:1]]
@@ -247,7 +251,9 @@ def _finding(history: History, epoch: Epoch) -> Finding:
 
 
 def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
-    """The last member of the ISR led again (ReplicationControlManager, KIP-966): nobody was in sync after it."""
+    """Return a finding: the last ISR member led again (ReplicationControlManager, KIP-966); no other was in sync after
+    it.
+    """
     return Finding(
         rule=ID,
         severity=Severity.WARNING,

@@ -48,11 +48,11 @@ they were written.""",
     versions=("All; normal after each failover of a leader under load.",),
     to_do=("Nothing, unless producers with acks=1 rely on these records: use acks=all.",),
 )
-"""What ``forensics explain`` prints of the rule."""
+"""The text that ``forensics explain`` prints of the rule."""
 
 
 def judge(history: History, case: Case) -> Judgement:
-    """Look at what each cut removed beyond what is known to be committed."""
+    """Return what each truncation removed beyond what is known to be committed."""
     findings = []
     open_: list[Want] = []
     for truncation in history.truncations:

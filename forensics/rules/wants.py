@@ -1,7 +1,7 @@
-"""What would settle a question that the evidence leaves open: which files of which brokers, and what of them.
+"""Wants: what would settle a question that the evidence leaves open, as files of brokers and their contents.
 
-A want is made of values; ``forensics.rules.wording`` puts it into words. It does not name its partition: two partitions
-that lack the same have equal wants.
+A want consists of values; ``forensics.rules.wording`` writes it in words. It does not name its partition: two
+partitions that lack the same have equal wants.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from forensics.replay.lineage import Range
 
 
 class Artefact(StrEnum):
-    """Something to collect. Its value is what it is called."""
+    """Something to collect. The value is its name in sentences."""
 
     SERVER_LOG = "server.log"
     STATE_CHANGE_LOG = "state-change.log"
@@ -39,16 +39,16 @@ class Artefact(StrEnum):
 
 
 class Question(StrEnum):
-    """What an answer would settle. ``wording`` has a sentence for each."""
+    """A question that an answer would settle. ``wording`` has a sentence for each."""
 
-    PROGRAM_REPAIRED = "program-repaired"  # this program failed where it should have judged
+    PROGRAM_REPAIRED = "program-repaired"  # this program failed before it could judge
     # -- what one broker did ------------------------------------------------------------------------------------------
-    ITS_LINES = "its-lines"  # none of one log are at hand
-    LINES_BETWEEN = "lines-between"  # some are missing between those at hand
+    ITS_LINES = "its-lines"  # no line of one log is in the evidence
+    LINES_BETWEEN = "lines-between"  # some are missing between those in the evidence
     EARLIER_LINES = "earlier-lines"
     LATER_LINES = "later-lines"
     ANY_LINES = "any-lines"  # no replica is known
-    UNNAMED_EPOCHS = "unnamed-epochs"  # whether its log was loaded in leader epochs that nobody names
+    UNNAMED_EPOCHS = "unnamed-epochs"  # whether its log was loaded in leader epochs that no line names
     # -- what it holds ------------------------------------------------------------------------------------------------
     ITS_FILES = "its-files"
     ANY_FILES = "any-files"
@@ -56,25 +56,25 @@ class Question(StrEnum):
     TWO_COPIES = "two-copies"
     ANY_SEGMENTS = "any-segments"
     WHICH_REPLICAS = "which-replicas"
-    WHOLE_DIRECTORIES = "whole-directories"  # its own folder alone is at hand
+    WHOLE_DIRECTORIES = "whole-directories"  # only its own folder is in the evidence
     EARLIER_SEGMENTS = "earlier-segments"
-    MISSING_SEGMENTS = "missing-segments"  # between those at hand
+    MISSING_SEGMENTS = "missing-segments"  # between those in the evidence
     LATER_SEGMENTS = "later-segments"
     UNTORN_SEGMENTS = "untorn-segments"
     COMPACTED = "compacted"  # whether the topic ever was
     READ_WHILE_RUNNING = "read-while-running"  # whether files were copied while brokers ran
-    STILL_SERVED = "still-served"  # what stood in damaged segments
+    STILL_SERVED = "still-served"  # contents of damaged segments
     # -- checkpoint files ---------------------------------------------------------------------------------------------
     CHECKPOINT = "checkpoint"
     CHECKPOINT_AND_LOG = "checkpoint-and-log"
     EPOCH_FILE = "epoch-file"
-    EPOCH_FILE_AGAIN = "epoch-file-again"  # the one at hand is damaged
-    EPOCH_FILE_NOT_EMPTY = "epoch-file-not-empty"  # the one at hand is empty
+    EPOCH_FILE_AGAIN = "epoch-file-again"  # the present one is damaged
+    EPOCH_FILE_NOT_EMPTY = "epoch-file-not-empty"  # the present one is empty
     # -- who led ------------------------------------------------------------------------------------------------------
     ANY_LEADER = "any-leader"
     CURRENT_LEADER = "current-leader"
     LATER_LEADER = "later-leader"
-    LATER_LEADER_HEARD = "later-leader-heard"  # by a broker of which no line is at hand
+    LATER_LEADER_HEARD = "later-leader-heard"  # by a broker without any line in the evidence
     LEADER_AFTER = "leader-after"  # there was one
     LEADERS_OF_EPOCHS = "leaders-of-epochs"
     LEADER_FOLLOWED = "leader-followed"  # by a replica that truncated
@@ -95,7 +95,7 @@ class Question(StrEnum):
     COMMITTED_BEFORE_NEW_LOG = "committed-before-new-log"
     COMMITTED_APART = "committed-apart"  # where segments differ
     COMMITTED_AT = "committed-at"  # an offset with two leader epochs
-    HELD_ELSEWHERE = "held-elsewhere"  # whether another copy has what a leader came back without
+    HELD_ELSEWHERE = "held-elsewhere"  # whether another copy has what a leader restarted without
     # -- how long a log was, and who wrote it -------------------------------------------------------------------------
     EPOCH_START = "epoch-start"
     END_BEFORE_TRUNCATION = "end-before-truncation"
@@ -103,7 +103,7 @@ class Question(StrEnum):
     HELD_BEFORE_NEW_LOG = "held-before-new-log"
     HELD_BEFORE_EPOCH = "held-before-epoch"
     HELD_BEYOND = "held-beyond"
-    TRUNCATED_LOST = "truncated-lost"  # whether a replica truncated what is lost
+    TRUNCATED_LOST = "truncated-lost"  # whether a replica truncated lost records
     TAIL_REMOVED = "tail-removed"  # what removed the end of a log below its recovery point
     EPOCHS_OF_RECORDS = "epochs-of-records"
     WRITER_OF_RECORDS = "writer-of-records"
@@ -116,7 +116,7 @@ class Collect:
 
     Attributes:
         artefacts: what to collect.
-        brokers: of which brokers, all of them; none where it is not known, or where it is of no broker.
+        brokers: from which brokers, all of them; empty if unknown, or if it belongs to no broker.
     """
 
     artefacts: tuple[Artefact, ...]
@@ -125,15 +125,15 @@ class Collect:
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """Something that is not known, and what would tell it.
+    """Something unknown, and what would show it.
 
     Attributes:
-        question: what is not known.
-        ways: ways to an answer, the surest first; each of them will do.
-        replicas: brokers that the question is about, where they are others than those to collect from.
-        offsets: offsets that it is about, half-open; None for an end that is not known.
-        epochs: leader epochs that it is about, each with its leader, as far as known.
-        topic: the topic, where the question is about the whole of it.
+        question: what is unknown.
+        ways: ways to an answer, the best first; one of them is enough.
+        replicas: brokers that the question is about, if they are not the brokers to collect from.
+        offsets: offsets that it is about, half-open; None for an unknown end.
+        epochs: leader epochs that it is about, each with its leader, if known.
+        topic: the topic, if the question is about the whole topic.
         because: what shows that something is missing, in words.
     """
 
@@ -152,17 +152,17 @@ class Want:
 
     @property
     def artefacts(self) -> tuple[Artefact, ...]:
-        """What to collect, in any of the ways."""
+        """Artefacts to collect, in any of the ways."""
         return tuple(dict.fromkeys(artefact for way in self.ways for artefact in way.artefacts))
 
 
 def of(brokers: Iterable[int | None], *artefacts: Artefact) -> Collect:
-    """What to collect of some brokers; those that are not known are left out."""
+    """Return what to collect from some brokers; unknown brokers are left out."""
     return Collect(artefacts, tuple(broker for broker in brokers if broker is not None and broker >= 0))
 
 
 def anywhere(*artefacts: Artefact) -> Collect:
-    """What to collect wherever it is."""
+    """Return what to collect from any broker."""
     return Collect(artefacts)
 
 

@@ -216,7 +216,7 @@ STATED: Mapping[HwSource, str] = MappingProxyType(
         HwSource.STEPPED_DOWN: "when it gave way",
     }
 )
-"""What states a high watermark; of one that an acknowledgement implies ``stated_text`` says more."""
+"""The sources of a high watermark; of one that an acknowledgement implies ``stated_text`` says more."""
 
 
 def stated_text(statement: HwStatement) -> str:
@@ -229,28 +229,30 @@ def stated_text(statement: HwStatement) -> str:
 
 
 def want_text(want: Want, partition: str, again: str | None = None) -> str:
-    """What would settle a question, in words an operator can act on.
+    """Return what would settle a question, as a sentence for an operator.
 
     Args:
         want: what is wanted.
-        partition: what to call the partition.
-        again: what to call it from its second mention on; None for the same.
+        partition: name of the partition.
+        again: its name from the second mention on; None for the same.
     """
     return SENTENCES[want.question].format_map(_Parts(want, partition, again or partition))
 
 
 def want_texts(wants: Sequence[Want], partition: str) -> tuple[str, ...]:
-    """The same for several wants of one partition."""
+    """Return ``want_text`` for several wants of one partition."""
     return tuple(want_text(want, partition) for want in wants)
 
 
 def names_partition(want: Want) -> bool:
-    """Whether a want's sentence names its partition."""
+    """Return whether a want's sentence names its partition."""
     return _NAME in unnamed(want)
 
 
 def unnamed(want: Want) -> str:
-    """A want's sentence with a mark in the place of its partition, by which wants of all partitions can be ordered."""
+    """Return a want's sentence with a placeholder for its partition, by which wants of all partitions can be
+    ordered.
+    """
     return want_text(want, _NAME)
 
 
@@ -258,7 +260,7 @@ _NAME = "\0"
 
 
 class _Parts(dict[str, str]):
-    """Parts of a sentence, made as they are asked for; the partition is called otherwise from its second mention on."""
+    """Parts of a sentence, computed on demand; the partition has a shorter name from its second mention on."""
 
     def __init__(self, want: Want, partition: str, again: str) -> None:
         super().__init__()
@@ -313,7 +315,7 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
         "owner": lambda want: f"{brokers_text(want.brokers)}'s" if want.brokers else "the replicas' earlier",
     }
 )
-"""What can stand in a sentence, made of a want's values."""
+"""Parts that a sentence may use, from a want's values."""
 
 
 def _witnesses(want: Want) -> str:
@@ -360,4 +362,4 @@ _CHOICES: Mapping[str, Callable[[Want], str]] = MappingProxyType(
         "state_change_or": lambda want: "the whole state-change.log of {brokers}, or " if want.brokers else "",
     }
 )
-"""Parts that differ by what is to be collected: they have parts of their own, and no words of others."""
+"""Parts whose text depends on what is to be collected."""

@@ -1,7 +1,7 @@
-"""Whether a text is a message that the catalogue knows, one line at a time.
+"""Matches single lines of text against the message catalogue.
 
-Logs are read with expressions over frames (``parsers.extract``). An excerpt is a few lines, each of which has to be
-asked many times: here the same patterns serve as Python's.
+Logs are read with expressions over frames (``parsers.extract``). An excerpt has few lines, each of which is matched
+many times: here the same patterns are used with Python's ``re``.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def bare(text: str) -> str:
 
 
 def fits(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
-    """The entry that a message fits and the values it states; None where it fits none.
+    """Return the entry that a message fits and the values it states; None if it fits none.
 
     Args:
-        message: without time and level; thread and logger may stand before it, the logger behind it.
+        message: without time and level; thread and logger may precede it, the logger may follow it.
     """
     message = bare(message)
     for text in dict.fromkeys((message, _BEFORE.sub("", message))):
@@ -77,7 +77,7 @@ EXCEPTION: Final = re.compile(
 
 
 def thrown(text: str) -> str | None:
-    """What an exception says that the catalogue knows, without its class; None where a text is none.
+    """Return the message of an exception in the catalogue, without its class; None if the text is none.
 
     >>> thrown("java.io.IOException: No space left on device")
     'No space left on device'
@@ -89,12 +89,12 @@ def thrown(text: str) -> str | None:
 
 
 def known(message: str) -> bool:
-    """Whether a message fits an entry of the catalogue."""
+    """Return whether a message fits an entry of the catalogue."""
     return fits(message) is not None
 
 
 def speaks(text: str) -> bool:
-    """Whether a text holds what only lines about replication hold."""
+    """Return whether a text contains what only lines about replication contain."""
     return any(literal in text for literal in _by_literal())
 
 

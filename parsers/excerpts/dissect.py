@@ -1,6 +1,6 @@
-"""A pasted text line by line: what each line is, without its dressing, made whole where it was wrapped.
+"""A pasted text line by line: the kind of each line, without its dressing, joined if it was wrapped.
 
-A log as a program wrote it is no excerpt: something that only people do has to stand around its lines (``signs``).
+A log as a program wrote it is no excerpt: something that only people do must be around its lines (``signs``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from parsers.excerpts.kinds import (
 )
 
 _FIRST = (Kind.EVENT, Kind.MESSAGE, Kind.BROKEN)
-"""What may be the first piece of a line that was wrapped."""
+"""Kinds that may be the first piece of a wrapped line."""
 
 
 @dataclass(slots=True)
@@ -36,9 +36,9 @@ class Line:
 
     Attributes:
         text: undressed.
-        kind: what it is.
-        writer: who wrote it, or "".
-        stretch: number of the stretch between fences and prose that it stands in; 0 for fences, prose and blank lines.
+        kind: its kind.
+        writer: its writer, or "".
+        stretch: number of its stretch between fences and prose; 0 for fences, prose and blank lines.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Line:
 
     @property
     def begins(self) -> bool:
-        """Whether it begins an event."""
+        """True if it begins an event."""
         return self.kind in (Kind.EVENT, Kind.MESSAGE)
 
 
@@ -57,9 +57,9 @@ class Excerpt:
     """A text line by line.
 
     Attributes:
-        lines: all of them; where escapes were undone there may be more than the text had.
-        signs: what tells that it is an excerpt; empty where nothing does.
-        ambiguous: numbers of lines that may be whole in two ways, and are left out.
+        lines: all of them; if escapes were undone there may be more than the text had.
+        signs: evidence that it is an excerpt; empty without any.
+        ambiguous: numbers of lines that may be joined in two ways, and are left out.
     """
 
     lines: list[Line]
@@ -80,7 +80,7 @@ def dissected(text: str) -> Excerpt:
 
 
 class _Reader:
-    """Reads a text line by line; ``dressed`` is what stood around each line, ``timed`` says that any has a level."""
+    """Reads a text line by line; ``dressed`` is what was around each line, ``timed`` means that any has a level."""
 
     def __init__(self, physical: Sequence[str]) -> None:
         self.physical = physical
@@ -131,7 +131,7 @@ class _Reader:
         return Line(text, Kind.GOES_ON, writer)
 
     def _begun(self, line: str, found: Undressed, kind: Kind) -> Line:
-        """A line that begins an event; what stands around it may stand around those behind it too."""
+        """Return a line that begins an event; text around it may be around the lines behind it too."""
         self.around = self.dressed[-1] = found.dressings
         self.indent = line[: len(line) - len(line.lstrip(" \t"))]
         return Line(found.line, kind, found.writer)
@@ -150,7 +150,7 @@ class _Reader:
             line.kind = Kind.GOES_ON if line.kind is Kind.BROKEN else line.kind
 
     def _lengths(self, at: int, rest: Sequence[str]) -> list[int]:
-        """Lengths of the pieces of one line, as they stand in the text, but of the last."""
+        """Return the lengths of the pieces of one line, as in the text, except the last."""
         found = self._whole(at, rest, None)
         return [] if found is None else [len(self.physical[at + piece]) for piece in range(found.pieces)]
 
@@ -168,7 +168,7 @@ class _Reader:
     def _behind(self, at: int) -> list[str]:
         """Lines behind the first line of an event that may be pieces of it."""
         found: list[str] = []
-        # Of two known messages none is a piece of the other.
+        # Two known messages are never pieces of one.
         pieces = (Kind.GOES_ON,) if self.lines[at].kind is Kind.MESSAGE else (Kind.GOES_ON, Kind.MESSAGE)
         for line in self.lines[at + 1 : at + 1 + wraps.MOST_PIECES]:
             if line.kind not in pieces and not (line.kind is Kind.BROKEN and may_be_inside(line.text)):
@@ -188,7 +188,7 @@ class _Reader:
     # -- signs --------------------------------------------------------------------------------------------------------
 
     def _sign(self) -> None:
-        """Collect what tells that the text is an excerpt."""
+        """Collect evidence that the text is an excerpt."""
         events = [at for at, line in enumerate(self.lines) if line.begins]
         dressed = [{dressing.name for dressing in self.dressed[at]} for at in events]
         self.signs.update(dressing.name for at in events for dressing in self.dressed[at] if dressing.sign)
@@ -202,7 +202,7 @@ class _Reader:
 
 
 def _sign_of(line: Line, *, first: bool) -> str:
-    """What a line that is none of a log tells, or ""; the first of a text tells more."""
+    """Return the evidence in a line that is no log line, or ""; the first line of a text is stronger evidence."""
     if line.kind is Kind.FENCE:
         fence = fence_of(line.text)
         return "fence" if first or (fence is not None and fence.sign) else ""
@@ -212,7 +212,7 @@ def _sign_of(line: Line, *, first: bool) -> str:
 
 
 def _tell_prose(lines: Sequence[Line]) -> None:
-    """Tell prose from what goes on from an event: before all events there is nothing else, in a fence hardly any.
+    """Distinguish prose from continuation lines: before all events everything is prose, in a fence hardly anything.
 
     A known message without a time is an event in a fence or among others like it, not behind a line that has a time.
     """
@@ -233,12 +233,12 @@ def _tell_prose(lines: Sequence[Line]) -> None:
 
 
 def _may_go_on(text: str, *, inside: bool) -> bool:
-    """Whether a line may go on from an event; inside of a block, or of a line, all that nobody speaks."""
+    """Return whether a line may continue an event; inside of a block, or of a line, everything except speech."""
     return not spoken(text) and (inside or goes_on(text))
 
 
 def _fenced(text: str, fenced: bool) -> bool:
-    """Whether the lines behind a fence are inside of a block."""
+    """Return whether the lines behind a fence are inside of a block."""
     fence = fence_of(text)
     if fence is None or fence.toggles:
         return not fenced

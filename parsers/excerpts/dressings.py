@@ -1,7 +1,7 @@
-"""What people put around a line when they paste it: quotes, bullets, numbers, bold, code, the name of a broker.
+"""Text that people put around a line when they paste it: quotes, bullets, numbers, bold, code, the name of a broker.
 
-A dressing is taken off only where an event comes to light (``undressed``), so a line that merely looks dressed is left
-alone. What collectors put before lines (``parsers.wrappings``) comes off in the same way, as it may stand in a quote.
+A dressing is removed only if that reveals an event (``undressed``), so a line that merely looks dressed is left alone.
+Prefixes of collectors (``parsers.wrappings``) are removed in the same way, as they may be in a quote.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from parsers.shared_output import PREFIXES as WRITERS
 from parsers.wrappings import PREFIXES as COLLECTORS
 
 LONGEST: Final = 16 << 10
-"""Characters of a line of which dressings are taken off; several may fit at each step."""
+"""Longest line from which dressings are removed; several may fit at each step."""
 DEEPEST: Final = 6
 """Dressings around one line."""
 
@@ -27,8 +27,8 @@ class Bare(NamedTuple):
     """A line without one dressing.
 
     Attributes:
-        text: what was inside.
-        writer: who wrote it, where the dressing says so; else "".
+        text: text inside.
+        writer: its writer, if the dressing names one; else "".
     """
 
     text: str
@@ -40,11 +40,11 @@ class Dressing:
     """One way of dressing a line.
 
     Attributes:
-        name: how it is called.
-        take_off: what is inside, or None where the line is not dressed so.
+        name: its name.
+        take_off: returns the text inside, or None if the line is not dressed so.
         example: a dressed line.
-        near_miss: a line that looks alike and is left alone, or is read without taking this off.
-        sign: that it stands around an event tells that the text is an excerpt, not a log as a program wrote it.
+        near_miss: a line that looks similar and is left alone, or is read without removing this.
+        sign: around an event it shows that the text is an excerpt, not a log as a program wrote it.
     """
 
     name: str
@@ -55,7 +55,9 @@ class Dressing:
 
 
 def _around(pattern: str) -> Callable[[str], Bare | None]:
-    """Takes off what stands around the group ``inner``; a group ``writer`` is who wrote the line."""
+    """Return a function that removes what is around the group ``inner``; a group ``writer`` is the writer of the
+    line.
+    """
     compiled = re.compile(pattern)
 
     def take_off(text: str) -> Bare | None:
@@ -184,14 +186,14 @@ _BEHIND: Final = Dressing(
 
 
 def _collector(number: int) -> Dressing:
-    """What a collector puts before a line; it names the writer where a shared output is told apart by it."""
+    """Return a collector's prefix as a dressing; it names the writer if a shared output is split by it."""
     prefix = COLLECTORS[number]
     pattern = re.compile(_as_python(prefix.pattern))
     end = re.compile(_as_python(prefix.end)) if prefix.end else None
 
     def take_off(text: str) -> Bare | None:
         found = pattern.match(text)
-        if found is None or found.groupdict().get("more"):  # what it cut in pieces it puts together by itself
+        if found is None or found.groupdict().get("more"):  # it joins the pieces of lines itself
             return None
         inner = text[found.end() :]
         return Bare(end.sub("", inner) if end is not None else inner, _writer(text[: found.end()], prefix.name))
@@ -203,7 +205,7 @@ _NAMELESS: Final = ("numbered", "second time", "kubetail")
 
 
 def _writer(before: str, name: str) -> str:
-    """Who wrote a line, by what a collector put before it. Words are no name: one of them has a number."""
+    """Return the writer of a line, by a collector's prefix. Plain words are no name: a name has a number."""
     for pattern in _WRITERS if name not in _NAMELESS else ():
         found = pattern.match(before)
         if found is not None and re.search("[0-9]", found[1]):
@@ -229,14 +231,14 @@ DRESSINGS: Final[tuple[Dressing, ...]] = (*_QUOTES, *_COLLECTED, *_LISTED, *_NAM
 
 
 class Undressed(NamedTuple):
-    """A line as a log has it.
+    """A line as in a log.
 
     Attributes:
         event: the event that begins there.
         line: the text of the line.
-        dressings: what was taken off, outermost first.
-        writer: who wrote it, or "".
-        names: names that were taken off with the dressings that are names, as they stood there.
+        dressings: dressings that were removed, outermost first.
+        writer: its writer, or "".
+        names: names that were removed with the dressings that are names, unchanged.
     """
 
     event: Event
@@ -251,7 +253,7 @@ def undressed(text: str, begins: Callable[[str], Event | None] = event_of) -> Un
 
     Args:
         text: the line.
-        begins: tells the event that an undressed line begins.
+        begins: gives the event that an undressed line begins.
     """
     return (_known if len(text) <= LONGEST else _undressed)(text, begins, 0)
 
@@ -269,7 +271,7 @@ def _undressed(text: str, begins: Callable[[str], Event | None], depth: int) -> 
 
 
 _known = functools.lru_cache(maxsize=4096)(_undressed)
-"""Each line of a text is asked for several times: to undo escapes, to tell its kind, to join what was wrapped."""
+"""Each line of a text is asked for several times: to undo escapes, to find its kind, to join what was wrapped."""
 
 
 def _inside(text: str, dressing: Dressing, begins: Callable[[str], Event | None], depth: int) -> Undressed | None:
@@ -283,7 +285,7 @@ def _inside(text: str, dressing: Dressing, begins: Callable[[str], Event | None]
 
 
 _STEADY: Final = NAMES | {"kubectl", "kubetail", "compose", "stern", "supervisor"}
-"""Dressings that are names: words look like these too, so only those come off that stand before an event as well."""
+"""Dressings that are names: words look like these too, so only those are removed that also precede an event."""
 
 
 def _before(text: str, bare: Bare) -> str:
@@ -291,13 +293,13 @@ def _before(text: str, bare: Bare) -> str:
 
 
 def off(text: str, dressings: tuple[Dressing, ...], indent: str, names: Container[str]) -> tuple[str, str]:
-    """A line that begins no event without what is around the event before it, and who wrote it, or "".
+    """Return a line that begins no event without the dressings of the event before it, and its writer, or "".
 
     Args:
         text: the line.
         dressings: around the event before it.
-        indent: what that event is indented by: what stands further to the right keeps the rest.
-        names: that stand before events of the text.
+        indent: indentation of that event: text further to the right keeps the rest.
+        names: names that precede events of the text.
     """
     writer = ""
     for dressing in dressings:

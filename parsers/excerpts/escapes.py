@@ -1,6 +1,6 @@
-"""Ways of writing a whole text so that it survives another format: JSON, HTML, typography. Undone before anything else.
+"""Encodings of a whole text for another format: JSON, HTML, typography. Undone before anything else.
 
-Where a text is one line with its line ends written out, its lines are numbered as they stand once that is undone.
+If a text is one line with its line ends escaped, its lines are numbered as after unescaping.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _event(line: str) -> bool:
 
 
 def _begun(line: str) -> bool:
-    """Whether a line begins an event, perhaps one that goes on in the next line."""
+    """Return whether a line begins an event, perhaps one that continues in the next line."""
     return _event(line) or undressed(line, broken_of) is not None
 
 

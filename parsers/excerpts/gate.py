@@ -1,6 +1,6 @@
-"""Whether a text may be an excerpt, told by a glance at its bytes: whole logs must not pay for what people paste.
+"""Quick test of bytes for a possible excerpt, so that whole logs do not pay for excerpts.
 
-What is here is a sieve. ``dissect`` decides.
+It may accept too much; ``dissect`` decides.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _COLLECTED: Final = rb"|".join(
 )
 _DATE: Final = rb"|".join(dict.fromkeys(date.pattern.encode() for date in DATES))
 _WRITTEN: Final = rb"(?:" + _COLLECTED + rb"){0,2}(?:\{[\s\"]|(?:" + _LEVEL + rb" +)?\[?(?:" + _DATE + rb"))"
-"""How programs begin a line: with its time, which collectors may stand before."""
+"""How programs begin a line: with its time, perhaps after a collector's prefix."""
 
 _LINES: Final = re.compile(
     rb"(?m)\n(?!\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|\t(?:at |[\w.]+ = |\.\.\. |\t)|\n|\r)(?!"
@@ -74,7 +74,7 @@ _ANYWHERE: Final[tuple[tuple[bytes, re.Pattern[bytes]], ...]] = (
     (b"]", re.compile(rb"\][ \t]*(?:~|-+>?|to|\.\.+)[ \t]*\[[0-9]{2,4}[-:/]")),
     (b"\xc2\xa0", re.compile(b"\xc2\xa0")),
     (b"\xe2\x80", re.compile(rb"\xe2\x80[\x8b-\x8d\x98-\x9e\xaf]")),
-    # a line that does not end as an event does, and one behind it that neither begins one nor goes on as in logs
+    # a line that does not end as an event does, before one that neither begins an event nor continues one as in logs
     (
         b"\n",
         re.compile(
@@ -83,7 +83,7 @@ _ANYWHERE: Final[tuple[tuple[bytes, re.Pattern[bytes]], ...]] = (
         ),
     ),
 )  # fmt: skip
-"""What stands in texts that were written for another format, and lines that are wrapped; what they hold comes first."""
+"""Marks of texts that were written for another format, and of wrapped lines; the bytes that they contain come first."""
 
 _TIME: Final = re.compile(rb"(?m)[0-9]{2}:[0-9]{2}:[0-9]{2}|^[^\w\n]{0,2}(?:[0-9]{10}|\{)|[0-9]{8}T[0-9]{6}")
 
@@ -96,8 +96,9 @@ _FEW: Final = 3  # times that go back by less, as threads may make them
 
 
 def out_of_order(data: bytes) -> bool:
-    """Whether so many times go back that nobody wrote these lines one after the other: by more than a second, or in
-    most of the lines.
+    """Return whether so many times go back that no process wrote these lines one after the other.
+
+    That is so if times go back by more than a second, or in most of the lines.
     """
     times = _STAMP.findall(data)
     falls = steps = back = 0
@@ -116,7 +117,7 @@ def _moment(stamp: bytes) -> datetime:
 
 
 def may_be_excerpt(data: bytes) -> bool:
-    """Whether to look closer at a text."""
+    """Return whether a text should be examined further."""
     objects = data.lstrip()[:1] in (b"{", b"[", b'"')
     if _TIME.search(data) is None:
         return _speaks(data)
@@ -132,7 +133,7 @@ def may_be_excerpt(data: bytes) -> bool:
 
 
 def _speaks(data: bytes) -> bool:
-    """Whether a text holds what only lines about replication hold, wherever it was wrapped."""
+    """Return whether a text contains what only lines about replication contain, wherever it was wrapped."""
     text = data.decode("utf-8", "replace")
     return any(speaks(_END.sub(blank, text)) for blank in (" ", ""))
 

@@ -1,6 +1,7 @@
-"""Headings that say whose lines follow: ``broker 2:``, ``### kafka-1 server.log``, ``==> broker-1/server.log <==``.
+"""Headings that name the owner of the following lines: ``broker 2:``, ``### kafka-1 server.log``, ``==>
+broker-1/server.log <==``.
 
-A sentence that merely names a broker is no heading: whose lines follow it does not say.
+A sentence that merely names a broker is no heading, because it does not name the owner of the lines after it.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """One way of saying whose lines follow.
+    """One way to name the owner of the following lines.
 
     Attributes:
-        name: how it is called.
-        pattern: of the whole line; the group ``path``, or ``number`` of a broker, says whose.
+        name: its name.
+        pattern: of the whole line; the group ``path``, or ``number`` of a broker, names the owner.
         example: such a line.
-        writer: whom it names.
-        near_miss: a line that looks alike and names nobody.
+        writer: the owner that it names.
+        near_miss: a similar line that names no owner.
     """
 
     name: str
@@ -70,7 +71,7 @@ MOST_CHARACTERS: Final = 200
 
 
 def heading(text: str) -> str:
-    """Whose lines follow a line of prose, or ""."""
+    """Return the owner of the lines after a line of prose, or ""."""
     text = text.strip()
     if len(text) > MOST_CHARACTERS:
         return ""

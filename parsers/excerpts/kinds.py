@@ -1,4 +1,4 @@
-"""What a line of an excerpt is: an event with or without a time, a fence, a mark for lines that are left out, prose."""
+"""Kinds of lines in an excerpt: an event with or without a time, a fence, a mark for lines that are left out, prose."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from parsers.excerpts.times import DATE, DATED, EDITED, LEVEL, TIMED
 
 
 class Kind(Enum):
-    """What a line is."""
+    """Kind of a line."""
 
     EVENT = "event"
     MESSAGE = "message"  # a message that the catalogue knows, without time and level
-    BROKEN = "broken"  # looks like the beginning of an event that goes on in the next line
+    BROKEN = "broken"  # looks like the beginning of an event that continues in the next line
     GOES_ON = "goes on"  # from the event before: a stack trace, a setting
     FENCE = "fence"  # begins or ends a block of lines
-    LEFT_OUT = "left out"  # says that lines are left out here
+    LEFT_OUT = "left out"  # marks lines that are left out here
     PROSE = "prose"
     BLANK = "blank"
 
@@ -29,9 +29,9 @@ class Event:
     """The first line of an event.
 
     Attributes:
-        text: as the readers of logs take it: with its time in a known layout, or from the level on.
+        text: as the readers of logs expect it: with its time in a known layout, or from the level on.
         timed: it has a whole time.
-        sign: the name of the edited time or "no time", where that alone tells that the line was edited; else "".
+        sign: the name of the edited time or "no time", if that alone shows that the line was edited; else "".
     """
 
     text: str
@@ -41,16 +41,16 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line that is no line of a log, but says something of the lines around it.
+    """A line that is no log line, but describes the lines around it.
 
     Attributes:
-        name: how it is called.
+        name: its name.
         pattern: of the whole line.
         example: such a line.
-        near_miss: one that looks alike and is none.
+        near_miss: a similar line that is none.
         toggles: a line like it begins a block, and the next one ends it; else the pattern has a group ``end`` that
-            takes part where it ends a block.
-        sign: that a text has such a line tells that it is an excerpt.
+            takes part if it ends a block.
+        sign: such a line shows that a text is an excerpt.
     """
 
     name: str
@@ -155,7 +155,7 @@ _SPOKEN: Final = re.compile(
     r"|[Tt]hank you|[Aa]nyone|[Aa]nybody|[Ss]omebody|[Ss]omeone)(?=[\s,.!?:'\")]|$)"
 )
 _PROGRAM: Final = re.compile(r"^(?:log4j|SLF4J|OpenJDK|Java|WARNING|Warning|Error|Exception)\b")
-"""What prints sentences to a broker's output and is no person."""
+"""Programs that print sentences to a broker's output."""
 
 _LEVEL_FIRST: Final = re.compile(rf"^(?:\[[^\]=0-9][^\]=]*\] +)?(?P<event>{LEVEL}(?: *[:|-])? +(?P<message>\S.*))$")
 _LEVEL_AT_LEAST: Final = re.compile(rf"^(?:\[[^\]=0-9][^\]=]*\] +)?{LEVEL}(?:[ :|-]|$)")
@@ -185,7 +185,9 @@ def event_of(text: str) -> Event | None:
 
 
 def broken_of(text: str) -> Event | None:
-    """A line with a level, as the beginning of an event without a whole time: the rest may stand in the next line."""
+    """Return a line with a level, as the beginning of an event without a whole time: the next line may have the
+    rest.
+    """
     for edited in EDITED:
         taken = edited.taken_off(text)
         if taken is not None and _LEVEL_AT_LEAST.match(taken[1]):
@@ -194,19 +196,19 @@ def broken_of(text: str) -> Event | None:
 
 
 def torn_of(text: str) -> Event | None:
-    """The beginning of an exception, or of a message that is not whole: the rest may stand in the next line."""
+    """Return the beginning of an exception, or of an incomplete message: the next line may have the rest."""
     if EXCEPTION.match(f"{text} ...") or (_UNDRESSED.match(text) and speaks(text) and not whole(text)):
         return Event(text, timed=False, sign="message alone")
     return None
 
 
 def may_be_inside(text: str) -> bool:
-    """Whether a line that is not whole may be a further piece of the line before."""
+    """Return whether an incomplete line may be a further piece of the line before."""
     return EXCEPTION.match(text) is None and broken_of(text) is None
 
 
 def _from_level(text: str) -> str | None:
-    """An event from its level on. It need not be a message that is known: how it begins or ends may tell."""
+    """Return an event from its level on. Its message may be unknown: its beginning or end may be enough."""
     found = _LEVEL_FIRST.match(text)
     if found is None:
         return None
@@ -221,7 +223,7 @@ def _alone(text: str) -> str | None:
 
 
 def exception_of(text: str) -> str | None:
-    """What an exception says that is known, where an event without a time is nothing else; None where it is none."""
+    """Return the known exception text, if an event without a time is nothing else; otherwise None."""
     return thrown(_LEVEL_WORD.sub("", text))
 
 
@@ -237,23 +239,23 @@ def fence_of(text: str) -> Mark | None:
 
 
 def left_out(text: str) -> bool:
-    """Whether a line says that lines are left out."""
+    """Return whether a line marks lines that are left out."""
     text = text.strip()
     return any(mark.pattern.match(text) for mark in LEFT_OUT) and not _GOES_ON.match(text)
 
 
 def goes_on(text: str) -> bool:
-    """Whether a line that begins no event is one that logs put behind such a line."""
+    """Return whether a line that begins no event is a continuation line of logs."""
     return _GOES_ON.match(text) is not None
 
 
 def spoken(text: str) -> bool:
-    """Whether a line is surely a person's, not a program's."""
+    """Return whether a line is certainly a person's, not a program's."""
     return _SPOKEN.search(text) is not None and not goes_on(text) and not _PROGRAM.match(text)
 
 
 def whole(text: str) -> bool:
-    """Whether an event's line ends with its logger."""
+    """Return whether an event's line ends with its logger."""
     return LOGGER.search(text) is not None
 
 
@@ -263,7 +265,7 @@ _MESSAGE: Final = re.compile(
 
 
 def said(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
-    """Which message of the catalogue an event is, and the values that it states; None where it is none."""
+    """Return the catalogue message of an event, and the values that it states; None if it is none."""
     event = event_of(text)
     if event is None:
         return fits(EXCEPTION.sub("", text, count=1))
@@ -272,5 +274,5 @@ def said(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
 
 
 def ended(text: str) -> bool:
-    """Whether a line that was wrapped is whole: it ends with its logger, or it is a known message or exception."""
+    """Return whether a wrapped line is complete: it ends with its logger, or it is a known message or exception."""
     return whole(text) or (event_of(text) is None and broken_of(text) is None and _alone(text) is not None)

@@ -1,7 +1,7 @@
-"""Reads one piece of an excerpt: events in the layouts of logs, with and without times, and where lines are missing.
+"""Reads one piece of an excerpt: events in the layouts of logs, with and without times, and gaps.
 
-A piece says of itself, by rows of ``Kind.LINES_MISSING``, where lines are left out: what it does not say there is not
-known. Lines that were put in another order (a search shows the newest first) are read by their times.
+A piece marks its gaps by rows of ``Kind.LINES_MISSING``; what happened in a gap is unknown. Lines in another order (a
+search shows the newest first) are read by their times.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 from parsers.sources import Source
 
 HOLE: Final = "excerpt"
-"""Message id of rows that say that lines are missing."""
+"""Message id of rows that mark missing lines."""
 
 MARKED: Final = "in an excerpt"
 """Ends the name of the layout of a piece."""
@@ -56,7 +56,7 @@ _FEW: Final = 3  # times that go back by less, as threads may make them
 
 
 def piece(source: Source) -> FileReading:
-    """What a piece of an excerpt says.
+    """Read a piece of an excerpt.
 
     Raises:
         NotThisFormat: no line of it begins an event.
@@ -82,7 +82,7 @@ def piece(source: Source) -> FileReading:
 
 
 def classes(source: Source) -> pl.DataFrame:
-    """What became of each line of a piece; prose is irrelevant, and so is a blank line.
+    """Return the class of each line of a piece; prose is irrelevant, and so is a blank line.
 
     Returns:
         Columns ``size`` (bytes with the line end) and ``class`` (understood, irrelevant, damaged or unknown).
@@ -102,7 +102,7 @@ def classes(source: Source) -> pl.DataFrame:
 
 
 def _class(line: Line, of_event: str) -> str:
-    """The class of a line, given that of the event that it begins or stands behind."""
+    """Return the class of a line, given that of the event that it begins or follows."""
     if line.kind is LineKind.LEFT_OUT:
         return "understood"
     return of_event if line.begins or line.kind is LineKind.GOES_ON else "irrelevant"
@@ -114,7 +114,7 @@ def _lines(source: Source) -> list[Line]:
 
 
 def _events(lines: Sequence[Line]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
-    """Numbers and texts of the lines of events with a time, and of those without; what goes on is with its event."""
+    """Return numbers and texts of the lines of events with a time, and of those without, with continuation lines."""
     timed: list[tuple[int, str]] = []
     untimed: list[tuple[int, str]] = []
     now = timed
@@ -186,10 +186,10 @@ def _without_times(rows: Sequence[tuple[int, str]]) -> FileReading:
 
 
 def _rows(holes: Sequence[tuple[int, str]]) -> pl.DataFrame:
-    """A row for each place where lines are missing.
+    """Return a row for each place where lines are missing.
 
     Args:
-        holes: numbers of the lines that say so, and what they say.
+        holes: numbers and texts of the lines that mark missing lines.
     """
     found = pl.DataFrame(holes, schema={"line": pl.Int64, "detail": pl.String}, orient="row").with_columns(
         pl.lit(Kind.LINES_MISSING.value, dtype=OBSERVATIONS["kind"]).alias("kind"), pl.lit(HOLE).alias("message")
@@ -225,12 +225,12 @@ def _gaps(lines: Sequence[Line]) -> list[tuple[int, str]]:
 
 
 def _by_time(part: FileReading) -> None:
-    """Put rows in the order of their times, where the lines stand in another."""
+    """Sort rows by their times, if the lines have another order."""
     time = part.observations.get_column("time").cast(pl.Int64)
     steps = [after - before for before, after in itertools.pairwise(time.drop_nulls().to_list())]
     if not out_of_order(steps):
         return
-    # Of lines in reverse order those of one moment stand in reverse order too.
+    # In lines in reverse order, those of one moment are in reverse order too.
     down = sum(step < 0 for step in steps) > sum(step > 0 for step in steps)
     part.observations = (
         part.observations.with_columns(
@@ -246,7 +246,7 @@ def _by_time(part: FileReading) -> None:
 
 
 def out_of_order(steps: Sequence[int]) -> bool:
-    """Whether so many times go back that nobody wrote the lines one after the other.
+    """Return whether so many times go back that no process wrote the lines one after the other.
 
     Args:
         steps: microseconds from each line to the next.

@@ -1,9 +1,9 @@
 """An excerpt as sources whose lines are those of a log again.
 
-Lines whose writer is named (by what stands before them, by the heading above) make one source a writer. Others make one
-source for each stretch of lines between fences and prose: that two stretches are of one broker is nowhere said. In each
-source lines stand at the numbers that they have in the text; what is not of it is a blank line there. Prose and fences
-stand in the source that follows them.
+Lines with a named writer (by their prefix, by the heading above) make one source per writer. Others make one source for
+each stretch of lines between fences and prose, because nothing shows that two stretches are of one broker. In each
+source, lines have the same numbers as in the text; other lines are blank there. Prose and fences are in the source that
+follows them.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ PIECE: Final = "part of a log, an excerpt"
 
 CONTAINER: Final = "excerpts"
 MOST_BYTES: Final = 256 << 10
-"""Of a text that may be an excerpt. An issue of GitHub holds 64 KiB at most, one of Jira 32."""
+"""Largest size of a text that may be an excerpt. An issue of GitHub holds 64 KiB at most, one of Jira 32."""
 
 _MARK: Final = b"\xef\xbb\xbf"
 
 Key = tuple[str, int]
-"""Whose lines: a writer's, or those of a stretch whose writer nothing names."""
+"""Owner of lines: a writer, or a stretch whose writer is unknown."""
 
 
 def is_piece(source: Source) -> bool:
-    """Whether a source is a piece of an excerpt."""
+    """Return whether a source is a piece of an excerpt."""
     return source.stored.startswith(PIECE)
 
 
 def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Source] | None:
-    """The pieces of an excerpt; None where a text is none.
+    """Return the pieces of an excerpt; None if a text is none.
 
     Args:
         source: a text.
         head: its first bytes.
-        marked: a collector's way of naming the writer was found in most of its lines: names alone tell nothing then.
+        marked: a collector's prefix that names the writer was found in most of its lines: names alone are no evidence
+            then.
 
     Raises:
         OSError: it cannot be read.
@@ -64,8 +65,10 @@ def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Sou
 
 
 def _content(source: Source, head: bytes) -> bytes | None:
-    """All bytes of a text that is short enough; of a member of a compressed archive only where its first bytes ask for
-    it, as each look at one may expand the archive once more.
+    """Return all bytes of a short text, or None.
+
+    A member of a compressed archive is read only if its first bytes suggest an excerpt, because each read may expand
+    the archive once more.
     """
     if source.size > MOST_BYTES or b"\0" in head or not head.strip() or not _may_be_pasted(source.name):
         return None
@@ -123,14 +126,16 @@ _ENDINGS: Final = (
 
 
 def _may_be_pasted(name: str) -> bool:
-    """Whether a file is called as one may be that somebody pasted lines into: neither settings nor programs, nor JSON,
-    as reports of other tools quote lines too. That may stand in standard input.
+    """Return whether a file's name is possible for pasted lines.
+
+    Settings, programs and JSON are excluded, because reports of other tools quote lines too. Standard input is
+    possible.
     """
     return "." not in name or ".log" in name or name.lower().endswith(_ENDINGS)
 
 
 def _owners(lines: Sequence[Line]) -> list[frozenset[Key]]:
-    """Whose piece each line is in: in none for what is no line of a log and follows the last of them."""
+    """Return the piece of each line; none for lines that are no log lines after the last log line."""
     begun = {_key(line) for line in lines if line.begins}
     in_stretch: dict[int, set[Key]] = {}
     for line in lines:
@@ -144,7 +149,7 @@ def _owners(lines: Sequence[Line]) -> list[frozenset[Key]]:
             following = frozenset((_key(line),))
             found.append(following)
         elif line.kind is Kind.LEFT_OUT and line.stretch in in_stretch:
-            found.append(frozenset(in_stretch[line.stretch]))  # of all who write there
+            found.append(frozenset(in_stretch[line.stretch]))  # of all writers
         else:
             found.append(following or last)
     return found[::-1]
@@ -155,7 +160,7 @@ def _key(line: Line) -> Key:
 
 
 def _called(key: Key, lines: Sequence[Line], owners: Sequence[frozenset[Key]]) -> str:
-    """What a piece is called: after its writer, or after its first and last line."""
+    """Return the name of a piece: its writer, or its first and last line."""
     writer, _ = key
     if writer:
         parts = [part for part in writer.replace("\\", "/").split("/") if part not in ("", ".", "..")]

@@ -18,16 +18,16 @@ from parsers.excerpts.kinds import ended, said, whole
 
 MOST_PIECES: Final = 60
 SHORTEST: Final = 20
-"""Characters of a piece that another follows: nobody's lines are narrower."""
+"""Characters of a piece that another follows: no terminal is narrower."""
 LONGEST: Final = 260
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A line made whole.
+    """A joined line.
 
     Attributes:
-        text: the whole line; "" where its pieces fit in two ways that say different things.
+        text: the whole line; "" if its pieces fit in two ways with different meanings.
         pieces: how many further lines belong to it.
     """
 
@@ -36,13 +36,14 @@ class Joined:
 
 
 def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width | None) -> Joined | None:
-    """The first line of an event with those that go on from it; None where it is whole, or nothing known comes of it.
+    """Return the first line of an event joined with its continuation; None if it is complete, or if no known message
+    results.
 
     Args:
         first: the line, undressed.
         rest: lines behind it that begin no event by themselves, undressed.
-        lengths: of these lines as they stand in the text, ``first`` included.
-        width: at which a terminal broke the lines of the text, where they look like it.
+        lengths: of these lines as in the text, ``first`` included.
+        width: at which a terminal broke the lines of the text, if they look like it.
     """
     if whole(first) or thrown(first) is not None or lengths[0] < SHORTEST:
         return None
@@ -59,11 +60,11 @@ def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width
 
 
 def _likeliest(ways: Sequence[str], *, sure: bool) -> str | None:
-    """The way that is a known message; "" where several are and say different things, None where none is.
+    """Return the way that is a known message; "" if several are and differ in meaning, None if none is.
 
     Args:
         ways: the likeliest first.
-        sure: a terminal broke the lines, so the first two, which say that, come before all others.
+        sure: a terminal broke the lines, so the first two ways, which assume that, come before all others.
     """
     told = {way: found for way in ways if (found := said(way)) is not None}
     if not told:
@@ -78,7 +79,7 @@ def _likeliest(ways: Sequence[str], *, sure: bool) -> str | None:
 
 
 def _closed(found: tuple[str, tuple[tuple[str, str], ...]]) -> tuple[str, ...]:
-    """What a message says, without blanks that stand in no number."""
+    """Return the values of a message, without blanks that are in no number."""
     message, values = found
     return message, *(re.sub(r"(?<![0-9]) +| +(?![0-9])", "", f"{name} {value}") for name, value in values)
 
@@ -107,7 +108,7 @@ def _mixed(pieces: Sequence[str]) -> Iterator[str]:
 
 _MOST_MIXED: Final = 6
 _NO_BLANK: Final = re.compile(r"[{\[(=] | [}\]),;]")
-"""Where Kafka prints no blank."""
+"""Places where Kafka prints no blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class Width:
 
 
 def width_of(lengths: Sequence[int]) -> Width | None:
-    """The width that the lengths of pieces tell that others follow; None where they differ."""
+    """Return the terminal width that the lengths of pieces imply; None if they differ."""
     if len(lengths) < 2 or min(lengths) < max(lengths) - 1:
         return None
     return Width(max(lengths), sure=len(lengths) >= _SURE)
@@ -134,5 +135,5 @@ _SURE: Final = 3
 
 
 def cut_number(first: str, following: str) -> bool:
-    """Whether a line that is not whole may end within a number that the next line goes on with."""
+    """Return whether an incomplete line may end within a number that continues in the next line."""
     return not whole(first) and len(first) >= SHORTEST and first[-1:].isdigit() and following[:1].isdigit()

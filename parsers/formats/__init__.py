@@ -1,7 +1,7 @@
 """One module for each file format that a broker leaves behind: bytes in, rows out.
 
-A reader does no I/O: the caller opens the file and says what its name tells. It raises ``NotThisFormat`` for bytes of
-another format; whatever is damaged inside its own becomes a notice with its place.
+A reader does no I/O: the caller opens the file and passes the facts in its name. It raises ``NotThisFormat`` for bytes
+of another format. Damage inside its own format becomes a notice with its place.
 """
 
 from __future__ import annotations
@@ -55,4 +55,4 @@ FORMATS = (
     log4j_config,
     trace_jsonl,
 )
-"""Every format module; what claims a file is decided in ``parsers.read``, in the order that stands there."""
+"""Every format module. ``parsers.read`` decides which one takes a file, in the order given there."""

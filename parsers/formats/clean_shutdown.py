@@ -1,8 +1,8 @@
 """``.kafka_cleanshutdown``: the marker of a broker that stopped cleanly.
 
-Empty to 3.6; from 3.7 JSON with the broker epoch (``CleanShutdownFileHandler``). Written last at shutdown and deleted
-when the logs are loaded next, so in a copy it says: stopped cleanly, not started since. To 2.7 it was deleted only
-after the load, and a crash in between left a false one.
+Empty up to 3.6; from 3.7 JSON with the broker epoch (``CleanShutdownFileHandler``). It is written last at shutdown and
+deleted when the logs are loaded next. So in a copy it means: stopped cleanly, not started since. Up to 2.7 it was
+deleted only after the load, and a crash in between left a false one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ FILE: Final = ".kafka_cleanshutdown"
 
 
 class CleanShutdown(NamedTuple):
-    """What the marker says.
+    """Contents of the marker.
 
     Attributes:
-        broker_epoch: epoch of the broker that stopped; None to 3.6, or where it had none (-1).
+        broker_epoch: epoch of the broker that stopped; None up to 3.6, or if it had none (-1).
         notices: rows of ``NOTICES``.
     """
 

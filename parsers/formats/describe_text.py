@@ -1,7 +1,7 @@
-"""What ``kafka-topics --describe`` printed: leader, replicas and ISR of each partition at one moment.
+"""Output of ``kafka-topics --describe``: leader, replicas and ISR of each partition at one moment.
 
-Fields have stood between tabs since 0.8 (``kafka.admin.TopicCommand``); 2.8 added the topic's id, 3.7 the eligible
-leader replicas. It gives neither time nor epoch.
+Fields are separated by tabs since 0.8 (``kafka.admin.TopicCommand``); 2.8 added the topic's id, 3.7 the eligible leader
+replicas. It has neither time nor epoch.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What ``kafka-dump-log`` prints of one segment (``DumpLogSegments``, 0.10 to 4.1): batch headers as text.
+"""Output of ``kafka-dump-log`` for one segment (``DumpLogSegments``, 0.10 to 4.1): batch headers as text.
 
-A batch line names base and last offset; to 0.10, and for message formats v0 and v1 later, a line names one message.
-Lines of single records, with or without ``| `` before them, stand below their batch and are passed over, except where
-0.11 to 2.1 print records without batches (``--deep-iteration``). What stands behind ``key:`` and ``payload:`` may be
-anything.
+A batch line names base and last offset. Up to 0.10, and for message formats v0 and v1 later, a line names one message.
+Lines of single records, with or without ``| `` before them, follow their batch and are skipped, except where 0.11 to
+2.1 print records without batches (``--deep-iteration``). Text behind ``key:`` and ``payload:`` may be anything.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ NAME: Final = "dump-log"
 HEAD: Final = re.compile(rb"(?:^|\n)(?:Dumping \S|baseOffset: [0-9]|offset: [0-9]+ position: [0-9])")
 
 WHOLE: Final = re.compile(r"^baseOffset: .* isvalid: (?:true|false)$")
-"""A batch's line to its end; no other line tells by itself that it is not cut."""
+"""A complete batch line; no other line shows by itself that it is complete."""
 
 _SAYS_SO: Final = "the dump says so"
 """Ends the notices that are about the segment, not about the text of its dump."""
@@ -59,7 +58,7 @@ class Dump:
 
     @property
     def file(self) -> SegmentFile | None:
-        """What the segment's name says."""
+        """Facts in the segment's name."""
         return split_segment_file(self.path.rpartition("/")[2])
 
 
@@ -109,7 +108,7 @@ def read_dump_log(lines: pl.Series) -> Dump:
         pl.coalesce(value("baseSequence"), value("sequence")).alias("base_sequence"),
         pl.coalesce(value("CreateTime"), value("LogAppendTime"), value("NoTimestampType")).alias("max_timestamp"),
     )
-    # Records that 0.11 to 2.1 list without their batch stand at its position, one line each.
+    # Records that 0.11 to 2.1 list without their batch have the batch's position, one line each.
     once = pl.col("base_offset").is_not_null() & pl.col("magic").is_not_null()
     good = listed.filter(once).with_columns(
         pl.coalesce("size", pl.col("byte").shift(-1) - pl.col("byte")).alias("size")

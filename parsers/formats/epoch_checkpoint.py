@@ -1,8 +1,8 @@
 """``leader-epoch-checkpoint``: the leader epochs of one replica's log, each with its start offset (0.11+).
 
-A line is ``epoch start_offset`` (``LeaderEpochCheckpointFile``, KIP-101). It is what this replica believes of its own
-log, not a history of leaders: epochs without records vanish, a leader may have a last entry that followers lack, and
-after retention the first line gives the log start, not the true start of that epoch.
+A line is ``epoch start_offset`` (``LeaderEpochCheckpointFile``, KIP-101). It is this replica's view of its own log, not
+a history of leaders. Epochs without records disappear, and a leader may have a last entry that followers lack. After
+retention the first line has the log start, not the true start of that epoch.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def read_epoch_checkpoint(data: bytes, topic: str, partition: int) -> Reading:
         partition: partition of that directory.
 
     Returns:
-        One EPOCH_ENTRY row for each line, in file order; the last one of a file whose end is gone says so. Entries that
-        do not rise are noted: Kafka 2.7 and newer drop them when they load the file, older ones take them as they are.
+        One EPOCH_ENTRY row for each line, in file order; if the end of the file is missing, the last one is marked.
+        Entries that do not rise are noted: Kafka 2.7 and newer drop them when they load the file, older ones keep them.
 
     Raises:
         NotThisFormat: the content is no checkpoint.

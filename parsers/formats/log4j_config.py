@@ -1,7 +1,7 @@
-"""The logging configuration of a broker: which loggers were on, so what could have been seen.
+"""The logging configuration of a broker: the enabled loggers, and so the lines that it could print.
 
-Four writings: log4j 1 properties (to 3.9), log4j2 properties, log4j2 YAML (what 4.0 ships) and log4j2 XML. Levels may
-have been changed at run time (KIP-412), so this says what was meant, not what was.
+There are four formats: log4j 1 properties (up to 3.9), log4j2 properties, log4j2 YAML (the default of 4.0) and log4j2
+XML. Levels may have been changed at run time (KIP-412), so this is the intended configuration, not the actual one.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ _TOPIC: Final = r"(?P<topic>[A-Za-z0-9._-]{1,249})"
 _CURRENT: Final = re.compile(rf"{_TOPIC}-(?P<partition>[0-9]{{1,10}})")
 _MARKED: Final = re.compile(rf"{_TOPIC}-(?P<partition>[0-9]{{1,10}})\.[0-9a-f]{{32}}-(?P<state>delete|future|stray)")
 _MOST_OFFSET: Final = 2**63 - 1  # offsets are a Java long, and the end of a log must be one too
-_NAME_MAX: Final = 255  # LocalLog cuts the topic so that a marked name fits
+_NAME_MAX: Final = 255  # LocalLog shortens the topic so that a marked name fits
 _SEGMENT: Final = re.compile(
     r"(?P<base>[0-9]{20})\.(?P<what>log|index|timeindex|txnindex|snapshot)(?:\.(?P<mark>deleted|cleaned|swap))?"
 )
@@ -24,7 +24,7 @@ _SNAPSHOT: Final = re.compile(r"(?P<end>[0-9]{20})-(?P<epoch>[0-9]{10})\.checkpo
 
 
 class DirectoryState(StrEnum):
-    """What the name of a partition directory says of it."""
+    """State of a partition directory, by its name."""
 
     CURRENT = "current"
     DELETE = "delete"  # marked, to be removed within file.delete.delay.ms

@@ -1,8 +1,8 @@
-"""What ``kafka-log-dirs --describe`` printed: size and lag of each replica by log directory (1.0+, KIP-113).
+"""Output of ``kafka-log-dirs --describe``: size and lag of each replica by log directory (1.0+, KIP-113).
 
-One line of JSON after two lines of words (``kafka.admin.LogDirsCommand``). ``offsetLag`` is how far the log's end lies
-below the partition's high watermark, or, for a future log, below the end of the current one; 0 says nothing of the end
-itself.
+One line of JSON after two lines of words (``kafka.admin.LogDirsCommand``). ``offsetLag`` is how far the log end offset
+is below the partition's high watermark, or, for a future log, below the end of the current one. 0 shows nothing about
+the log end offset.
 """
 
 from __future__ import annotations

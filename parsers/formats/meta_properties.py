@@ -21,14 +21,14 @@ NAME: Final = "meta-properties"
 FILE: Final = "meta.properties"
 
 WRITTEN: Final = "#"
-"""Under which name the date in the comment stands among the values; no key begins with it (java.util.Properties)."""
+"""Key of the date in the comment among the values; no key begins with it (java.util.Properties)."""
 
 _KNOWN: Final = frozenset({"version", "broker.id", "node.id", "cluster.id", "directory.id"})
 
 
 @dataclass(frozen=True, slots=True)
 class MetaProperties:
-    """What ``meta.properties`` says; a value it lacks is None.
+    """Contents of ``meta.properties``; a missing value is None.
 
     Attributes:
         values: every key with its value as written.
@@ -95,5 +95,5 @@ def _text(entries: dict[str, java_properties.Entry], key: str) -> str | None:
 
 
 def _cut(entries: dict[str, java_properties.Entry], comments: list[str]) -> bool:
-    """Whether the file may be the beginning of one: nothing but comments, or a key that was cut."""
+    """Return whether the file may be incomplete: nothing but comments, or a truncated key."""
     return all(any(known.startswith(key) for known in _KNOWN) for key in entries) and bool(entries or comments)

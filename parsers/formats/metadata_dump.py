@@ -1,7 +1,7 @@
-"""What ``kafka-dump-log --cluster-metadata-decoder`` prints of the metadata log: the same records, as JSON.
+"""Output of ``kafka-dump-log --cluster-metadata-decoder`` for the metadata log: the same records, as JSON.
 
 ``DumpLogSegments.ClusterMetadataLogMessageParser`` (3.0+) prints a record's value as ``{"type": .., "version": ..,
-"data": {..}}`` behind ``payload:``, with the names of Kafka's schema; a tagged field that has its default is left out.
+"data": {..}}`` behind ``payload:``, with the names of Kafka's schema. A tagged field with its default is left out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OTHERS: Final = {"last_known_elr": "lastKnownELR"}  # as 3.7 printed it
 
 
 def has_records(lines: pl.Series) -> bool:
-    """Whether records of the metadata log were decoded."""
+    """Return whether records of the metadata log were decoded."""
     return bool(lines.str.contains(r'^(?:\| offset: [0-9]+ .*)? payload: \{"type":"[A-Z_]+","version":').any())
 
 
@@ -45,7 +45,7 @@ def read_metadata_dump(lines: pl.Series, dump: Dump) -> MetadataScan:
         dump: its batches.
 
     Returns:
-        What the segment itself would say; ``byte`` is the position that the dump prints for a batch.
+        The same as for the segment itself; ``byte`` is the position that the dump prints for a batch.
     """
     reader = _DumpReader()
     reader.run_dump(list(_records(lines)), dump)

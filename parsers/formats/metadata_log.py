@@ -1,17 +1,17 @@
-"""KRaft's metadata log (``__cluster_metadata-0``) and its snapshots: what the controllers decided, in their order.
+"""KRaft's metadata log (``__cluster_metadata-0``) and its snapshots: the controllers' decisions, in their order.
 
-A segment is an ordinary v2 log whose batches carry the controller epoch as leader epoch. A snapshot
-(``<end offset>-<epoch>.checkpoint``, ``bootstrap.checkpoint``) is the same between two control records, and holds the
-state of all records below its end offset (KIP-630, KIP-631).
+A segment is an ordinary v2 log whose batches have the controller epoch as leader epoch. A snapshot (``<end
+offset>-<epoch>.checkpoint``, ``bootstrap.checkpoint``) is the same between two control records, and holds the state of
+all records below its end offset (KIP-630, KIP-631).
 
 Times are the batch's highest timestamp, in UTC: the controller's clock, the same for all records of a batch. Only
-records below the quorum's high watermark are committed, and no file here holds that: the tail of a copied log may have
-been cut later.
+records below the quorum's high watermark are committed, and no file here has that: the tail of a copied log may have
+been truncated later.
 
-A change of a partition names only what it changes. The epochs are derived as Kafka does
-(``PartitionRegistration.merge``): ``partition_epoch`` rises by one with each change, ``leader_epoch`` by one when the
+A change of a partition names only what it changes. The epochs are derived as in Kafka
+(``PartitionRegistration.merge``): ``partition_epoch`` rises by one with each change, ``leader_epoch`` by one when a
 leader is named, even the same one. That needs a base, the partition's own record in the log or in a snapshot, and an
-unbroken log since; without it they are null.
+unbroken log since. Without it they are null.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Partition(NamedTuple):
     partition_epoch: int
     isr: tuple[int, ...]
     eligible: tuple[int, ...]  # eligible leader replicas (KIP-966): may lead without loss though not in the ISR
-    last_known: tuple[int, ...]  # who was the last in the ISR, where there is none in it and none eligible
+    last_known: tuple[int, ...]  # last ISR members, if the ISR is empty and no replica is eligible
 
 
 class Pending(NamedTuple):
@@ -66,7 +66,7 @@ class Pending(NamedTuple):
 
 @dataclass(slots=True)
 class MetadataState:
-    """What a reader of the next segment must know of all before it.
+    """State that the reader of the next segment needs from all before it.
 
     Attributes:
         next_offset: offset of the record that follows; None before anything was read.
@@ -74,9 +74,9 @@ class MetadataState:
         partitions: by topic id and partition.
         features: level by feature, such as ``metadata.version``.
         pending: records of an open metadata transaction (KIP-868), which count once it ends; None outside of one.
-        allowing: by topic, "" for the whole cluster and its brokers, whether an unclean election is allowed; None where
+        allowing: by topic, "" for the whole cluster and its brokers, whether an unclean election is allowed; None if
             records of settings may be missing.
-        controller: who writes the log; None where it is not known.
+        controller: controller that writes the log; None if unknown.
     """
 
     next_offset: int | None = None
@@ -88,7 +88,7 @@ class MetadataState:
     controller: int | None = None
 
     def copy(self) -> MetadataState:
-        """A state that can go on on its own."""
+        """Return a copy that can be changed independently."""
         pending = None if self.pending is None else list(self.pending)
         return replace(
             self,
@@ -102,15 +102,15 @@ class MetadataState:
 
 @dataclass(frozen=True, slots=True)
 class MetadataScan:
-    """What one file of the metadata log says.
+    """Contents of one file of the metadata log.
 
     Attributes:
         observations: rows of ``OBSERVATIONS``, in log order, with ``byte`` of their batch. ``message`` is this module's
-            ``NAME``, or ``SNAPSHOT`` for the state in a snapshot, where PARTITION_CREATED gives the partition as it was
-            at the snapshot's end.
+            ``NAME``, or ``SNAPSHOT`` for the state in a snapshot, where PARTITION_CREATED has the partition at the
+            snapshot's end.
         notices: rows of ``NOTICES``, those of the segment included.
-        segment: the batches beneath.
-        state: what to pass on to the next segment.
+        segment: the batches of the file.
+        state: state for the next segment.
     """
 
     observations: pl.DataFrame
@@ -216,7 +216,7 @@ class Reader:
             self.state.pending = [kept._replace(byte=None) for kept in self.state.pending]
 
     def scan(self) -> MetadataScan:
-        """What was found."""
+        """Return the result."""
         rows = observations(self.rows)
         times = pl.Series(self.times, dtype=pl.Int64)
         known = times.is_between(0, _LAST_TIME)
@@ -372,9 +372,9 @@ class Reader:
             self.row(Kind.UNCLEAN_ELECTION, **row | {"detail": detail})
 
     def _against_settings(self, topic: str | None, detail: str | None, leader: int, before: Partition) -> str | None:
-        """What is said of an unclean election, and who held it though no record of a setting allowed it then.
+        """Return the detail of an unclean election, with its controller if no record of a setting allowed it then.
 
-        With eligible leader replicas the last one in the ISR may be elected so without any setting
+        With eligible leader replicas the last ISR member may be elected like this without any setting
         (PartitionChangeBuilder.canElectLastKnownLeader, 4.0).
         """
         allowing, controller = self.state.allowing, self.state.controller
@@ -441,7 +441,7 @@ class Reader:
         allowing = self.state.allowing
         if allowing is None:
             return
-        if not topic:  # one of several brokers may go on allowing it
+        if not topic:  # one of several brokers may still allow it
             allowing[topic] = allowing.get(topic, False) or _true(value)
         elif value is None:
             allowing.pop(topic, None)
@@ -466,10 +466,10 @@ _APPLY: Final[dict[str, Callable[[Reader, dict[str, Any]], None]]] = {
 
 
 def _unclean(leader: int, before: Partition, fields: dict[str, Any]) -> bool:
-    """Whether an election may have lost data: the new leader was neither in the ISR nor eligible.
+    """Return whether an election may have lost data: the new leader was neither in the ISR nor eligible.
 
-    One more is clean: the change that ends a reassignment may name a leader that joined the ISR in that very change
-    (``PartitionChangeBuilder``); it replaces the replicas and does not mark the leader as recovering.
+    One more case is clean. The change that ends a reassignment may name a leader that joined the ISR in that same
+    change (``PartitionChangeBuilder``). It replaces the replicas and does not mark the leader as recovering.
     """
     if leader in before.isr or leader in before.eligible:
         return False
@@ -489,7 +489,7 @@ def _ids(brokers: tuple[int, ...]) -> str:
 
 
 def _details(fields: dict[str, Any]) -> str | None:
-    """What has no column of its own. A full record names everything, so what is empty there is left out."""
+    """Return values without a column of their own. A full record names everything, so empty values are left out."""
     full = "leader_epoch" in fields
     parts = [
         f"{word}{_ids(fields[name])}"

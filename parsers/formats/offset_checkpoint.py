@@ -18,12 +18,12 @@ NAME: Final = "offset-checkpoint"
 
 
 class Meaning(NamedTuple):
-    """What the offsets of one file are.
+    """Meaning of the offsets of one file.
 
     Attributes:
         kind: kind of the rows.
         message: their ``message``.
-        column: the column that carries the offset.
+        column: the column for the offset.
     """
 
     kind: Kind
@@ -36,7 +36,7 @@ FILES: Final = {
     "replication-offset-checkpoint": Meaning(Kind.HW_CHECKPOINT, "hw-checkpoint", "hw"),
     # everything below is flushed to disk; written every 60 s, at truncation and at shutdown
     "recovery-point-offset-checkpoint": Meaning(Kind.RECOVERY_POINT, "recovery-point", "offset"),
-    # only where the log start lies above the first segment's base (0.11+)
+    # only if the log start is above the first segment's base (0.11+)
     "log-start-offset-checkpoint": Meaning(Kind.LOG_START_CHECKPOINT, "log-start-checkpoint", "log_start"),
     # first offset not yet compacted
     "cleaner-offset-checkpoint": Meaning(Kind.CLEANER_CHECKPOINT, "cleaner-checkpoint", "offset"),

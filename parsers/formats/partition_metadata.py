@@ -30,7 +30,7 @@ def read_partition_metadata(data: bytes, topic: str, partition: int) -> Reading:
         partition: partition of that directory.
 
     Returns:
-        One TOPIC_ID row, or none and a notice where the id is cut, zero or of an unknown version.
+        One TOPIC_ID row, or none and a notice if the id is incomplete, zero or of an unknown version.
 
     Raises:
         NotThisFormat: the content does not begin with ``version:``.

@@ -47,10 +47,10 @@ _ENTRY: Final = np.dtype(
 
 
 class ProducerSnapshot(NamedTuple):
-    """What a snapshot holds.
+    """Contents of a snapshot.
 
     Attributes:
-        producers: rows of ``PRODUCERS``; none when the checksum fails, since any of them may be wrong.
+        producers: rows of ``PRODUCERS``; none if the checksum fails, since any of them may be wrong.
         notices: rows of ``NOTICES``.
     """
 
@@ -132,14 +132,14 @@ _DUMPED: Final = r"^(?:producerId: |Dumping |log4j:|SLF4J:|Warning: |WARNING: )"
 
 
 def statements(producers: pl.DataFrame, topic: str, partition: int, end: int) -> pl.DataFrame:
-    """What a snapshot says, as rows of ``OBSERVATIONS``, one a producer.
+    """Return the contents of a snapshot as rows of ``OBSERVATIONS``, one per producer.
 
     Args:
-        producers: rows of ``PRODUCERS``, with ``line`` where they were printed.
-        topic, partition: whose directory holds the file.
+        producers: rows of ``PRODUCERS``, with ``line`` if they were printed.
+        topic, partition: of the directory that holds the file.
         end: offset in the file's name, up to which the state holds.
     """
-    if producers.is_empty():  # most snapshots: nobody wrote idempotently
+    if producers.is_empty():  # most snapshots: no producer wrote idempotently
         return empty(OBSERVATIONS)
     printed = "line" in producers.columns
     return observations(

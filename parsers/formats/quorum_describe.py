@@ -1,7 +1,7 @@
 """Output of ``kafka-metadata-quorum describe``: the quorum of a KRaft cluster, and how far each node's copy reaches.
 
-``--status`` prints a name and a value a line, ``--replication`` a table of nodes, voters and observers (KIP-836;
-``MetadataQuorumCommand``, 3.3+). Both may stand in one text, one after the other and many times.
+``--status`` prints one name and value per line, ``--replication`` a table of nodes, voters and observers (KIP-836;
+``MetadataQuorumCommand``, 3.3+). One text may contain both, one after the other and many times.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIRST: Final = re.compile(rb"(?m)^(?:ClusterId:[^\n]*\r?\nLeaderId:|NodeId\s+(?
 
 
 def is_quorum(head: bytes) -> bool:
-    """Whether the first bytes of a text are of this format."""
+    """Return whether the first bytes of a text are of this format."""
     return _FIRST.search(head) is not None
 
 

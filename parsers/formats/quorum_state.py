@@ -1,8 +1,8 @@
-"""``quorum-state``: what a node last knew of the metadata quorum, one line of JSON (KRaft).
+"""``quorum-state``: a node's last state of the metadata quorum, one line of JSON (KRaft).
 
-Version 0 to 3.8, version 1 (with ``votedDirectoryId``, without voters) from 3.9 with ``kraft.version`` 1
-(``FileBasedStateStore``, then ``FileQuorumStateStore``, ``QuorumStateData``). Its ``appliedOffset`` is always 0 and
-says nothing.
+Version 0 up to 3.8, version 1 (with ``votedDirectoryId``, without voters) from 3.9 with ``kraft.version`` 1
+(``FileBasedStateStore``, then ``FileQuorumStateStore``, ``QuorumStateData``). Its ``appliedOffset`` is always 0 and has
+no meaning.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILE: Final = "quorum-state"
 
 @dataclass(frozen=True, slots=True)
 class QuorumState:
-    """What ``quorum-state`` says; None where it names nobody or is damaged.
+    """Contents of ``quorum-state``; a value is None if it names no node or is damaged.
 
     Attributes:
         version: ``data_version``.

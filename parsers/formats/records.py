@@ -41,7 +41,7 @@ _PRODUCER_AT: Final = 43
 
 
 class _Library(NamedTuple):
-    """What is used of kafka-python. Importing it loads the whole client, so only who decodes records pays for it."""
+    """The used part of kafka-python. Importing it loads the whole client, so it is imported only to decode records."""
 
     batch: Any
     message: Any

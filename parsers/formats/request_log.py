@@ -1,14 +1,14 @@
 """The request log (``kafka.request.logger``): each request a broker answered, with its answer (1.0+).
 
-Written when the answer has been sent. A follower's FETCH tells its log end offset (the fetch offset), the answer the
-leader's high watermark, and from 2.7 on where a diverging follower must cut. Fetches are incremental from 1.1 on
-(KIP-227): a request names only partitions whose offset changed since the one before in its session, an answer only
-those with news. A partition that a request leaves out is still fetched from the same offset; ``finish`` says so once,
-at the last request of such a stretch.
+It is written when the answer has been sent. A follower's FETCH shows its log end offset (the fetch offset), the answer
+the leader's high watermark. From 2.7 on the answer also shows where a diverging follower must truncate. Fetches are
+incremental from 1.1 on (KIP-227): a request names only partitions whose offset changed since the one before in its
+session, an answer only those with news. A partition that a request leaves out is still fetched from the same offset.
+``finish`` adds a row for that, at the last request of such a stretch.
 
-A producer's request tells which acknowledgement was asked for and, where it was given, where its records begin.
+A producer's request shows the requested acks and, if it was answered, the offset of its first record.
 
-Two writings, told by the text itself: structs as text to 2.7 (``request_log_text``), JSON from 2.8
+There are two formats, recognised by the text: structs as text up to 2.7 (``request_log_text``), JSON from 2.8
 (``request_log_json``). 0.8 to 0.11 write no answers. Sources: ``RequestChannel.updateRequestMetrics``,
 ``RequestConvertToJson``, ``FetchSession``.
 """
@@ -38,7 +38,7 @@ class RequestLog:
     """Collects the requests of one file, block by block.
 
     Attributes:
-        relevant: requests that speak of replication.
+        relevant: requests about replication.
         understood: those of them that could be read.
     """
 
@@ -138,12 +138,12 @@ def _fetched(
 
 
 def _still(fetches: pl.DataFrame, sound: pl.DataFrame, errors: pl.DataFrame, forgotten: pl.DataFrame) -> pl.DataFrame:
-    """Followers that went on fetching from an offset they did not name again."""
+    """Return followers that continued to fetch from an offset without naming it again."""
     in_session = fetches.filter(pl.col("session") > 0)
     if in_session.is_empty() or sound.is_empty():
         return sound.clear()
     lines = in_session.select("line", "session")
-    # Whatever ends what a request said of a partition: the next that names it, forgets it, or an error on it.
+    # End of a request's validity for a partition: the next that names it, forgets it, or an error on it.
     marks = pl.concat(
         [
             sound.select("line", "session", *_PARTITION),

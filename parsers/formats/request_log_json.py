@@ -139,7 +139,7 @@ _PRODUCE_RESPONSE: Final = pl.Struct(
     {"responses": _list(name=_S, topicId=_S, partitionResponses=_list(index=_I, errorCode=_I, baseOffset=_I))}
 )
 _NO_ANSWER: Final = '"response":"",'
-"""What is printed of a request that is not answered (acks=0)."""
+"""Text of a request that is not answered (acks=0)."""
 _SHAPES: Final[dict[str, tuple[pl.Struct, pl.Struct]]] = {
     "FETCH": (_FETCH_REQUEST, _FETCH_RESPONSE),
     "PRODUCE": (_PRODUCE_REQUEST, _PRODUCE_RESPONSE),
@@ -258,7 +258,9 @@ def _known(column: str) -> pl.Expr:
 
 
 def _states(rows: pl.DataFrame, name: str) -> pl.DataFrame:
-    """LEADER_AND_ISR and UPDATE_METADATA: what the controller told this broker; refused ones tell nothing."""
+    """Return LEADER_AND_ISR and UPDATE_METADATA: the state that the controller sent this broker; refused requests have
+    none.
+    """
     accepted = rows.filter(pl.col("response").struct.field("errorCode").fill_null(0) == 0)
     request = pl.col("request").struct
     grouped = accepted.select("line", "time", request.field("topicStates").alias("topics"))

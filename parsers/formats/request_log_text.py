@@ -1,7 +1,7 @@
-"""Requests written as structs (to 2.7): ``{name=value,name=[v,v],..}``, neither quoted nor escaped.
+"""Requests written as structs (up to 2.7): ``{name=value,name=[v,v],..}``, neither quoted nor escaped.
 
-Read as a run of tokens, a topic and then its partitions, because structs may hold whole records whose text could be
-anything. Names of fields as real brokers print them: 0.11 and 1.1 say ``epoch`` for the session epoch and
+They are read as a series of tokens, a topic and then its partitions, because structs may hold whole records whose text
+could be anything. Names of fields are those of real brokers: 0.11 and 1.1 have ``epoch`` for the session epoch and
 ``forgetten_topics_data``; 2.7 has the names of the generated protocol.
 """
 

@@ -1,12 +1,12 @@
-"""Log segments: the batch headers of a ``.log`` file, and every place where the file is not what it should be.
+"""Log segments: the batch headers of a ``.log`` file, and every damaged place.
 
-A segment is a run of entries, each with a 12-byte frame (int64 offset, int32 length of what follows). Message format v2
-(Kafka 0.11+) has record batches with a 61-byte header (``DefaultRecordBatch``); v0 and v1 (to 0.10, or a topic kept on
-an old ``message.format.version``) have single messages, or wrapper messages with a compressed message set inside
-(``LegacyRecord``). All three may stand in one file.
+A segment is a series of entries, each with a 12-byte frame (int64 offset, int32 length of what follows). Message format
+v2 (Kafka 0.11+) has record batches with a 61-byte header (``DefaultRecordBatch``). v0 and v1 (up to 0.10, or a topic
+with an old ``message.format.version``) have single messages, or wrapper messages with a compressed message set inside
+(``LegacyRecord``). One file may contain all three.
 
-Only headers are read. Payloads are neither decompressed nor looked at, but for two things: the checksum, and the
-wrappers of v0 and v1, whose first offset stands nowhere else.
+Only headers are read. Payloads are neither decompressed nor read, with two exceptions: the checksum, and the wrappers
+of v0 and v1, whose first offset is only inside.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _LEGACY: Final = np.dtype(
         ("crc", ">u4"),
         ("magic", "i1"),
         ("attributes", "i1"),
-        ("timestamp", ">i8"),  # v1 only; in v0 the key's length stands here
+        ("timestamp", ">i8"),  # v1 only; in v0 the key's length is here
     ]
 )
 _LEAST: Final = (14, 22, 49)  # least length field by message format
@@ -75,19 +75,20 @@ _Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class SegmentScan:
-    """What one segment file holds.
+    """Contents of one segment file.
 
     Attributes:
         batches: rows of ``BATCHES``, in file order; a batch whose checksum fails is listed, with ``crc_ok`` false.
         notices: rows of ``NOTICES``, each with its ``kind``.
         size: bytes in the file.
-        valid_bytes: bytes before the first place that Kafka's log recovery would refuse, and cut the file at.
+        valid_bytes: bytes before the first place that Kafka's log recovery would refuse, and at which it would
+            truncate.
         recovery_end_offset: log end offset after such a recovery.
-        log_end_offset: next offset after the last sound batch, as Kafka takes it when it does not recover; the file's
-            base offset when no batch is sound, None when that is unknown too.
-        magic: message formats seen.
-        sound: of each batch, whether its checksum holds and its offsets can be: by its own header, by the name of the
-            file, and by the batches around it.
+        log_end_offset: next offset after the last sound batch, as in Kafka without recovery; the file's base offset
+            without a sound batch, None if that is unknown too.
+        magic: message formats in the file.
+        sound: for each batch, whether its checksum is right and its offsets are possible: by its own header, by the
+            name of the file, and by the batches around it.
     """
 
     batches: pl.DataFrame
@@ -100,7 +101,7 @@ class SegmentScan:
     sound: pl.Series = field(compare=False, repr=False)
 
     def placed(self) -> pl.DataFrame:
-        """The batches without those whose offsets cannot be: nothing says what stands at the offsets they name."""
+        """Batches with possible offsets; the others do not show what is at the offsets they name."""
         return self.batches.filter(self.sound | (pl.col("crc_ok") == False).fill_null(value=False))  # noqa: E712
 
 
@@ -114,17 +115,18 @@ def read_segment(
 ) -> SegmentScan:
     """Read the headers of a segment.
 
-    Bytes behind an unreadable length or format are out of Kafka's reach: they are reported and not read on. Should a
-    sound v2 batch stand there, the notice names its place.
+    Kafka cannot read bytes behind an unreadable length or format: they are reported and not read. If a sound v2 batch
+    is behind, the notice names its place.
 
     Args:
-        data: the whole file, or a stream of it, of which no more is held than ``step`` bytes and one batch. A file
-            that a broker may still cut must be given as a stream: to touch a mapped page that is gone ends the process.
+        data: the whole file, or a stream of it, of which no more than ``step`` bytes and one batch are held. A file
+            that a broker may still truncate must be given as a stream: touching a mapped page that is gone ends the
+            process.
         verify_crc: check every batch (CRC-32C for v2, CRC-32 for v0 and v1); costs a pass over all bytes.
-        base_offset: the base offset in the file's name; None when the bytes come without a name, which then must begin
-            with a readable header.
-        limit: decompressed bytes of one v0 or v1 wrapper that are looked into.
-        step: bytes of a stream that are looked at together.
+        base_offset: the base offset in the file's name; None for bytes without a name, which then must begin with a
+            readable header.
+        limit: decompressed bytes of one v0 or v1 wrapper that are read.
+        step: bytes of a stream that are read together.
 
     Raises:
         NotThisFormat: without a base offset, bytes that do not begin with a batch or message.
@@ -173,11 +175,11 @@ def read_segment(
 
 
 class _Ahead:
-    """The bytes of a file from a place on, as many as were asked for.
+    """The bytes of a file from a place on, as many as were requested.
 
     Attributes:
         begin: place of the first of them.
-        view: those that are at hand.
+        view: those that are loaded.
     """
 
     def __init__(self, data: Data | BinaryIO) -> None:
@@ -186,7 +188,7 @@ class _Ahead:
         self.view = memoryview(data if isinstance(data, Data) else b"")
 
     def fill(self, size: int) -> None:
-        """Have at least that many at hand, or all that are left."""
+        """Load at least that many bytes, or all that are left."""
         parts = [self.view] if len(self.view) else []
         missing = size - len(self.view)
         while self._stream is not None and missing > 0:
@@ -200,7 +202,7 @@ class _Ahead:
             self.view = parts[0] if len(parts) == 1 else memoryview(b"".join(parts))
 
     def drop(self, count: int) -> None:
-        """Go on by so many."""
+        """Advance by so many bytes."""
         self.begin += count
         self.view = self.view[count:]
 
@@ -229,7 +231,7 @@ def _moved(rows: pl.DataFrame, by: int) -> pl.DataFrame:
 
 
 def _walk(view: memoryview) -> tuple[_Places, int]:
-    """Where entries begin, by their lengths alone, and where that ends."""
+    """Return where entries begin, by their lengths alone, and where that ends."""
     length_at = struct.Struct(">i").unpack_from
     size = len(view)
     last = size - _FRAME
@@ -364,7 +366,7 @@ def _unwrap(view: memoryview, rows: pl.DataFrame, limit: int, notices: Notices) 
             continue
         base_offset[index] = records[index] = None
         if row["crc_ok"] is False:
-            continue  # its own notice says so
+            continue  # it has a notice of its own
         place = row["byte"]
         try:
             base_offset[index], records[index] = wrapped_span(view[place : place + row["size"]], limit=limit)
@@ -443,7 +445,7 @@ def _in_place(batches: pl.DataFrame, sound: pl.Series, base_offset: int | None, 
         before=pl.when("right").then("last_offset").forward_fill(),
         after=pl.when("right").then("start").backward_fill(),
     )
-    # Batches that follow one another, each behind the one before, are told of together.
+    # Adjacent batches, each behind the one before, are reported together.
     goes_on = (pl.col("row") == pl.col("row").shift(1) + 1) & (pl.col("start") > pl.col("last_offset").shift(1))
     runs = (
         rows.filter(~pl.col("right"))
@@ -539,14 +541,14 @@ def _explain(ahead: _Ahead, notices: Notices) -> None:
 
 
 def _misfit(head: memoryview, stop: int, data: int, rest: int, *, reached: bool) -> tuple[DamageKind, str]:
-    """Why no entry begins where nothing can be read from, and the particulars.
+    """Return why no entry begins at an unreadable place, and the details.
 
     Args:
         head: bytes from there on, as many as a header has.
         stop: place of the first of them.
         data: place of the first byte from there on that is not zero.
         rest: bytes to the end of the file.
-        reached: a sound batch stands behind.
+        reached: a sound batch is behind.
     """
     if rest < _FRAME + 5:
         return DamageKind.TORN_TAIL, f"{rest} bytes are left, less than a header"
@@ -563,7 +565,7 @@ def _misfit(head: memoryview, stop: int, data: int, rest: int, *, reached: bool)
 
 
 def _torn_offsets(head: memoryview) -> str:
-    """Which offsets the cut entry was to hold, as far as its header says."""
+    """Return the offsets that an incomplete entry was to hold, by its header."""
     if head[16] == 2 and len(head) >= 27:
         base, delta = struct.unpack_from(">q", head)[0], struct.unpack_from(">i", head, 23)[0]
         return f"of offsets {base} to {base + delta}"
@@ -597,9 +599,9 @@ def _next_sound(ahead: _Ahead, start: int) -> tuple[int, int, int] | None:
 
 
 def _first_nonzero(ahead: _Ahead) -> int | None:
-    """Place of the first byte that is not zero, or None; in steps, because a preallocated file may be large.
+    """Return the place of the first byte that is not zero, or None; in steps, because a preallocated file may be large.
 
-    What stands right before it stays at hand: a batch may begin with zeros.
+    The bytes right before it stay loaded: a batch may begin with zeros.
     """
     step = 1 << 20
     looked = 0

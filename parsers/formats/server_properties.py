@@ -26,7 +26,7 @@ _TELLING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ServerProperties:
-    """What ``server.properties`` says.
+    """Contents of ``server.properties``.
 
     Attributes:
         values: every key with its value as written. May hold passwords: not for reports.
@@ -59,7 +59,7 @@ class ServerProperties:
 
     @property
     def metadata_log_dir(self) -> str | None:
-        """``metadata.log.dir``, else the first log directory, where ``__cluster_metadata-0`` lies."""
+        """``metadata.log.dir``, else the first log directory, which contains ``__cluster_metadata-0``."""
         return self.values.get("metadata.log.dir") or next(iter(self.log_dirs), None)
 
     def integer(self, key: str) -> int | None:
@@ -80,7 +80,7 @@ def read_server_properties(data: bytes) -> ServerProperties:
     """Read ``server.properties``.
 
     Raises:
-        NotThisFormat: no key is set that tells a Kafka server's configuration from other properties.
+        NotThisFormat: no key shows that this is a Kafka server's configuration.
     """
     notices = Notices()
     entries, _ = java_properties.entries(data, notices)

@@ -1,7 +1,7 @@
-"""What is wrong in a line of a trace: each line is checked against its kind.
+"""Checks of the lines of a trace: each line is checked against its kind.
 
-A line that names the ``message`` it was taken from repeats what a log says. It is read as it stands; only what no
-reader could take is refused.
+A line that names the ``message`` it was made from repeats a log line. It is read unchanged; it is only refused if no
+reader could use it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _OWN: Final = pl.col("message").is_null() & (pl.col("kind") != Kind.TRACE.value)
 
 
 class Wrong(NamedTuple):
-    """Lines in which the same is wrong.
+    """Lines with the same error.
 
     Attributes:
         rows: the lines, with ``line`` and ``text``.
-        reason: what is wrong; the field by name.
-        counts: they are read all the same.
+        reason: the error, with the field's name.
+        counts: they are read nevertheless.
     """
 
     rows: pl.DataFrame
@@ -40,7 +40,7 @@ class Wrong(NamedTuple):
 
 
 def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
-    """What is wrong in lines of known kinds.
+    """Yield errors in lines of known kinds.
 
     Args:
         found: ``line``, ``text`` and the fields of each line, times as ``_time``.
@@ -153,14 +153,14 @@ def _fits(name: str, value: Any) -> bool:
 
 
 class Header(NamedTuple):
-    """What the first line of a trace says of all that follow.
+    """The first line of a trace, which is about all that follow.
 
     Attributes:
         release, protocol, cluster: as stated, or None.
         replicas: ids of the brokers.
         settings: of the brokers, by name.
-        complete: brokers of which each change is stated.
-        reasons: what is wrong in it.
+        complete: brokers for which every change is stated.
+        reasons: errors in it.
     """
 
     release: str | None = None
@@ -194,7 +194,7 @@ def _setting(value: Any) -> str:
 
 
 def _header_field(name: str, value: Any) -> str | None:
-    """What is wrong with a field of the header; None where nothing is."""
+    """Return the error in a field of the header; None without one."""
     if name in ("schema", "kind", "time", "witness", "detail"):
         return None
     if name not in HEADER:

@@ -1,8 +1,8 @@
-"""Traces: one observation a line as a JSON object, so that any system with high watermarks and epochs can be judged.
+"""Traces: one observation per line as a JSON object, so that any system with high watermarks and epochs can be judged.
 
-``docs/trace-format.md`` says it in full, ``trace.schema.json`` beside this module is its JSON Schema. A line carries
-the columns of ``OBSERVATIONS`` that it has a value for, ``"schema": "forensics.trace/1"``, and its time in UTC. The
-first line may be of kind ``trace`` and says of what all the others are: see ``trace_kinds``.
+``docs/trace-format.md`` is the full description, ``trace.schema.json`` beside this module is its JSON Schema. A line
+has the columns of ``OBSERVATIONS`` with a value, ``"schema": "forensics.trace/1"``, and its time in UTC. The first line
+may be of kind ``trace`` and describes all the others: see ``trace_kinds``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Trace(NamedTuple):
 
 
 def is_trace(head: bytes) -> bool:
-    """Whether a file's first line says that it is one."""
+    """Return whether a file's first line is that of a trace."""
     line = head.lstrip(b"\xef\xbb\xbf \r\n").split(b"\n", 1)[0]
     return line.startswith(b"{") and SCHEMA.encode() in line
 
@@ -101,7 +101,7 @@ def read_trace(lines: pl.DataFrame) -> Trace:
 
 
 def _of_header(said: Header, line: int) -> pl.DataFrame:
-    """What the first line states, as if each replica had stated it itself."""
+    """Return the statements of the first line, as if each replica had stated them itself."""
     rows: list[dict[str, Any]] = []
     replicas = sorted({*said.replicas, *said.complete})
     if said.cluster is not None:
@@ -143,7 +143,7 @@ def write_header(
     settings: dict[str, str] | None = None,
     complete: bool | Sequence[int] = False,
 ) -> str:
-    """The first line of a trace, without its line end; ``trace_kinds.HEADER`` says what the fields are."""
+    """Return the first line of a trace, without its line end; ``trace_kinds.HEADER`` describes the fields."""
     said: dict[str, object] = {"release": release, "protocol": protocol, "cluster": cluster, "replicas": list(replicas)}
     said |= {"settings": settings, "complete": complete if isinstance(complete, bool) else list(complete)}
     kept = {name: value for name, value in said.items() if value}

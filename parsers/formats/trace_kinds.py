@@ -1,6 +1,6 @@
-"""Which fields a line of a trace has, and which of them its kind needs: the one table.
+"""Fields of a line of a trace, and those that its kind requires: the one table.
 
-The JSON Schema (``trace.schema.json``) and the tables of ``docs/trace-format.md`` are made of it.
+The JSON Schema (``trace.schema.json``) and the tables of ``docs/trace-format.md`` are made from it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from parsers.schema import OBSERVATIONS, Kind
 SCHEMA: Final = "forensics.trace/1"
 
 FIELDS: Final = tuple(name for name in OBSERVATIONS if name not in ("line", "byte"))
-"""Columns that a line may carry. Where it stands is told by its own line in the trace."""
+"""Columns that a line may have. Its place is its own line in the trace."""
 
 PLACE: Final = ("topic", "partition")
 
@@ -24,8 +24,8 @@ class Statement(NamedTuple):
 
     Attributes:
         kind: the kind.
-        needs: fields without which the line says nothing.
-        may: fields that say more, where they are known.
+        needs: fields without which the line has no meaning.
+        may: optional fields.
         says: what the line states, in one sentence.
         of_partition: it is about a replica of a partition, and needs ``topic`` and ``partition``.
     """
@@ -88,7 +88,7 @@ STATEMENTS: tuple[Statement, ...] = (
         Kind.PRODUCED, ("offset",), ("hw", "detail"), "The leader answered a producer: first `offset` of the records."
     ),
 )
-"""What a producer of traces writes. The other kinds of ``parsers.schema.Kind`` come from logs of Kafka."""
+"""Kinds that a producer of traces writes. The other kinds of ``parsers.schema.Kind`` come from logs of Kafka."""
 
 OF_FILES: Final[dict[Kind, tuple[str, ...]]] = {
     Kind.HW_CHECKPOINT: ("hw",),
@@ -98,7 +98,7 @@ OF_FILES: Final[dict[Kind, tuple[str, ...]]] = {
     Kind.CLEANER_CHECKPOINT: ("offset",),
     Kind.LOG_END: ("leo",),
 }
-"""What a file states, and a line needs whatever it was taken from: a checkpoint file has no entry without its value."""
+"""Fields that a line from a file requires, whatever its source: a checkpoint file has no entry without its value."""
 
 OF_KIND: Final = {statement.kind: statement for statement in STATEMENTS}
 

@@ -1,4 +1,4 @@
-"""What an entry of the message catalogue is. The entries stand in one file per family beside this one."""
+"""Types of the entries of the message catalogue. The entries are in one file per family beside this one."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Variant:
         until: last one, or None while it still does.
         regex: anchored at the start of the message text. Named groups are columns of ``OBSERVATIONS``, or ``tp`` (a
             directory name, split at its last "-"), or ``bracketed`` ("topic,partition"). Only what Python's ``re`` and
-            Rust's ``regex`` both take: ``(?P<n>)``, ``[0-9]``, no look-around, no back-references, no ``$``.
-        source_ref: where the text stands, e.g. "3.6.2 UnifiedLog:1712".
+            Rust's ``regex`` both accept: ``(?P<n>)``, ``[0-9]``, no look-around, no back-references, no ``$``.
+        source_ref: place of the text in Kafka's source, e.g. "3.6.2 UnifiedLog:1712".
         examples: at least one.
         fixed: values the wording implies without printing them, e.g. ``{"detail": "leader: start"}``.
         each: repeated parts; the groups of ``regex`` are copied to every row of them.
         own_row: whether ``regex`` itself gives a row beside those of ``each``.
-        quoted: as people quote it, without the prefix of who prints it. What stands in brackets before such a text is
-            another prefix, or a damaged one: then the line is none of it.
+        quoted: as people quote it, without the prefix of its printer. If text in brackets precedes it, that is another
+            prefix, or a damaged one: then the line does not match.
     """
 
     since: str
@@ -72,14 +72,13 @@ class Message:
 
     Attributes:
         id: id in the catalogue, e.g. "L-21".
-        kind: what the rows state.
-        literal: text that each wording contains; lines without it are never looked at again. A line that has it but
-            fits no variant is a notice. A tuple where the wordings share no text.
+        kind: kind of the rows.
+        literal: text that each wording contains; lines without it are never examined again. A line that has it but fits
+            no variant is a notice. A tuple if the wordings share no text.
         level: level at which brokers print it.
-        stock: whether a stock log4j configuration shows it.
+        stock: whether a default log4j configuration shows it.
         variants: tried in order, the first match wins.
-        thrown: the text is that of an exception. It stands behind the name of its class, in a line that goes on from an
-            event.
+        thrown: the text is that of an exception. It follows the name of its class, in a continuation line of an event.
     """
 
     id: str
@@ -98,7 +97,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One wording of a message that is known and adds nothing: what it says, other lines say with more.
+    """One wording of a message that is known and adds nothing to other lines.
 
     Attributes:
         since, until, regex, source_ref: as in :class:`Variant`.
@@ -120,7 +119,7 @@ def routine(
     """A message whose lines are understood and give no row.
 
     Args:
-        id, kind, literal, level, stock: as in :class:`Message`; the kind says what it is about.
+        id, kind, literal, level, stock: as in :class:`Message`; the kind is its subject.
         wordings: tried in order.
     """
     return Message(

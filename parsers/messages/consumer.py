@@ -1,7 +1,7 @@
 """Consumers (``org.apache.kafka.clients.consumer``): a position that its leader does not have, and what is done then.
 
-Most stand in the logs of applications. A consumer reads committed records alone: where its position is beyond the end
-of a log, that log held more once.
+Most of these lines are in the logs of applications. A consumer reads only committed records. If its position is beyond
+the end of a log, that log was once longer.
 """
 
 from __future__ import annotations

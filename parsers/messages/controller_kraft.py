@@ -1,4 +1,4 @@
-"""The KRaft controller (``org.apache.kafka.controller``): partitions and their ISR as its log tells of them."""
+"""The KRaft controller (``org.apache.kafka.controller``): partitions and their ISR in its log."""
 
 from __future__ import annotations
 

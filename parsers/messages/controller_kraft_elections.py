@@ -32,7 +32,7 @@ MESSAGES: tuple[Message, ...] = (
         level="INFO",
         stock=True,
         variants=(
-            # With eligible leader replicas (KIP-966) it also tells who had been the last in the ISR.
+            # With eligible leader replicas (KIP-966) it also names the last members of the ISR.
             Variant(
                 since="4.0",
                 until=None,
@@ -116,8 +116,8 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # The last step of a reassignment may put the new leader into the ISR as it elects it, and eligible leader replicas
-    # (KIP-966) stand in for the ISR: neither marks the leader as recovering (PartitionChangeBuilder).
+    # The last step of a reassignment may add the new leader to the ISR as it elects it, and eligible leader replicas
+    # (KIP-966) replace the ISR. Neither marks the leader as recovering (PartitionChangeBuilder).
     Message(
         id="K-02a",
         kind=Kind.PARTITION_CHANGED,

@@ -26,7 +26,7 @@ _CACHE_ONE = Each(rf"leader cache for {EITHER} is updated to {LEADER_ISR_CONTROL
 _CACHE = Each(rf"(?P<tp>{NAME}-[0-9]+) -> {LEADER_ISR_CONTROLLER_EPOCH}")
 
 MESSAGES: tuple[Message, ...] = (
-    # The only text of a ZooKeeper-mode controller that says so, up to 1.0.
+    # The only message of a ZooKeeper-mode controller about this, up to 1.0.
     Message(
         id="C-20",
         kind=Kind.UNCLEAN_ELECTION,

@@ -289,4 +289,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
-"""Requests: what a broker was told, not what it did."""
+"""Requests: what a broker received, not what it did."""

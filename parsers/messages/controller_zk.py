@@ -42,7 +42,8 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # From 1.1 to 3.9 no line of a ZooKeeper-mode controller says "unclean": a leader from outside the last ISR does.
+    # From 1.1 to 3.9 no line of a ZooKeeper-mode controller has the word "unclean": a leader from outside the last ISR
+    # shows it.
     Message(
         id="C-02",
         kind=Kind.ELECTION,
@@ -161,7 +162,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # Whoever takes the request writes the topic to ZooKeeper; the controller hears of it there.
+    # The broker that receives the request writes the topic to ZooKeeper; the controller reads it there.
     Message(
         id="C-03c",
         kind=Kind.PARTITION_REQUESTED,

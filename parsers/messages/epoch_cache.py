@@ -198,7 +198,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="1.1",
                 regex=r"^Cleared earliest [0-9]+ entries from epoch cache based on passed offset ",
                 source_ref="0.11.0.2 LeaderEpochFileCache:145",
-                own_row=False,  # the log start moved: L-34 says so
+                own_row=False,  # the log start moved: L-34 reports it
                 examples=(
                     Example(
                         "Cleared earliest 0 entries from epoch cache based on passed offset 144 leaving 1 in "
@@ -346,4 +346,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
-"""Epochs assigned, cut and asked for."""
+"""Epochs assigned, truncated and requested."""

@@ -10,8 +10,8 @@ _OFFSET = r"(?P<offset>-?[0-9]+)"
 _OUT_OF_RANGE = r"but we only have log segments "
 
 MESSAGES: tuple[Message, ...] = (
-    # A leader that wrote other records, or a follower that has some its leader has not. Thrown out of a follower's
-    # append; the follower then stands still (F-27), to 2.2 it tries again.
+    # A leader that wrote other records, or a follower with records that its leader lacks. Thrown by a follower's
+    # append. The follower then stops fetching (F-27); up to 2.2 it retries.
     Message(
         id="X-01",
         kind=Kind.APPEND_REFUSED,
@@ -273,4 +273,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
-"""What is thrown; other exceptions say nothing of two offsets."""
+"""Exceptions about two offsets; others are not in the catalogue."""

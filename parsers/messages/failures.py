@@ -212,7 +212,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # By a consumer, or by whoever checks a batch.
+    # By a consumer, or by code that checks a batch.
     Message(
         id="KP-07",
         kind=Kind.RECORD_CORRUPT,
@@ -338,4 +338,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
-"""What no other kind of observation says."""
+"""Failures without an observation kind of their own."""

@@ -1,4 +1,4 @@
-"""The fetcher and its leader's epochs: what it asks, is told, cuts and gives up."""
+"""The fetcher and its leader's epochs: its requests, the answers, truncations and failures."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ MESSAGES: tuple[Message, ...] = (
                         ),
                         "real",
                     ),
-                    # It cuts at the smaller of what its leader answered and what its own epochs say (KIP-279).
+                    # It truncates to the smaller of its leader's answer and its own epochs (KIP-279).
                     Example(
                         "[ReplicaFetcher replicaId=1, leaderId=3, fetcherId=0] Truncating partition orders-0 with "
                         "TruncationState(offset=50, completed=true) due to leader epoch and offset "
@@ -500,7 +500,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # Since 2.7 a follower asks this of a leader that speaks an older protocol alone (KIP-595).
+    # Since 2.7 a follower sends this only to a leader that uses an older protocol (KIP-595).
     Message(
         id="F-22",
         kind=Kind.EPOCH_REQUEST,

@@ -1,4 +1,4 @@
-"""``kafka.server.ReplicaFetcherThread``: a follower that is fenced, fails or stands still."""
+"""``kafka.server.ReplicaFetcherThread``: a follower that is fenced, fails or stops fetching."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # The follower stands still until it is given a role again.
+    # The follower does not fetch until it receives a role again.
     Message(
         id="F-27",
         kind=Kind.FETCH_FAILED,
@@ -453,4 +453,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
-"""What keeps a follower from fetching."""
+"""Messages about a follower that cannot fetch."""

@@ -19,7 +19,7 @@ _REMOVED = Each(rf"(?P<tp>{NAME}-[0-9]+)")
 _REMOVED_OLD = Each(r"\[(?P<bracketed>[a-zA-Z0-9._-]+,[0-9]+)\]")
 
 MESSAGES: tuple[Message, ...] = (
-    # The offset: own end after the cut up to 0.10, own end before it up to 1.0, own high watermark in 1.1 and 2.0.
+    # The offset: own log end after the truncation up to 0.10, before it up to 1.0, own high watermark in 1.1 and 2.0.
     Message(
         id="FM-1",
         kind=Kind.FETCHER_ADDED,
@@ -170,7 +170,8 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # Moves a log between directories: what it says is of a copy that is not the replica yet. That there is one counts.
+    # Moves a log between directories: its lines are about a copy that is not the replica yet. Only the copy's existence
+    # counts.
     Message(
         id="FM-9",
         kind=Kind.FETCHER_ADDED,

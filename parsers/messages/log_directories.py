@@ -76,7 +76,7 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
-            # Of both managers.
+            # Logged by both managers.
             Variant(
                 since="1.0",
                 until="1.0",

@@ -167,7 +167,7 @@ MESSAGES: tuple[Message, ...] = (
         level="INFO",
         stock=True,
         variants=(
-            # Up to 0.10 printed before it is checked whether there is anything to cut; 0.11 prints it after.
+            # Up to 0.10 printed before the check whether there is anything to truncate; 0.11 prints it after.
             Variant(
                 since="0.8",
                 until="0.11",
@@ -529,4 +529,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
-"""What a log says of its end, its high watermark and its start."""
+"""Messages of a log about its end, its high watermark and its start."""

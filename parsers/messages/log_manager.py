@@ -336,7 +336,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # A move between directories also ends with the old log renamed: its directory tells.
+    # A move between directories also ends with the old log renamed: its directory shows that.
     Message(
         id="M-09",
         kind=Kind.LOG_DELETED,
@@ -474,4 +474,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
-"""What happens to logs as a whole."""
+"""Messages about logs as a whole."""

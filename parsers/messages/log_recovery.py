@@ -1,4 +1,4 @@
-"""The log layer at start: segments checked after a crash, damage found and cut."""
+"""The log layer at start: segments checked after a crash, damage found and removed."""
 
 from __future__ import annotations
 

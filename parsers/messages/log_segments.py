@@ -423,4 +423,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
-"""Recovery and segments, in the order of a log's life."""
+"""Recovery and segments, in the order in which a log goes through them."""

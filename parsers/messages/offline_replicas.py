@@ -1,4 +1,4 @@
-"""``state.change.logger`` and others: replicas that cannot do as they are told, because their directory failed."""
+"""``state.change.logger`` and others: replicas that cannot take up a role, because their directory failed."""
 
 from __future__ import annotations
 

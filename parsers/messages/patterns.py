@@ -30,12 +30,12 @@ LIST = rf"[A-Za-z]*[(\[]{NUMBERS}[)\]]"
 
 
 def number(name: str) -> str:
-    """A number that may be negative where that says something (leader -1: none)."""
+    """A number that may be negative if that has a meaning (leader -1: none)."""
     return rf"(?P<{name}>-?[0-9]+)"
 
 
 def known(name: str) -> str:
-    """A number where -1 says "not known": then the group is empty."""
+    """A number for which -1 means "not known": then the group is empty."""
     return rf"(?:-1|(?P<{name}>[0-9]+))"
 
 
@@ -81,7 +81,7 @@ STATE = (
 """Inside of the partition state of a LeaderAndIsr or UpdateMetadata request, after the topic where that is printed."""
 
 PARTITION_STATE = rf"PartitionState\({STATE}[^)]*\)"
-"""``PartitionState(controllerEpoch=1, ..)`` up to 2.3: the partition stands elsewhere in the line."""
+"""``PartitionState(controllerEpoch=1, ..)`` up to 2.3: the partition is elsewhere in the line."""
 
 NAMED_STATE = (
     rf"[A-Za-z]*PartitionState\(topicName='(?P<topic>[^']*)', partitionIndex=(?P<partition>[0-9]+), {STATE}[^)]*\)"
@@ -93,7 +93,7 @@ REGISTRATION = (
     rf"leader={number('leader')}, leaderRecoveryState=[A-Z]+, leaderEpoch={number('leader_epoch')}, "
     rf"partitionEpoch={number('partition_epoch')}\)"
 )
-"""PartitionRegistration.toString, in lines of brokers since 4.2: the partition stands elsewhere in the line."""
+"""PartitionRegistration.toString, in lines of brokers since 4.2: the partition is elsewhere in the line."""
 
 ANY_STATE = rf"[A-Za-z]*PartitionState\((?:topicName='[^']*', partitionIndex=[0-9]+, )?{STATE}[^)]*\)"
 """Either of them, in a line that prints the partition as well."""
@@ -170,4 +170,4 @@ RAFT = r"\[RaftManager (?:nodeId|id)=(?P<witness>[0-9]+)\] "
 # -- for examples -----------------------------------------------------------------------------------------------------
 
 ORDERS: dict[str, int | str | None] = {"topic": "orders", "partition": 0}
-"""The partition that most examples speak of."""
+"""The partition in most examples."""

@@ -294,8 +294,8 @@ MESSAGES: tuple[Message, ...] = (
                     Example("[BrokerServer id=2] shut down completed", ({"witness": 2, "replica": 2},), "real"),
                 ),
             ),
-            # It gave up before it knew its id, which comes before its logs are opened (in 0.9 after). It says nothing
-            # of how the process before it ended.
+            # It stopped before it knew its id, which it reads before its logs are opened (in 0.9 after). It does not
+            # show how the process before it ended.
             Variant(
                 since="0.9",
                 until="3.9",

@@ -110,7 +110,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # Printed after the segment was cut; a log that is cut at a segment's beginning prints nothing.
+    # Printed after the segment was truncated; a truncation at the start of a segment prints nothing.
     Message(
         id="O-05",
         kind=Kind.TRUNCATE,
@@ -226,7 +226,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # How long its own log was, it does not say.
+    # It does not print how long its own log was.
     Message(
         id="O-12",
         kind=Kind.FETCH_RESET,
@@ -301,4 +301,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
-"""What 0.8.2 says in the words of later releases."""
+"""Messages of 0.8.2 with the meaning of later ones."""

@@ -10,7 +10,7 @@ _PLACE = r"partition \[(?P<bracketed>[^\]]+)\]"
 _REQUEST = r"LeaderAndIsr request correlationId -?[0-9]+ from controller -?[0-9]+ epoch -?[0-9]+"
 
 MESSAGES: tuple[Message, ...] = (
-    # Neither leader, epoch nor ISR: what the request says is not printed.
+    # Neither leader, epoch nor ISR: the contents of the request are not printed.
     Message(
         id="O-20",
         kind=Kind.ROLE_SENT,
@@ -268,7 +268,7 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
-            # Of the whole request.
+            # About the whole request.
             Variant(
                 since="0.8",
                 until="0.8",
@@ -328,4 +328,4 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
 )
-"""What 0.8.2 says in the words of later releases."""
+"""Messages of 0.8.2 with the meaning of later ones."""

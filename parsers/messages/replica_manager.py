@@ -87,7 +87,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # In 0.9 and 0.10 kafka.cluster.Partition says it (P-10).
+    # In 0.9 and 0.10 kafka.cluster.Partition logs it (P-10).
     Message(
         id="RM-2a",
         kind=Kind.REMOTE_LEO,
@@ -282,7 +282,7 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
-            # Logs that were being moved to the failed directory are not the replicas yet: their names tell of no loss.
+            # Logs that were being moved to the failed directory are not the replicas yet: their names show no loss.
             Variant(
                 since="1.0",
                 until=None,
@@ -335,7 +335,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # A leader's words of a fetch that it refused; 0.8.0 and 0.8.1 give the reason in the exception alone.
+    # A leader's line about a fetch that it refused; 0.8.0 and 0.8.1 give the reason in the exception alone.
     Message(
         id="RM-12",
         kind=Kind.OUT_OF_RANGE,

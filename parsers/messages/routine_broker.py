@@ -1,7 +1,7 @@
-"""What brokers print of their replicas that adds nothing: counts, steps, requests repeated elsewhere.
+"""Lines of brokers about their replicas that add nothing: counts, steps, requests repeated elsewhere.
 
-Other lines say the same with more. They are read, so that nobody has to ask whether one of them matters, and give
-no row.
+Other lines have the same and more. These are recognised, so that no user has to ask whether one of them matters, and
+give no row.
 """
 
 from __future__ import annotations

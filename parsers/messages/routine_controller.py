@@ -1,7 +1,7 @@
-"""What controllers, the metadata quorum and the process itself print that adds nothing.
+"""Lines of controllers, the metadata quorum and the process itself that add nothing.
 
-Other lines say the same with more. They are read, so that nobody has to ask whether one of them matters, and give
-no row.
+Other lines have the same and more. These are recognised, so that no user has to ask whether one of them matters, and
+give no row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the log layer (``kafka.log``) prints that adds nothing: steps of loading, of shutting down, of deleting.
+"""Lines of the log layer (``kafka.log``) that add nothing: steps of loading, of shutting down, of deleting.
 
-Other lines say the same with more. They are read, so that nobody has to ask whether one of them matters, and give
-no row.
+Other lines have the same and more. These are recognised, so that no user has to ask whether one of them matters, and
+give no row.
 """
 
 from __future__ import annotations

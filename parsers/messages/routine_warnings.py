@@ -1,6 +1,6 @@
-"""Warnings and errors of the replication loggers that say nothing of a log, a high watermark, an ISR or a leader.
+"""Warnings and errors of the replication loggers that are not about a log, a high watermark, an ISR or a leader.
 
-Others of these loggers are told of as unknown wordings.
+Others of these loggers are reported as unknown wordings.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from parsers.schema import Kind
 _SENDER = r"^\[(?:Controller-[0-9]+-to-broker-[0-9]+-send-thread|RequestSendThread controllerId=[0-9]+)\][,:]? "
 
 MESSAGES: tuple[Message, ...] = (
-    # A broker that is down, as its controller sees it; what it then does about it, other lines say.
+    # A broker that is down, as its controller sees it; other lines have the controller's reaction.
     routine(
         "U-01",
         Kind.BROKER_FENCED,
@@ -41,7 +41,7 @@ MESSAGES: tuple[Message, ...] = (
             "[RequestSendThread controllerId=9] Controller 9 fails to send a request to broker h:9092 (id: 1 rack: "
             "null)",
         ),
-        # LeaderAndIsr requests are told of by C-04b, since 0.10.
+        # LeaderAndIsr requests are in C-04b, since 0.10.
         Wording(
             "0.8",
             "3.9",
@@ -102,7 +102,7 @@ MESSAGES: tuple[Message, ...] = (
             "'/data/orders-0/00000000000000000042.snapshot': Snapshot is corrupt (CRC is no longer valid).",
         ),
     ),
-    # Compaction, which begins anew or leaves a partition out.
+    # Compaction, which starts again or leaves a partition out.
     routine(
         "U-04",
         Kind.COMPACTED,
@@ -155,7 +155,7 @@ MESSAGES: tuple[Message, ...] = (
             "ignoring excess buffer space...",
         ),
     ),
-    # The proposal stands: it is sent again.
+    # The proposal is still open: it is sent again.
     routine(
         "U-05",
         Kind.ISR_REJECTED,
@@ -197,7 +197,7 @@ MESSAGES: tuple[Message, ...] = (
             "Controller returned an unexpected top-level error when handling AlterPartition request: NETWORK_EXCEPTION",
         ),
     ),
-    # A ZooKeeper-mode controller; what failed of an election, C-03b tells.
+    # A ZooKeeper-mode controller; C-03b has the failure of an election.
     routine(
         "U-06",
         Kind.ELECTION,

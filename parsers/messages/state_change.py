@@ -124,7 +124,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # Its own end and high watermark before it has come to terms with the leader.
+    # Its own log end and high watermark before it has reconciled with the leader.
     Message(
         id="S-05",
         kind=Kind.BECOME_FOLLOWER,

@@ -206,7 +206,7 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
-            # Of the whole request.
+            # About the whole request.
             Variant(
                 since="0.9",
                 until="3.9",
@@ -284,7 +284,7 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
-            # A line that is cut within the partition's name, as people paste it.
+            # A line that ends within the partition's name, as people paste it.
             Variant(
                 since="0.8",
                 until="0.11",

@@ -199,7 +199,7 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
-            # The fetcher goes on: no reconciliation. Same leader up to 1.1, and an epoch at most one higher in 2.0.
+            # The fetcher continues: no reconciliation. Same leader up to 1.1, and an epoch at most one higher in 2.0.
             Variant(
                 since="0.8",
                 until="3.2",

@@ -173,7 +173,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # 0.11 to 2.5 print it although nothing is cut here: the fetcher does that later.
+    # 0.11 to 2.5 print it although nothing is truncated here: the fetcher does that later.
     Message(
         id="S-26",
         kind=Kind.TRANSITION,

@@ -302,8 +302,8 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # A log that is not closed in order: its directory gets no mark of a clean shutdown. Or one that is not loaded;
-    # because of a checkpoint, RM-11 tells.
+    # A log that is not closed properly: its directory gets no clean-shutdown marker. Or one that is not loaded; if a
+    # checkpoint is the reason, RM-11 reports it.
     Message(
         id="W-03",
         kind=Kind.STORAGE_ERROR,

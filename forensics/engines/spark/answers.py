@@ -1,4 +1,4 @@
-"""From what tasks found to a result: the text behind each piece of evidence, and the case that reports speak of."""
+"""From the results of tasks to one result: the text of each piece of evidence, and the case for reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from parsers.schema import BATCHES, NOTICES, conform
 from parsers.sources import Source
 
 Texts = dict[tuple[str, int | None, int | None], str]
-"""What stands at a place: path, line and byte."""
+"""Text at a place: path, line and byte."""
 
 SPANS: Final = {"source": pl.Int32(), "broker": pl.Int32(), "first": pl.Int64(), "last": pl.Int64()}
 
@@ -35,7 +35,7 @@ _PATH, _SHA256, _LINE, _BYTE, _TEXT = (
 
 
 def _unquoted(judged: Iterable[Plain]) -> Iterator[Plain]:
-    """Pieces of evidence of which nothing but the place is known."""
+    """Pieces of evidence with a known place only."""
     for found in judged:
         for judgement in found:
             for finding in judgement[_FINDINGS]:
@@ -47,7 +47,7 @@ def _unquoted(judged: Iterable[Plain]) -> Iterator[Plain]:
 def cited(judged: Iterable[Plain]) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
     """Places whose text is yet to be read: lines by path, and bytes at which batches begin by path.
 
-    A file of which nothing but the hash is wanted has no lines.
+    A file has no lines here if only its hash is needed.
     """
     lines: dict[str, set[int]] = {}
     batches: dict[str, set[int]] = {}

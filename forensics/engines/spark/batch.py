@@ -88,8 +88,8 @@ class Batch:
         spark: the session.
         paths: the archive.
         output: where the tables are.
-        options: what the user chose.
-        say: told how far it is.
+        options: the user's options.
+        say: called with progress messages.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Batch:
     # -- listing ------------------------------------------------------------------------------------------------------
 
     def listed(self, files: list[File], *, hashed: bool = True) -> Listing:
-        """Say what is in the archive; only what changed since the last run is opened.
+        """Return the contents of the archive; only what changed since the last run is opened.
 
         Args:
             files: of the archive.
@@ -190,9 +190,9 @@ class Batch:
         return planned(new, split=self.options.split, whole=in_one_go)
 
     def _identities(self, listing: Listing, copied: Mapping[int, Twin]) -> dict[int, str]:
-        """What the rows of each source that is read depend on, by its position: its content, and what it is called.
+        """Return a key for the rows of each source that is read, by its position: from its content and its name.
 
-        Readers look at the name of a file and of its folder, never further up: what was moved is known again.
+        Readers use the name of a file and of its folder, never further up. So a file that was moved is recognised.
         """
         whose = [(digest, look) for digest, looks in zip(listing.digests, listing.looks, strict=True) for look in looks]
         wanted = [
@@ -201,7 +201,7 @@ class Batch:
             if position not in copied and not look.problem and not look.container
         ]
         found = {}
-        # The files of a metadata log go on from each other: the rows of one depend on all.
+        # The files of a metadata log continue each other: the rows of one depend on all.
         for group in read.units([whose[position][1].source() for position in wanted]):
             members = [wanted[number] for number in group]
             of = [whose[n] for n in members]
@@ -213,7 +213,7 @@ class Batch:
     def read(self, plan: Plan) -> None:
         """Carry a plan out, and keep what was read."""
         zone = self.options.reading.assumed
-        # The run that the units are numbered after: whose rows are kept is told by their numbers.
+        # The run by which the units are numbered: the numbers show whose rows are kept.
         run = plan.pieces[0].units[0].number >> 32
         folder = self.output.reads(run)
         done, total = 0, sum(piece.weight for piece in plan.pieces)
@@ -254,7 +254,7 @@ class Batch:
     # -- tables -------------------------------------------------------------------------------------------------------
 
     def context(self, listing: Listing, copied: Mapping[int, Twin], facts: Mapping[int, Facts]) -> Context:
-        """What concerns many partitions."""
+        """Return what concerns many partitions."""
         made_ = contexts.draft(listing.flat, listing.flat_units, facts, copied, self.options.reading)
         surveyed = pl.DataFrame(schema=SURVEY)
         if made_.starts.height or in_window(made_.reading) is not None:
@@ -267,7 +267,7 @@ class Batch:
         """Write observations, batches and notices.
 
         Returns:
-            Schema ``DIGESTS``: the files, and what the rows of each partition come to.
+            Schema ``DIGESTS``: the files, and a digest of the rows of each partition.
         """
         for name in TABLES:
             (self.plain / name).mkdir(parents=True, exist_ok=True)
@@ -303,7 +303,7 @@ class Batch:
         put(self.plain.joinpath(name, *place, "part-none.parquet"), rows.drop(folders(name)))
 
     def more_notices(self, context: Context) -> pl.DataFrame:
-        """What putting together had to say, as rows of the table ``notices``."""
+        """Return the notices of the assembly, as rows of the table ``notices``."""
         sources = context.sources.select(
             pl.col("id").alias("source"), "path", "cluster", "broker", "topic", "partition"
         )
@@ -345,15 +345,15 @@ class Batch:
     # -- replay and rules ---------------------------------------------------------------------------------------------
 
     def judge(self, listing: Listing, context: Context, written: pl.DataFrame) -> list[Part]:
-        """Replay and judge every partition whose rows, or what is known of its brokers, changed.
+        """Replay and judge every partition whose rows, or whose brokers' facts, changed.
 
         Args:
             listing: the archive.
             context: what concerns many partitions.
-            written: files of the tables and what the rows of each partition come to, schema ``DIGESTS``.
+            written: files of the tables and a digest of the rows of each partition, schema ``DIGESTS``.
 
         Returns:
-            Judged partitions; what is judged anew has evidence without hashes and lines.
+            Judged partitions; newly judged ones have evidence without hashes and lines.
         """
         judge = Judge.of(context, self.options.topics, timelines=self.options.timelines)
         digests = self._digests(written, judge)
@@ -380,7 +380,9 @@ class Batch:
         return [*before, *map(Part, found.get("judged", []))]
 
     def _changed(self, listing: Listing) -> frozenset[str]:
-        """Sources with another content than in the run before: a line that says the same may look another way."""
+        """Return sources whose content changed since the run before: a line with the same statement may look
+        different.
+        """
         assert self.manifest is not None
         rows = self.output.read_table(self.manifest["generation"], "files").select("sha256", "looks")
         before = {look["path"]: digest for digest, looks in rows.iter_rows() for look in json.loads(looks)}
@@ -412,7 +414,7 @@ class Batch:
         return found
 
     def _digests(self, written: pl.DataFrame, judge: Judge) -> pl.DataFrame:
-        """What the answer for each partition depends on, as a hash; and how many rows it has."""
+        """Return a hash of everything that the answer for each partition depends on, and the number of its rows."""
         sums = pl.col("n").sum(), pl.col("one").bitwise_xor(), pl.col("two").bitwise_xor()
         rows = written.filter(pl.col("name").is_null() & pl.col("broker").is_null())
         found = rows.group_by(KEY).agg(*sums).sort(KEY, nulls_last=True)
@@ -443,10 +445,10 @@ class Batch:
     # -- evidence -----------------------------------------------------------------------------------------------------
 
     def finish(self, listing: Listing, case: Case, parts: Sequence[Part]) -> int:
-        """Write what was found, with what stands at the places that are cited, read again from the files.
+        """Write the results, with the text of the cited places, read again from the files.
 
         Returns:
-            How many findings there are.
+            The number of findings.
         """
         lines, batches = cited(parts)
         texts, hashes = self._lines(listing, lines)
@@ -491,14 +493,14 @@ _LAST_SPLIT: Final = (1 << 31) - 1
 def batch(
     spark: SparkSession, paths: Sequence[str], folder: str, options: Options | None = None, say: Say = lambda _: None
 ) -> Result:
-    """Judge an archive, and write all tables; of an archive judged before, only what changed is read and judged.
+    """Judge an archive, and write all tables; if it was judged before, only what changed is read and judged.
 
     Args:
         spark: the session.
         paths: files and directories of evidence; only ever read.
         folder: where the tables are written.
-        options: what else can be chosen.
-        say: told how far it is.
+        options: other options.
+        say: called with progress messages.
 
     Raises:
         UnreadableInput: a path does not exist.

@@ -1,7 +1,7 @@
-"""The table of timelines: states that tasks found, and those of the run before that are still true, with their ends.
+"""The table of timelines: states that tasks found, and valid ones of the run before, with their ends.
 
-When the last state of a process ended depends on all that its broker printed, which any new log changes. So the states
-of a partition are found where it is judged, and kept; their ends are found anew in every run.
+The end of a process's last state depends on everything that its broker printed, which any new log changes. So the
+states of a partition are computed when it is judged, and kept; their ends are computed in every run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TIMELINE: Final = "timeline"
 _BYTES: Final = 8
-"""Of a row in a file, about."""
+"""Bytes of a row in a file, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Closing:
         former_sources: pl.DataFrame,
         kept: pl.DataFrame,
     ) -> list[Path]:
-        """Write it.
+        """Write the table.
 
         Args:
             context: what concerns many partitions.
@@ -60,7 +60,7 @@ class Closing:
             states: files of states that were found now.
             former: files of the table as the run before left it.
             former_sources: the table of sources as the run before left it.
-            kept: the partitions, by ``KEY``, of which these are still true.
+            kept: the partitions, by ``KEY``, whose former states are still true.
 
         Returns:
             Its files.

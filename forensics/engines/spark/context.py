@@ -1,6 +1,6 @@
-"""What concerns many partitions, put together on the driver from the facts of all files: owners, order, brokers, runs.
+"""Data that concern many partitions, assembled on the driver from the facts of all files: owners, order, brokers, runs.
 
-It is small: a row for each file, the lines that speak of a whole broker, and the batch headers of the metadata log.
+It is small: a row for each file, the lines about whole brokers, and the batch headers of the metadata log.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NO_UNIT: Final = -1
 
 @dataclass(slots=True)
 class Facts:
-    """What was read of one source, without its rows.
+    """Facts about one source, without its rows.
 
     Attributes:
         reading: the merged header.
@@ -54,13 +54,13 @@ class Facts:
         sha256: hash of its content.
         observations, batches, notices: how many rows there are.
         splits: for each range in order: lines before it, and greatest time printed before it.
-        again: it has to be read in one go.
+        again: it has to be read sequentially.
         witnesses: how often each broker is named as the one that prints.
         spoken: of rows that are lines: broker named, or None, and id of the message.
         metadata_hw: greatest high watermark of the metadata quorum that is printed.
         context: rows without a topic, with ``seq``, ``split`` and ``when``.
         names: topic ids with names, and of a metadata log the bytes of all its rows.
-        keys: what tells batches of a metadata log apart.
+        keys: keys of the batches of a metadata log.
     """
 
     reading: FileReading
@@ -88,9 +88,9 @@ def merged(rows: pl.DataFrame) -> dict[int, Facts]:
 
 
 def _again(headers: list[dict[str, Any]]) -> bool:
-    """Whether a source has to be read in one go.
+    """Return whether a source has to be read sequentially.
 
-    It cannot be read by ranges, several brokers printed it, or it passes an hour that its zone has twice.
+    It has to if it cannot be read by ranges, if several brokers printed it, or if its zone has an hour in it twice.
     """
     if any(header["format"] == AGAIN for header in headers):
         return True
@@ -144,11 +144,11 @@ def _merged(rows: list[dict[str, Any]]) -> Facts:
 
 
 def twins(looks: Sequence[Look], opened: Callable[[int], Source]) -> dict[int, Twin]:
-    """Sources that say nothing new, as ``forensics.case.twins.copies``.
+    """Return duplicate sources, as ``forensics.case.twins.copies``.
 
     Args:
         looks: all sources.
-        opened: gives one ready to be read, by its position.
+        opened: returns one ready to be read, by its position.
     """
     sources = [look.source(partial(_open, opened, number)) for number, look in enumerate(looks)]
     numbers = {id(source): number for number, source in enumerate(sources)}
@@ -169,20 +169,20 @@ def _open(opened: Callable[[int], Source], number: int) -> BinaryIO:
 
 @dataclass(slots=True)
 class Context:
-    """What every task of replay needs to know.
+    """Data that every task of replay needs.
 
     Attributes:
-        reading: how printed times are read.
-        sources: one row a source, schema ``SOURCES``.
-        attributes: by unit and split: number of the source, owner, cluster, zone, what of its rows counts.
+        reading: how printed times are interpreted.
+        sources: one row per source, schema ``SOURCES``.
+        attributes: by unit and split: number of the source, owner, cluster, zone, and which of its rows count.
         kept: unit and byte: rows of metadata logs that count.
         names: topic ids with names.
         lines: rows without a topic, in order, with ``_cluster``, ``broker`` and ``starts_run``.
         brokers: every broker of every cluster.
         clusters: number of each cluster.
-        lives: logs that tell of several clusters, schema ``LIVES``.
-        notices: what putting together had to say, with ``source`` and ``seq``.
-        left: observations outside of the window that was asked for.
+        lives: logs of several clusters, schema ``LIVES``.
+        notices: notices of the assembly, with ``source`` and ``seq``.
+        left: observations outside of the requested window.
     """
 
     reading: Reading
@@ -226,7 +226,7 @@ class Draft:
 
     @property
     def starts(self) -> pl.DataFrame:
-        """Lines that tell of the start of a process, in order."""
+        """Return lines that report the start of a process, in order."""
         return self.lines.filter(pl.col("kind") == Kind.PROCESS_START.value)
 
 
@@ -384,7 +384,7 @@ def _zone(found: FileReading, reading: Reading) -> str:
 
 
 def _stub(facts: Facts) -> FileReading:
-    """A reading without rows that says what owners, copies of the metadata log and the list of sources ask."""
+    """Return a reading without rows, with the facts for owners, copies of the metadata log and the list of sources."""
     whole = FileReading(**{name: getattr(facts.reading, name) for name in HEADER})
     parts = []
     if whole.format in METADATA_FORMATS:
@@ -416,7 +416,7 @@ def _stub(facts: Facts) -> FileReading:
 
 
 def _rows(**columns: pl.Series) -> pl.DataFrame:
-    """Observations of which only these columns are known."""
+    """Observations with only these columns."""
     return conform(pl.DataFrame(columns), OBSERVATIONS)
 
 
@@ -424,12 +424,12 @@ def _rows(**columns: pl.Series) -> pl.DataFrame:
 
 
 def placed(rows: pl.DataFrame, attributes: pl.DataFrame, reading: Reading, *, whole: bool = False) -> pl.DataFrame:
-    """Observations with what is known of their file: source, owner, order, time in UTC, and who states them.
+    """Add the facts about their file to observations: source, owner, order, time in UTC, and the witness.
 
     Args:
         rows: observations with ``unit``, ``split``, ``seq`` and ``when``.
         attributes: of the units; rows of others are left out.
-        reading: how printed times are read.
+        reading: how printed times are interpreted.
         whole: lines and ``when`` are those of the whole file, not of a range.
     """
     rows = rows.join(attributes, on=["unit", "split"], how="inner", maintain_order="left").filter("_rows")
@@ -455,7 +455,7 @@ def settled(made: Draft, surveyed: pl.DataFrame) -> Context:
     """
     busy = surveyed.filter(pl.col("gap").is_not_null())
     spoken = made.spoken
-    if in_window(made.reading) is not None or made.lives.height:  # what was said at other times was not said
+    if in_window(made.reading) is not None or made.lives.height:  # statements at other times do not count
         spoken = surveyed.filter(pl.col("gap").is_null() & pl.col("left").is_null())
         spoken = spoken.select(
             pl.col("source").cast(pl.UInt32), "_cluster", "broker", "message", pl.lit(1, pl.Int64).alias("line")
@@ -496,7 +496,7 @@ def settled(made: Draft, surveyed: pl.DataFrame) -> Context:
 
 
 def _without_what_is_left_out(made: Draft, surveyed: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Sources and notices, with a notice more for each file of which a window leaves something out."""
+    """Return sources and notices, with one more notice for each file with rows outside of the window."""
     left = surveyed.group_by("source").agg(pl.col("left").sum()).filter(pl.col("left") > 0).sort("source")
     notices = [made.notices]
     for number, count in left.iter_rows():
@@ -512,19 +512,19 @@ def _without_what_is_left_out(made: Draft, surveyed: pl.DataFrame) -> tuple[pl.D
 SURVEY: Final = {
     "_cluster": pl.Int32(),
     "broker": pl.Int32(),
-    "gap": pl.Int64(),  # so many lines of a start stand before something that the broker did
+    "gap": pl.Int64(),  # number of start lines before an action of the broker
     "source": pl.Int32(),
-    "message": pl.String(),  # it said that in this file
+    "message": pl.String(),  # its message in that file
     "left": pl.Int64(),  # so many of the file's rows are outside of the window
 }
-"""What a look at all rows tells; each row fills in one of the three."""
+"""Facts from all rows; each row fills in one of the three."""
 
 
 _POSITION: Final = (*ORDER, "split", "seq")
 
 
 def gaps(rows: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
-    """For each row, how many of the starts of its broker stand before it.
+    """Add to each row the number of starts of its broker before it.
 
     Args:
         rows: placed observations.
@@ -540,7 +540,7 @@ def gaps(rows: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
         ],
         how="diagonal",
     )
-    # A start stands before itself: as a row it comes after its mark.
+    # A start counts as before itself: as a row it comes after its mark.
     both = both.sort(*_POSITION, pl.col("_start").not_(), nulls_last=True, maintain_order=True)
     counted = pl.col("_start").cast(pl.Int64).cum_sum().over("_cluster", "broker").alias("gap")
     return both.with_columns(counted).filter(~pl.col("_start")).drop("_start")

@@ -63,22 +63,22 @@ TABLES: Final[Mapping[str, Mapping[str, pl.DataType]]] = {
 
 @dataclass
 class Pieces(InputPartition):  # type: ignore[misc, unused-ignore]
-    """What one task reads, as text: pieces, or all that is in an archive."""
+    """Text input of one task: pieces, or everything in an archive."""
 
     pieces: tuple[str, ...]
     archive: str = ""
 
 
 def _is_packed(file: File) -> bool:
-    """Whether other files, or another, are packed in it: that may take as long to find out as to read it."""
+    """Return whether other files are packed in a file: finding out may take as long as reading it."""
     try:
         return not file.problem and is_packed(file.source().head())
     except OSError:
-        return False  # said when it is read
+        return False  # reported when it is read
 
 
 def _tasks(files: Iterable[File], zone: str | None) -> list[list[Piece]]:
-    """Tasks that read what is in files, and tell what is wrong with those that cannot be read, and with archives."""
+    """Return tasks that read the contents of files, and report unreadable files and problems of archives."""
     looks = [(file, look) for file in files for look in looked(file, None)]
     units = [Unit(number, *one) for number, one in enumerate(looks)]
     whole = [unit.number for unit in units if not _by_ranges(unit, zone)]
@@ -86,7 +86,7 @@ def _tasks(files: Iterable[File], zone: str | None) -> list[list[Piece]]:
 
 
 def _by_ranges(unit: Unit, zone: str | None) -> bool:
-    """Whether a large log may be read by ranges: nothing has to be known of all of it for the zone of its times."""
+    """Return whether a large log may be read by ranges: the zone of its times must not depend on all of it."""
     if not unit.look.splits or zone is not None:
         return False
     sample = lines.sample(opened(unit).head())
@@ -94,12 +94,12 @@ def _by_ranges(unit: Unit, zone: str | None) -> bool:
 
 
 def _lines_before(place: Place, begin: int) -> int:
-    """How many lines a reading from the beginning counts before it comes to the first that ends behind a byte."""
+    """Return how many lines a sequential read counts before the first line that ends behind a byte."""
     count = 0
     with place.open() as stream:
         for start in range(0, begin, text_log.STEP):
             block = stream.read(min(text_log.STEP, begin - start))
-            count += block.count(b"\n") or 1  # a block without a line end is cut
+            count += block.count(b"\n") or 1  # a block without a line end is split
     return count
 
 
@@ -110,7 +110,7 @@ class Reader(DataSourceReader):
         self.path = path
         self.table = table
         self.topics = tuple(topics)
-        self.zone = zone  # as the user gave it; None leaves it to what a collector's times tell of each log
+        self.zone = zone  # as the user gave it; None to infer it from a collector's times in each log
 
     def partitions(self) -> Sequence[InputPartition]:
         """Tasks: files listed and their first bytes read; what is in an archive is found by the task that reads it."""
@@ -151,7 +151,7 @@ class Reader(DataSourceReader):
         assert source.place is not None
         before = _lines_before(source.place, span.begin)
         try:
-            # Held, for the last block may tell that it cannot be done.
+            # Kept in a list, because the last block may show that it cannot be done.
             parts = list(text_log.parts_of_range(source, source.place, span))
         except (NotByRanges, NotThisFormat):
             last = None if span.end is None else _lines_before(source.place, span.end)
@@ -178,7 +178,7 @@ class Reader(DataSourceReader):
             yield from self._batches(unit.look.path, part)
 
     def _told(self, unit: Unit, first: FileReading) -> FileReading:
-        """Zone of a log and what is to be said of it, as all of it tells; ``first`` is its first part."""
+        """Return zone and notices of a log by all of it; ``first`` is its first part."""
         if first.format != text_log.NAME or first.zone is not None or not (first.distances or self.zone):
             return FileReading(first.format)
         told = FileReading(text_log.NAME)
@@ -214,7 +214,7 @@ class Reader(DataSourceReader):
 
 
 def _between(part: FileReading, before: int, last: int | None) -> FileReading:
-    """Rows of lines behind one and up to another; what is said of the whole file goes with its first lines."""
+    """Return rows of lines in an interval; notices about the whole file are with its first lines."""
     line = pl.col("line").fill_null(1)
     mine = (line > before) & (line <= last) if last is not None else line > before
     part.observations, part.notices = part.observations.filter(mine), part.notices.filter(mine)

@@ -1,4 +1,4 @@
-"""Rows as read become rows of the case's tables: who states them, when, in which process."""
+"""From rows as read to rows of the case's tables: witness, time and process of each."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Derive:
 
     @property
     def several(self) -> bool:
-        """Whether any log tells of several clusters."""
+        """Return whether any log has lines of several clusters."""
         return unpacked(self.lives).height > 0
 
     def table(self, name: str, incoming: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -90,7 +90,7 @@ class Derive:
             yield narrowed(rows, TABLES[name])
 
     def survey(self, incoming: Iterable[pl.DataFrame]) -> pl.DataFrame:
-        """What must be known of all raw observations before they are written; schema ``SURVEY``."""
+        """Return facts about all raw observations that are needed before they are written; schema ``SURVEY``."""
         attributes, kept, starts = (unpacked(table) for table in (self.attributes, self.kept, self.starts))
         keep = in_window(self.reading)
         found = pl.DataFrame(schema=SURVEY)
@@ -105,7 +105,7 @@ class Derive:
                 more.append(lines.select("source", "_cluster", "broker", "message").unique())
             more.append(busy(mine, starts))
             found = pl.concat([found, *[narrowed(part, SURVEY) for part in more]])
-            # One row for each thing that is known, however many rows said it.
+            # One row for each fact, however many rows state it.
             found = found.group_by([name for name in SURVEY if name != "left"]).agg(pl.col("left").sum())
             found = found.select(pl.col(name) if name != "left" else _or_null("left") for name in SURVEY)
         return found
@@ -168,9 +168,9 @@ def survey_columns() -> list[str]:
 
 
 def in_folders(name: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a table as they are written: times as such, and what folders are named after.
+    """Return rows of a table as they are written: with times, and with the columns that name folders.
 
-    The cluster stands in the rows as well: the name of a folder loses what it may not hold.
+    The cluster is in the rows as well, because a folder name loses some characters.
     """
     rows = rows.with_columns(pl.coalesce("cluster", pl.lit("none")).alias("in_cluster"))
     if name != "observations":
@@ -207,5 +207,5 @@ def digested(rows: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
 
 
 def about_partitions() -> pl.Expr:
-    """Whether a row is about a partition under study: the metadata quorum's own is none."""
+    """Filter for rows about a partition under study; the metadata quorum's own is none."""
     return (pl.col("topic") != METADATA_TOPIC).fill_null(False)

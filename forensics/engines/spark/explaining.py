@@ -1,4 +1,4 @@
-"""What a batch would read, before it starts."""
+"""Preview of a batch: what it would read."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What a batch would read.
+    """Input of a batch.
 
     Attributes:
-        files, bytes: of the archive as it lies there.
+        files, bytes: of the archive as stored.
         sources: files and members of archives.
-        known: read before; copies: handed in twice; skipped: archives themselves, and what cannot be read.
+        known: read before; copies: duplicates; skipped: archives themselves, and unreadable files.
         new: sources to be read, in so many tasks.
         splits: logs that are read by ranges, with the number of ranges.
-        giants: what takes one task long: path, bytes to be worked through, and why it is not split.
+        giants: sources that take one task long: path, bytes to be processed, and why it is not split.
     """
 
     files: int
@@ -40,7 +40,7 @@ class Explained:
 
 
 def explained(spark: SparkSession, job: Job, options: Options | None = None, say: Say = lambda _: None) -> Explained:
-    """Say what ``batch`` would read; nothing is written."""
+    """Return what ``batch`` would read; nothing is written."""
     run = Batch(spark, job.paths, job.output, options or Options(), say)
     listing = run.listed(job.files, hashed=False)
     copied = contexts.twins(listing.flat, opener_of(listing))

@@ -108,7 +108,7 @@ def _escaped(value: object) -> str:
 
 
 def in_folder(value: str) -> str | None:
-    """What the name of a folder says of a value where rows are read again; None where it does not tell the value."""
+    """Return the value in the name of a folder, for rows that are read again; None if the name does not show it."""
     name = "".join(f"%{ord(c):02X}" if c in _ESCAPED else c for c in value)
     return value if value and len(name.encode()) <= _LONGEST else None
 

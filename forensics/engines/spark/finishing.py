@@ -31,7 +31,7 @@ from forensics.rules.finding import Judgement
 Key = tuple[object, ...]
 
 Lines = Callable[[Result], Iterable[tuple[Key, str]]]
-"""What stands of some partitions in a text, each piece with the key by which the pieces of all parts are ordered."""
+"""Returns text for some partitions, each piece with the key by which the pieces of all parts are ordered."""
 
 _TOGETHER: Final = 2_000
 """Partitions of a part, about."""
@@ -110,7 +110,7 @@ def cited(parts: Sequence[Part]) -> tuple[dict[str, set[int]], dict[str, set[int
 
 
 class Finish:
-    """Writes what parts come to.
+    """Writes the results of parts.
 
     Args:
         output: where.
@@ -118,7 +118,7 @@ class Finish:
         inputs: paths as the user gave them.
         case: sources and brokers.
         texts: texts to be written beside the tables, by name.
-        each: told of every part.
+        each: called with every part.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Finish:
 
         Args:
             parts: judged partitions.
-            texts: what stands at the places that are cited.
+            texts: text at the cited places.
             hashes: of the files, by path.
         """
         for number, rows in enumerate(_together(parts)):
@@ -203,7 +203,7 @@ def _together(parts: Iterable[Part]) -> Iterator[pl.DataFrame]:
 def _completed(
     rows: pl.DataFrame, texts: answers.Texts, hashes: Mapping[str, str | None]
 ) -> tuple[pl.DataFrame, list[tuple[History, Sequence[Judgement]]]]:
-    """Rows with what stands at the places that findings cite, and what they say; of histories the names alone."""
+    """Return rows with the text of cited places, and what they contain; of histories only the names."""
     told: list[str] = []
     judged: list[tuple[History, Sequence[Judgement]]] = []
     names = ("topic", "partition", "topic_id", "cluster", "incarnation", "findings", "judgements")

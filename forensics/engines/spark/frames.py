@@ -65,7 +65,7 @@ def made(spark: SparkSession, rows: pl.DataFrame, schema: Schema) -> DataFrame:
 
 
 def mapped(frame: DataFrame, work: Work, schema: Schema) -> DataFrame:
-    """What the work makes of each partition."""
+    """Apply the work to each partition."""
     return frame.mapInArrow(work, ddl(schema))
 
 

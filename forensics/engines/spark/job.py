@@ -1,4 +1,4 @@
-"""What a batch is about, looked at before there is a session: a wrong path should not have to wait for one."""
+"""Checks of a batch before there is a session, so that a wrong path fails at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from forensics.result import Result, ordered, problems_of
 from parsers import read
 
 Say = Callable[[str], None]
-"""Told how far a batch is, in sentences."""
+"""Called with the progress of a batch, in sentences."""
 
 PARQUET: Final = "parquet"
 NOTHING_NEW: Final = "nothing is new since the run before; its tables and texts stay as they are"
@@ -30,22 +30,22 @@ NOTHING_NEW: Final = "nothing is new since the run before; its tables and texts 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user may choose.
+    """Options of a user.
 
     Attributes:
         reading: zone and skew of printed times.
         topics: patterns; only topics that match one are judged. None means all.
         split: bytes of a read task, about.
-        partitions: tasks of the replay; as many as the rows call for without it.
+        partitions: tasks of the replay; default: depends on the number of rows.
         format: of the tables observations, batches and notices, as Spark names it.
         timelines: write the table of states as well.
-        settings: what the texts depend on besides the evidence; while it is the same they are not written anew.
+        settings: key of everything else that the texts depend on; if it is unchanged they are not written again.
         texts: further files to write beside the tables, by name.
-        check: hash every file again, also those whose path, size and time are as they were.
-        each: told of some partitions after others, with the names alone of what replay found.
-        note: what else the manifest is to keep, asked for once all is done.
-        told: give the whole result, with the case that all reports speak of; without it, sources alone, so that what
-            the driver holds does not grow with what was printed and found.
+        check: hash every file again, also those with the same path, size and time.
+        each: called with partitions in groups; of their histories only with the names.
+        note: returns more data for the manifest, called once all is done.
+        told: return the whole result, with the case that all reports need. Without it, only sources are returned, so
+            that the driver's memory does not grow with the evidence.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -78,11 +78,11 @@ class Job:
 
 
 def prepared(paths: Sequence[str], folder: str) -> Job:
-    """Look at an archive and a folder; nothing is written.
+    """Check an archive and a folder; nothing is written.
 
     Raises:
         UnreadableInput: a path does not exist.
-        UnusableOutput: the folder holds something else, lies in the archive, or another batch is at work in it.
+        UnusableOutput: the folder holds something else, is in the archive, or is in use by another batch.
         UnwritableOutput: the folder cannot be written.
         NothingUnderstood: there is no file at all.
     """
@@ -97,8 +97,8 @@ def prepared(paths: Sequence[str], folder: str) -> Job:
 
 
 def asked(job: Job, options: Options) -> str:
-    """What the outputs of a batch depend on, as a hash; content of files that may be another at the same time is not
-    among it.
+    """Return a hash of everything that the outputs of a batch depend on, except file contents that changed without a
+    new time.
     """
     files = [(one.path, one.real, one.size, one.changed, one.problem) for one in job.files]
     reading = options.reading
@@ -109,9 +109,9 @@ def asked(job: Job, options: Options) -> str:
 
 
 def unchanged(job: Job, options: Options) -> Result | None:
-    """What a batch would come to where nothing is new since the run before, and all that it wrote is there; else None.
+    """Return the result of the run before if nothing has changed since and all its files exist; else None.
 
-    It is found without a session, and nothing is written.
+    This needs no session, and nothing is written.
     """
     manifest = job.output.manifest()
     if manifest is None or options.check or manifest.get("asked") != asked(job, options):
@@ -122,7 +122,7 @@ def unchanged(job: Job, options: Options) -> Result | None:
 
 
 def told(output: Output, generation: int, paths: Sequence[str], options: Options) -> Result:
-    """What a batch that came to its end is said to come to."""
+    """Return the result of a completed batch."""
     nothing = pl.DataFrame()
     sources = output.read_table(generation, "sources")
     case = Case(sources, nothing, nothing, nothing, {}, options.reading)
@@ -135,7 +135,7 @@ def told(output: Output, generation: int, paths: Sequence[str], options: Options
 
 
 def nothing_understood(paths: Sequence[str], files: int) -> NothingUnderstood:
-    """An error that says what was looked for."""
+    """Return an error that names the input."""
     looked = ", ".join(taker.what for taker in read.TAKERS if taker.format not in read.OTHER_KINDS)
     return NothingUnderstood(f"nothing in {', '.join(paths)} was understood ({files} files); looked for: {looked}")
 

@@ -1,7 +1,7 @@
-"""What a replay task does: rows of whole partitions in, sorted; what replay and rules make of each partition out.
+"""Work of a replay task: sorted rows of whole partitions in, the results of replay and rules out.
 
-The functions are those of the local engine. Partitions are taken together as long as they are small, because an
-expression costs the same for one as for a thousand; one that is too large for memory is thinned as its rows come by.
+The functions are those of the local engine. Small partitions are processed together, because an expression costs the
+same for one as for a thousand. If one is too large for memory, its rows are thinned as they arrive.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ PAYLOAD: Final[Mapping[str, tuple[str, ...]]] = {
     "batches": _others(BATCHES),
     "notices": _others(NOTICES),
 }
-"""What rows of each table have besides, in a column of the table's name; in the order of the tags."""
+"""Columns of each table beyond the common ones, in a column of the table's name; in the order of the tags."""
 
 _TYPES: Final[Mapping[str, Mapping[str, pl.DataType]]] = {"sources": plain(SOURCES), **TABLES}
 
@@ -88,10 +88,10 @@ JUDGED: Final[dict[str, pl.DataType]] = {
     "history": pl.String(),
     "judgements": pl.String(),
 }
-"""One row a life of a partition: how many findings, and what replay and rules found as JSON."""
+"""One row per incarnation of a partition: number of findings, and the results of replay and rules as JSON."""
 
 STATES: Final = tables.TIMELINE_PLACES
-"""States of replicas, of which the whole of a broker's logs has yet to say when they ended."""
+"""States of replicas; their ends are unknown until all logs of their brokers are read."""
 
 BROUGHT: Final[dict[str, pl.DataType]] = {"bucket": pl.Int32(), "rows": pl.Binary()}
 """Rows of ``CARRIED`` that are judged by one task, packed: the way through the JVM costs one what it costs many."""
@@ -102,11 +102,11 @@ _NEVER_CITED: Final = ("irrelevant", "unknown", "archive", "copy", "unreadable",
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What some partitions come to.
+    """Results for some partitions.
 
     Attributes:
         judged: schema ``JUDGED``.
-        states: schema ``STATES``, partition by partition; empty where nobody asks.
+        states: schema ``STATES``, partition by partition; empty if not requested.
     """
 
     judged: pl.DataFrame
@@ -115,19 +115,19 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """The work of a replay task. Everything it needs travels with it.
+    """Work of a replay task. Everything it needs is part of it.
 
     Attributes:
-        reading: how printed times are read.
-        sources: those that belong to no one partition, packed.
-        stops: where brokers begin to shut down, rows of observations that belong to no one partition, packed.
+        reading: how printed times are interpreted.
+        sources: sources that belong to no single partition, packed.
+        stops: shutdown lines of brokers, rows of observations that belong to no single partition, packed.
         everyone: all brokers.
         clusters: how many the case has.
-        with_data: brokers whose data directory is at hand, by cluster.
+        with_data: brokers with a data directory in the evidence, by cluster.
         topics: patterns; only topics that match one are judged. None means all.
-        timelines: give the states of replicas as well.
+        timelines: return the states of replicas as well.
         together: rows of small partitions that are judged at once, about.
-        most: rows of one partition that are kept as they are; beyond it they are thinned.
+        most: rows of one partition that are kept unchanged; beyond it they are thinned.
     """
 
     reading: Reading
@@ -158,13 +158,13 @@ class Judge:
         return Judge(context.reading, packed(wide), stops, context.brokers, clusters, with_data, topics, timelines)
 
     def frames(self, incoming: Iterable[Any]) -> Iterator[Answers]:
-        """Judge partitions whose rows come one after another, each one's rows in order.
+        """Judge partitions whose rows arrive in sequence, each one's rows in order.
 
         Args:
             incoming: Arrow batches of ``PLACED`` and ``PAYLOAD``, sorted by ``SORTED``.
 
         Returns:
-            What they come to, many partitions at a time.
+            Their results, many partitions at a time.
         """
         yield from self.of_frames(chunks(incoming, rows=min(self.together, _AT_ONCE)))
 
@@ -175,7 +175,7 @@ class Judge:
                 yield self.judged(rows)
 
     def judged(self, rows: pl.DataFrame) -> Answers:
-        """What all partitions among the rows come to."""
+        """Return the results for all partitions among the rows."""
         found: list[tuple[object, ...]] = []
         states = [pl.DataFrame(schema=STATES)]
         for name in sorted(rows.get_column("cluster").unique().to_list(), key=lambda name: (name is None, name)):
@@ -228,7 +228,7 @@ class Judge:
         return wide.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String))) if self.clusters > 1 else wide
 
     def stops_of(self, cluster: str | None) -> pl.DataFrame:
-        """Where brokers of a cluster begin to shut down, as rows of the table ``observations``."""
+        """Return the shutdown lines of a cluster's brokers, as rows of the table ``observations``."""
         stops = unpacked(self.stops)
         return stops.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String))) if self.clusters > 1 else stops
 
@@ -355,7 +355,7 @@ def _lasting(history: History) -> History:
 
 
 def _proven(judgement: Judgement, evidence: Mapping[Ref, Evidence]) -> Judgement:
-    """The judgement, its findings with the places that prove them; what stands in text files is yet to be read."""
+    """Return the judgement with the places that prove its findings; the text at these places is not yet read."""
     if not judgement.findings:
         return judgement
     return replace(judgement, findings=tuple(proved(finding, evidence) for finding in judgement.findings))

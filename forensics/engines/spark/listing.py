@@ -1,4 +1,4 @@
-"""What is in an archive, before anything is parsed: files as they lie there, then what is inside each of them."""
+"""Contents of an archive, before anything is parsed: files as stored, then what is inside each of them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SPLIT: Final = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file as it lies in the archive.
+    """One file of the archive.
 
     Attributes:
         path: as shown.
-        real: path or URL where it is opened; "" where it cannot be.
+        real: path or URL where it is opened; "" if that is impossible.
         size: bytes.
         changed: nanoseconds since 1970 at which it was last written; at a URL another number after a change.
         problem: why it cannot be read, or "".
@@ -103,10 +103,10 @@ class Look:
 
 @dataclass(slots=True)
 class Listing:
-    """What is in the archive, and where its rows are.
+    """Contents of the archive, and where its rows are.
 
     Attributes:
-        files: files as they lie there.
+        files: files as stored.
         digests: hash of each.
         looks: sources in each.
         units: unit of each source.
@@ -134,7 +134,9 @@ def opener(real: str) -> Callable[[], BinaryIO]:
 
 
 def state_of(file: File) -> tuple[int, ...]:
-    """What tells a file from another that is put in its place, the bytes in it first; at a URL as it was listed."""
+    """Return a key of a file's state that changes if the file is replaced, its size first; at a URL as it was
+    listed.
+    """
     if remote.is_remote(file.real):
         return file.size, file.changed
     found = Path(file.real).stat()

@@ -1,7 +1,7 @@
-"""The folder of a batch: what was read, tables generation by generation, and the manifest that says which one counts.
+"""The folder of a batch: read rows, tables generation by generation, and the manifest that names the valid one.
 
-Everything is written beside what is there; the manifest is replaced last, by a rename. So a run that is killed leaves
-what was there before, and what it had read is found again by the next one.
+New files are written beside the existing ones; the manifest is replaced last, by a rename. So a run that is killed
+leaves the former files unchanged, and the next run finds the rows that it had read.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Output:
     folder: Path
 
     def apart_from(self, paths: Iterable[str]) -> None:
-        """Make sure that the folder is no part of the evidence: what is written would be read the next time.
+        """Make sure that the folder is no part of the evidence: its files would be read the next time.
 
         Raises:
-            UnusableOutput: it lies in one of the paths.
+            UnusableOutput: it is in one of the paths.
         """
         here = self.folder.resolve()
         for path in paths:
@@ -99,11 +99,11 @@ class Output:
                     raise UnusableOutput(
                         f"{self.folder}: another batch is at work in it; wait for its end, or name another folder"
                     ) from None
-                # a file system without locks: nothing can be said of others
+                # a file system without locks: other processes are unknown
             yield
 
     def manifest(self) -> dict[str, Any] | None:
-        """What the last run that came to its end left; None before the first.
+        """Return the manifest of the last completed run; None before the first.
 
         Raises:
             UnusableOutput: the folder holds something else.
@@ -127,15 +127,15 @@ class Output:
         return said
 
     def tables(self, generation: int) -> Path:
-        """Where the tables of a generation lie."""
+        """Return the folder of a generation's tables."""
         return self.folder / f"tables-{generation:06}"
 
     def reads(self, run: int) -> Path:
-        """Where the rows that a run read lie."""
+        """Return the folder of the rows that a run read."""
         return self.folder / _READS / f"{run:06}"
 
     def runs(self, key: str) -> list[int]:
-        """Runs of which some rows are whole, and were read by the same parser in the same way."""
+        """Runs with complete rows that the same parser read in the same way."""
         found = set()
         for path in (self.folder / _READS).glob("[0-9]*.json"):
             if json.loads(path.read_text("utf-8")).get("key") == key:
@@ -148,11 +148,11 @@ class Output:
         return max((int(name) for name in names if name.isdigit()), default=0) + 1
 
     def keep_run(self, run: int, key: str, files: Sequence[tuple[str, str, int]], wave: int = 0) -> None:
-        """Say that all rows of a wave of a run are there.
+        """Record that all rows of a wave of a run are complete.
 
         Args:
             run: its number.
-            key: what read, and how.
+            key: parser and settings.
             files: table, name below the folder of the run, and rows of each file.
             wave: its number.
         """
@@ -217,10 +217,10 @@ class Output:
         shutil.rmtree(self.tables(generation), ignore_errors=True)
 
     def commit(self, manifest: dict[str, Any], *, live: set[int]) -> None:
-        """Let a generation count, and remove what nobody needs any more.
+        """Make a generation the valid one, and remove what is not needed any more.
 
         Args:
-            manifest: what the next run and reports have to know.
+            manifest: data for the next run and for reports.
             live: runs whose rows are still used.
         """
         said = json.dumps({"format": FORMAT, **manifest}, indent=1) + "\n"
@@ -235,11 +235,11 @@ class Output:
                 path.unlink() if path.is_file() else shutil.rmtree(path, ignore_errors=True)
 
     def open(self) -> dict[str, Any]:
-        """The manifest of a folder that is to be read.
+        """Return the manifest of a folder that is to be read.
 
         Raises:
             UnreadableInput: there is no such folder.
-            UnusableOutput: no batch came to its end there.
+            UnusableOutput: no batch was completed there.
         """
         if not self.folder.is_dir():
             raise UnreadableInput(f"{self.folder}: no such folder; give one that `forensics batch -o` wrote")
@@ -264,12 +264,12 @@ def _unwritable(path: Path, error: OSError) -> UnwritableOutput:
 
 
 def parser_version() -> str:
-    """What reads: rows read by another are not used again."""
+    """Return the version of the readers: rows of another version are not used again."""
     return _version("parsers", "forensics.engines.spark")
 
 
 def judge_version() -> str:
-    """What judges: answers of another are not used again."""
+    """Return the version of replay and rules: answers of another version are not used again."""
     return _version("forensics")
 
 

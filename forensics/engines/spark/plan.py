@@ -1,4 +1,4 @@
-"""Which task reads what: small files together, large plain logs by ranges, all else in one piece."""
+"""Assignment of sources to tasks: small files together, large plain logs by ranges, everything else in one piece."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Unit:
 
     Attributes:
         number: its number.
-        file: where it lies.
-        look: what is known of it.
-        identity: what its rows depend on: where they are equal, they need not be read again.
+        file: its file.
+        look: facts about it.
+        identity: key of its rows: if it is unchanged, they need not be read again.
     """
 
     number: int
@@ -40,13 +40,13 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is read together: one source, a range of one, or a directory whose files go on from each other.
+    """Sources that are read together: one source, a range of one, or a directory whose files continue each other.
 
     Attributes:
         units: the sources.
         split: number of the range.
         range: the range, or None for all.
-        held: all rows of the source are needed at once, to tell apart the brokers that printed them.
+        held: all rows of the source are needed at once, to distinguish the brokers that printed them.
     """
 
     units: tuple[Unit, ...]
@@ -147,7 +147,7 @@ def planned(units: Sequence[Unit], *, split: int = SPLIT, whole: Iterable[int] =
             for number, span in enumerate(ranges(first.look.size, split)):
                 together.append([Piece(members, number, span)])
         elif first.look.archive:
-            # A compressed archive is passed through once, whoever asks for how much of it.
+            # A compressed archive is read through once, however much of it is needed.
             held = first.number in in_one_go
             forwards.setdefault(first.file.path, []).append(Piece(members, held=held))
         else:

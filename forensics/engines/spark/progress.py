@@ -1,4 +1,4 @@
-"""How far a stage is, told while it goes on: from the files that tasks have put in place by now."""
+"""Progress of a running stage, from the files that its tasks have finished."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ EVERY: Final = 10.0
 
 @contextlib.contextmanager
 def watched(look: Callable[[], str], say: Callable[[str], None], every: float = EVERY) -> Iterator[None]:
-    """While the block runs, look now and then, and say what has changed.
+    """While the block runs, call ``look`` at intervals, and report what has changed.
 
     Args:
-        look: gives a sentence; "" where there is nothing to say.
-        say: told.
-        every: seconds between two looks.
+        look: returns a sentence; "" for nothing.
+        say: called with the sentence.
+        every: seconds between two calls.
     """
     done = threading.Event()
 

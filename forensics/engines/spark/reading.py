@@ -1,4 +1,4 @@
-"""What a read task does: its pieces in, rows of all tables and one row of facts a piece out."""
+"""Work of a read task: its pieces in, rows of all tables and one row of facts per piece out."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _hashed(pieces: Iterable[Piece]) -> list[Piece]:
         try:
             return replace(unit, look=replace(unit.look, digest=opened(unit).sha256()))
         except OSError:
-            return unit  # said when it is read
+            return unit  # reported when it is read
 
     return [replace(piece, units=tuple(map(known, piece.units))) for piece in pieces]
 
@@ -114,7 +114,7 @@ def _of_several(whole: FileReading) -> FileReading:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """Opens a source that lies in another file."""
+    """Opens a source that is inside another file."""
 
     file: File
     member: str
@@ -150,7 +150,7 @@ def _of_range(piece: Piece, zone: str) -> Iterator[Told]:
 
 
 def _or_nothing(parts: Iterable[FileReading]) -> Iterator[FileReading]:
-    """The parts; a range that lies within one long line has none of its own."""
+    """Yield the parts; a range within one long line has none of its own."""
     found = None
     for found in parts:
         yield found
@@ -186,7 +186,9 @@ def _told(unit: Unit, split: int, parts: Iterable[FileReading], zone: str, *, he
 
 
 def _to_utc(part: FileReading, facts: _Facts, zone: str) -> None:
-    """Its times in UTC as far as its lines and the user tell; what collectors tell is known once all is read."""
+    """Convert times to UTC, as far as its lines and the user define the zone; collectors' zones are known only
+    later.
+    """
     if part.zone is None and zone != UTC and part.observations.height:
         facts.repeated = facts.repeated or bool(part.observations.select(repeated(pl.col("time"), zone).any()).item())
         part.observations = to_utc(part.observations, zone).with_columns(pl.col("time").dt.replace_time_zone(None))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LEAST_JAVA = 17
 
 _DEFAULTS: Mapping[str, str] = {
-    # Nothing here changes an answer; whoever has a session of their own needs none of it.
+    # No setting here changes an answer; a user's own session needs none of them.
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.adaptive.enabled": "true",
@@ -33,13 +33,13 @@ _DEFAULTS: Mapping[str, str] = {
 def session(
     spark: SparkSession | None = None, *, master: str | None = None, conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session to work in.
+    """Return a session to work in.
 
     Args:
-        spark: one that is already there, classic or Spark Connect; it is used as it is.
-        master: where to run one of our own, e.g. ``spark://host:7077``; without it what the setting ``spark.master``
-            or the environment says (``spark-submit``, ``SPARK_REMOTE``, ``spark-defaults.conf``), else ``local[*]``.
-        conf: more settings of one of our own.
+        spark: an existing session, classic or Spark Connect; it is used unchanged.
+        master: where to run a new one, e.g. ``spark://host:7077``. Without it the setting ``spark.master`` or the
+            environment decides (``spark-submit``, ``SPARK_REMOTE``, ``spark-defaults.conf``), else ``local[*]``.
+        conf: more settings of a new one.
 
     Raises:
         NoSpark: PySpark or Java is missing or too old, or the master cannot be reached.
@@ -82,7 +82,7 @@ def session(
 
 
 def _chosen() -> str:
-    """The master that the environment chooses, as far as it can be told here; "" where it chooses none."""
+    """Return the master that the environment chooses, as far as it is visible here; "" for none."""
     if "PYSPARK_GATEWAY_PORT" in os.environ or "--master" in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
         return "spark-submit"
     if "MASTER" in os.environ:

@@ -37,7 +37,7 @@ from parsers.sources import Source
 _MOVING: Final = [
     kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO, Kind.ACKS_AWAITED) if kind is not Kind.FETCH_REFUSED
 ]
-"""What states progress; reports tell what a refused fetch is about."""
+"""Kinds that state progress; reports show what a refused fetch is about."""
 _TELLS_ACKS: Final = (
     pl.col("kind").is_in([Kind.PRODUCED.value, Kind.ACKS_AWAITED.value])
     & pl.struct("kind", "topic", "detail").is_first_distinct()
@@ -46,7 +46,7 @@ _TELLS_ACKS: Final = (
 
 
 def holds(folder: Path) -> bool:
-    """Whether a folder was written by a batch."""
+    """Return whether a folder was written by a batch."""
     try:
         said = json.loads((folder / MANIFEST).read_text("utf-8"))
     except (OSError, ValueError):
@@ -55,7 +55,7 @@ def holds(folder: Path) -> bool:
 
 
 def answers_of(output: Output, generation: int) -> list[tuple[History, list[Judgement]]]:
-    """What replay and rules came to for every partition."""
+    """Return the results of replay and rules for every partition."""
     rows = output.read_table(generation, "partitions").select("history", "judgements")
     with local.no_cycles():
         return [(codec.decode_history(one), codec.decode_judgements(two)) for one, two in rows.iter_rows()]
@@ -65,11 +65,11 @@ class Stored:
     """The tables of a batch.
 
     Args:
-        folder: what ``forensics batch -o`` wrote.
+        folder: output folder of ``forensics batch -o``.
 
     Raises:
         UnreadableInput: there is no such folder.
-        UnusableOutput: no batch came to its end there, or its tables are of another format than Parquet.
+        UnusableOutput: no batch was completed there, or its tables are of another format than Parquet.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -90,7 +90,7 @@ class Stored:
         self.reading = Reading(self.manifest["zone"], skew, *window)
 
     def result(self, *, whole: bool = False) -> Result:
-        """What the batch came to.
+        """Return the result of the batch.
 
         Args:
             whole: with all observations and batches, for reports that replay partitions again; else only with what all
@@ -145,9 +145,9 @@ class Stored:
         return self._divided(case)
 
     def problems(self) -> list[Problem]:
-        """Known problems that the lines of the logs state, without what stands there.
+        """Return known problems that the lines of the logs state, without the text of these lines.
 
-        Only rows that an entry may recognise are read, so an exception does not take the partition of its event.
+        Only rows that an entry may recognise are read, so an exception does not get the partition of its event.
         """
         kinds = sorted({kind.value for known in KNOWN_PROBLEMS for kind in known.kinds})
         rows = self.scan("observations").filter(pl.col("kind").cast(pl.String).is_in(kinds))
@@ -189,7 +189,7 @@ class Stored:
         return self._divided(case)
 
     def _divided(self, case: Case) -> Case:
-        """The case with what is known of logs that tell of several clusters."""
+        """Return the case with the periods of logs of several clusters."""
         rows = self.manifest.get("lives", [])
         if not rows:
             return case
@@ -200,7 +200,7 @@ class Stored:
         return replace(case, lives=told, divided=divided)
 
     def _ends(self) -> pl.Expr:
-        """Whether a row has the first or the last time that a process of a broker stated."""
+        """Filter for rows with the first or the last time that a process of a broker stated."""
         place = (pl.col("cluster"), pl.col("broker"), pl.col("run"))
         # A process prints its settings before the line that begins its run.
         preamble = pl.col("kind").is_in([Kind.BROKER_CONFIG.value, Kind.BROKER_VERSION.value])
@@ -241,6 +241,6 @@ class Stored:
         ).iter_rows():
             file = File(path, os.fsdecode(real), size, changed, problem)
             found += [opened(Unit(0, file, Look.of(row))) for row in json.loads(looks)]
-        # Reports tell the hashes of what was judged, whether or not it is still there.
+        # Reports show the hashes of the judged files, whether or not these still exist.
         hashes = self.output.read_table(self.generation, "sources").sort("id").get_column("sha256")
         return [replace(source, digest=digest) for source, digest in zip(found, hashes, strict=True)]

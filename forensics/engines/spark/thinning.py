@@ -1,20 +1,20 @@
-"""Rows of one partition that cannot change its answer, left out while they pass by.
+"""Rows of one partition that cannot change its answer are left out as they arrive.
 
 A logger at TRACE prints high watermark and log end offset a million times. ``forensics.replay.partitions`` thins them
-once it has all rows of a partition; here the same is done to rows that come in order, as many at a time as memory
-allows, and what is left gives the same history. Left out is only
+once it has all rows of a partition. Here the same is done to rows that arrive in order, as many at a time as memory
+allows, and the remaining rows give the same history. Only these rows are left out:
 
-* progress between two other rows of its broker, but for the first, the last and the greatest of its kind, the first
-  that falls below one before it, and the one before that (of rolled segments and of appends, of each message that
-  tells of them), and appends that do not begin where the one before them ended;
-* what a broker says of another's progress, and ends of epochs that it answers with each fetch, where the row names no
-  topic id that was not the last one anyway;
-* headers of batches within a file and an epoch that hold a record at each offset and follow one another without a gap,
-  where all replicas that have the offsets have the same batch (``forensics.replay.disks`` and ``forks`` ask where
-  epochs begin, where logs end, and what differs; ``held`` at which offsets there is no record).
+* Progress between two other rows of its broker. Kept are the first, the last and the greatest of its kind, the first
+  that falls below one before it, and the one before that. For rolled segments and appends these are kept for each
+  message that reports them. Appends that do not begin where the one before them ended are kept too.
+* A broker's lines about another broker's progress, and epoch ends that it answers with each fetch, if the row names no
+  new topic id.
+* Headers of batches within a file and an epoch that hold a record at each offset and are adjacent, if all replicas with
+  these offsets have the same batch. ``forensics.replay.disks`` and ``forks`` need only where epochs begin, where logs
+  end, and what differs; ``held`` needs offsets without a record.
 
-Everything else is kept, so what is left grows with events that change a role or a log and with offsets
-that hold no record, not with other traffic.
+Everything else is kept. So the result grows with events that change a role or a log and with offsets that hold no
+record, not with other traffic.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from forensics.replay.partitions import told_by, with_jumps
 from parsers.schema import Kind
 
 _SAME = ("leader_epoch", "crc", "records", "magic")
-"""Where these are equal, two batches of the same offsets are one."""
+"""Columns by which two batches of the same offsets are equal."""
 
 _TRAFFIC = (Kind.REMOTE_LEO, Kind.ACKS_AWAITED, Kind.EPOCH_REPLY)
-"""What replay does not read, but for the line that shrinks the ISR."""
+"""Kinds that replay does not read, except in the line that shrinks the ISR."""
 
 _PLACE = ("cluster", "topic", "partition", "broker")
 
@@ -53,7 +53,7 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
         ((moves & ~mine) | pl.col("kind").is_in([kind.value for kind in _TRAFFIC])).alias("_hearsay"),
         named.alias("_id"),
         pl.int_range(pl.len(), dtype=pl.Int64).alias("_at"),
-        # The line that may go on in the rows to come is kept whole.
+        # A line that may continue in later rows is kept whole.
         ((pl.col("source") == pl.col("source").last()) & pl.col("line").eq_missing(pl.col("line").last())).alias(
             "_open"
         ),
@@ -100,14 +100,14 @@ def _at(which: str | pl.Expr) -> pl.Expr:
 
 
 def headers(rows: pl.DataFrame) -> pl.Series:
-    """Which headers of batches can matter.
+    """Return which headers of batches can matter.
 
     Args:
         rows: headers of one partition, of all its replicas, in the order of base offsets, then sources and bytes. May
-            be what is left of rows before, followed by those that come next.
+            be the result of earlier rows, followed by the next ones.
 
     Returns:
-        True for each that is to be kept.
+        True for each header to keep.
     """
     span = ["base_offset", "last_offset"]
     sound = pl.col("crc_ok").fill_null(True)
@@ -117,7 +117,7 @@ def headers(rows: pl.DataFrame) -> pl.Series:
         .sort(span, nulls_last=True)
         .with_columns(pl.col("last_offset").cum_max().shift(1).alias("_reached"))
     )
-    # A batch that shares offsets with no other, but for the same one on other replicas; of the last none knows yet.
+    # A batch that shares offsets with no other except the same one on other replicas; for the last this is unknown yet.
     apart = (pl.col("_reached") < pl.col("base_offset")) | pl.col("_reached").is_null()
     apart &= pl.col("last_offset") < pl.col("base_offset").shift(-1)
     same = pl.all_horizontal("_one", *(pl.col(f"_{name}") == 1 for name in _SAME))

@@ -1,4 +1,4 @@
-"""What tasks do, as functions of Arrow batches that carry all they need with them."""
+"""Work of tasks, as functions of Arrow batches that contain everything they need."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ DIGESTS: Final = {
     "last": pl.Int64(),
     "ended": pl.Int32(),
 }
-"""Files that a task wrote, ``n`` rows in each; without a name, what the rows of a partition come to, ``digested``, or
-of a broker's process: its first and last time, and whether it said that it stopped.
+"""Files that a task wrote, ``n`` rows in each. Without a name, a digest of the rows of a partition, ``digested``, or of
+a broker's process: its first and last time, and whether it logged that it stopped.
 """
 QUOTED: Final = {"path": pl.String(), "line": pl.Int64(), "text": pl.String(), "sha256": pl.String()}
 
 
 @dataclass(frozen=True, slots=True)
 class LookInto:
-    """Hash files and say what is in them.
+    """Hash files and list their contents.
 
     Attributes:
         hashes: whether to hash them.
@@ -78,7 +78,7 @@ class Read:
 
     @staticmethod
     def facts_of(folder: Path, pieces: list[str]) -> Path:
-        """What is there once the pieces of a task are read."""
+        """Return the folder with the results once the pieces of a task are read."""
         return folder / "facts" / f"{named_after(pieces)}-000.parquet"
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
@@ -94,11 +94,11 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What must be known of all rows before they are written.
+    """Facts about all rows that are needed before they are written.
 
     Attributes:
-        derive: what is known of the rows' files.
-        names: columns that tell.
+        derive: facts about the rows' files.
+        names: columns to examine.
     """
 
     derive: Derive
@@ -114,9 +114,9 @@ class Write:
     """Write the tables.
 
     Attributes:
-        derive: what is known of the rows' files.
+        derive: facts about the rows' files.
         folder: where the tables are written.
-        timelines: say when processes were at work.
+        timelines: also return when processes ran.
     """
 
     derive: Derive

@@ -14,10 +14,10 @@ WORDINGS: tuple[type[Words], ...] = (V010, V11, V20, V28, V39)
 
 
 def wording_of(version: str) -> type[Words]:
-    """The wording of a Kafka version.
+    """Return the wording of a Kafka version.
 
     Raises:
-        UnknownName: The model does not speak that version's words; the message lists those it speaks.
+        UnknownName: The model does not have that version's wording; the message lists those it has.
     """
     for words in WORDINGS:
         if words.version == version:

@@ -1,4 +1,4 @@
-"""What the lines of a broker of 1.1.1 are made of, and what it prints when it starts and stops."""
+"""Building blocks of the lines of a broker of 1.1.1, and what it prints when it starts and stops."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Broker11(ZooKeeperController):
         return Line(level, STATE, f"[Broker id={event.broker}] {text}")
 
     def of_request(self, event: Event) -> str:
-        """Which request is being handled."""
+        """Return the request that is being handled."""
         told = self.scene.told[event.broker or 0]
         return (
             f"with correlation id {told['correlation']} from controller {told['controller']} epoch "

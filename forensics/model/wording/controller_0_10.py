@@ -26,7 +26,7 @@ class OldController(Words):
         )
 
     def json_of(self, facts: dict[str, object]) -> str:
-        """Leader and ISR as they lie in ZooKeeper."""
+        """Return leader and ISR as stored in ZooKeeper."""
         isr = joined(facts["isr"])  # type: ignore[arg-type]
         return f'{{"leader":{facts["leader"]},"leader_epoch":{facts["leader_epoch"]},"isr":[{isr}]}}'
 
@@ -89,7 +89,7 @@ class OldController(Words):
         yield self.controller_line(event, "INFO", f"Broker failure callback for {event.facts['id']}")
 
     def topic_created(self, event: Event) -> Iterator[Line]:
-        """The partition comes to be."""
+        """The partition is created."""
         tp, replicas = self.scene.old_tp, event.facts["replicas"]
         yield self.controller_line(event, "INFO", f"New topic creation callback for {tp}")
         yield self.controller_line(event, "INFO", f"New partition creation callback for {tp}")
@@ -161,7 +161,7 @@ class OldController(Words):
         )
 
     def election_failed(self, event: Event) -> Iterator[Line]:
-        """Nobody may lead."""
+        """No broker may lead."""
         tp, facts = self.scene.old_tp, event.facts
         live = joined(sorted([*facts["live"], event.broker or 0]), ", ")
         yield self.state_line(event, "TRACE", f"started leader election for partition {tp}")

@@ -102,7 +102,7 @@ class ZooKeeperController(Words):
         return f"[Map({self.scene.tp} -> Vector({joined(replicas, ', ')}))]"
 
     def topic_created(self, event: Event) -> Iterator[Line]:
-        """The partition comes to be."""
+        """The partition is created."""
         tp, replicas = self.scene.tp, event.facts["replicas"]
         nothing = "Set()" if self.state_level == "TRACE" else "HashSet()"
         yield self.controller_line(
@@ -157,7 +157,7 @@ class ZooKeeperController(Words):
         )
 
     def election_failed(self, event: Event) -> Iterator[Line]:
-        """Nobody may lead."""
+        """No broker may lead."""
         tp = self.scene.tp
         yield self.state_line(
             event,

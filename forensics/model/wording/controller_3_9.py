@@ -21,7 +21,7 @@ CLUSTER, HEARTBEATS = (
 
 
 class QuorumController(V28):
-    """The controller's lines, in controller.log, beside what brokers of 2.8.2 said already."""
+    """The controller's lines, in controller.log, beside those of brokers of 2.8.2."""
 
     def quorum(self, event: Event, level: str, logger: str, text: str) -> Line:
         """A line of the quorum controller."""
@@ -85,7 +85,7 @@ class QuorumController(V28):
         yield self.quorum(event, "INFO", CLUSTER, self.registration_change(facts["id"], facts["broker_epoch"], 1))
 
     def topic_created(self, event: Event) -> Iterator[Line]:
-        """The partition comes to be."""
+        """The partition is created."""
         facts, scene = event.facts, self.scene
         replicas = joined(facts["replicas"], ", ")
         directories = ", ".join(scene.directory_id(b) for b in facts["replicas"])
@@ -114,7 +114,7 @@ class QuorumController(V28):
         )
 
     def difference(self, facts: dict[str, Any]) -> str:
-        """What changed, old to new, in the order Kafka prints it."""
+        """Return the changed fields, old to new, in the order Kafka prints them."""
         pairs = []
         if facts["was_isr"] != facts["isr"]:
             pairs.append(f"isr: [{joined(facts['was_isr'], ', ')}] -> [{joined(facts['isr'], ', ')}]")

@@ -95,10 +95,10 @@ class V010(OldController):
     malformed_line = "Malformed line in offset checkpoint file: {line}'"
 
     def hw_unreadable(self, event: Event) -> Iterator[Line]:
-        """The request fails, and the broker goes on without the partition."""
+        """The request fails, and the broker continues without the partition."""
         broker, scene = event.broker or 0, self.scene
         told = scene.told[broker]
-        # the two transitions word it alike but for one word and the partition
+        # the two transitions differ only in one word and the partition
         correlation, partition = (
             ("correlationId", f" for partition {scene.tp}")
             if event.facts["becomes"] == "leader"
@@ -195,7 +195,7 @@ class V010(OldController):
         )
 
     def hw_loaded(self, event: Event) -> Iterator[Line]:
-        """The HW from the checkpoint; only its absence is said."""
+        """The HW from the checkpoint; only its absence is logged."""
         if event.facts["found"] is None:
             yield self.partition(event, "INFO", f"No checkpointed highwatermark is found for partition {self.scene.tp}")
 

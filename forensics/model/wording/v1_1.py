@@ -64,7 +64,7 @@ class V11(Broker11):
         )
 
     def with_leader(self, leader: int) -> str:
-        """Which leader a follower gets; 1.1 does not say."""
+        """Return the leader that a follower gets; 1.1 does not print it."""
         return ""
 
     def completed(self, event: Event, role: str) -> Line:
@@ -181,7 +181,9 @@ class V11(Broker11):
         yield self.completed(event, "follower")
 
     def fetcher_added(self, event: Event) -> Iterator[Line]:
-        """Begins to fetch. The first line has said so since 0.11 although nothing is truncated here any more."""
+        """The follower begins to fetch. Since 0.11 the first line still mentions a truncation although nothing is
+        truncated here.
+        """
         facts, tp = event.facts, self.scene.tp
         told = self.scene.told[event.broker or 0]
         yield self.state(
@@ -250,7 +252,7 @@ class V11(Broker11):
         )
 
     def hears_epoch(self, event: Event) -> Iterator[Line]:
-        """What the follower makes of it."""
+        """The follower's reaction."""
         facts, tp = event.facts, self.scene.tp
         yield self.fetcher(
             event,
@@ -372,7 +374,7 @@ class V11(Broker11):
         return str(facts["first"])
 
     def appended(self, facts: dict[str, Any]) -> str:
-        """What an append says."""
+        """Return the text of an append."""
         return (
             f"Appended message set with last offset: {facts['end'] - 1}, first offset: {self.first(facts)}, "
             f"next offset: {facts['end']}, and messages: [{self.records(facts['batches'])}]"

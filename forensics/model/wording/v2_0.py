@@ -1,4 +1,4 @@
-"""How brokers of 2.0.0 put it: as 1.1.1, but for what KIP-279 asks and answers, and some words."""
+"""Wording of brokers of 2.0.0: as 1.1.1, except for the requests and answers of KIP-279, and some words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class V20(V11):
         return f"(offset={offset} segment=[-1:-1])"
 
     def with_leader(self, leader: int) -> str:
-        """Which leader a follower gets."""
+        """Return the leader that a follower gets."""
         return f" with leader {leader}"
 
     # -- epochs and truncation ----------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ class V20(V11):
         )
 
     def hears_epoch(self, event: Event) -> Iterator[Line]:
-        """What the follower makes of it. That nothing needs to be cut is no longer said."""
+        """The follower's reaction. If nothing needs to be truncated, this is no longer logged."""
         facts, tp, leader = event.facts, self.scene.tp, event.facts["leader"]
         yield self.fetcher(
             event,

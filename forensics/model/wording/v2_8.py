@@ -1,4 +1,4 @@
-"""How brokers of 2.8.2 put it: state-change.log tells LEO and HW at each change, the HW belongs to the log."""
+"""Wording of brokers of 2.8.2: state-change.log has LEO and HW at each change, the HW belongs to the log."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class V28(Controller28, V11):
         )
 
     def settings(self) -> str:
-        """What the topic sets for itself."""
+        """Return the topic's own settings."""
         unclean = ", unclean.leader.election.enable=true" if self.scene.unclean else ""
         return f"{{min.insync.replicas={self.scene.min_isr}{unclean}}}"
 
@@ -281,7 +281,7 @@ class V28(Controller28, V11):
         yield self.finished(event)
 
     def initial_state(self, facts: dict[str, Any]) -> str:
-        """Where the fetcher starts."""
+        """Return where the fetcher starts."""
         end_point = f"BrokerEndPoint(id={facts['leader']}, host=127.0.0.1:{self.scene.port(facts['leader'])})"
         return f"InitialFetchState({end_point},{facts['epoch']},{facts['offset']})"
 
@@ -348,7 +348,7 @@ class V28(Controller28, V11):
     epochs_logger = EPOCHS
 
     def hears_epoch(self, event: Event) -> Iterator[Line]:
-        """What the follower makes of an answer to OffsetsForLeaderEpoch."""
+        """The follower's reaction to an answer to OffsetsForLeaderEpoch."""
         facts, tp = event.facts, self.scene.tp
         if facts["why"] == "unknown":
             yield self.fetcher(
@@ -385,7 +385,7 @@ class V28(Controller28, V11):
         )
 
     def cuts_to_hw(self, event: Event) -> Iterator[Line]:
-        """A log without epochs is cut to its HW."""
+        """A log without epochs is truncated to its HW."""
         leader = event.facts["leader"]
         yield self.fetcher(
             event, leader, "INFO", f"Truncating partition {self.scene.tp} to local high watermark {event.facts['hw']}"
@@ -440,7 +440,7 @@ class V28(Controller28, V11):
     # -- replication, seen only with its loggers on -------------------------------------------------------------------
 
     def appended(self, facts: dict[str, Any]) -> str:
-        """What an append says."""
+        """Return the text of an append."""
         taken = size(facts["batches"], 2)
         place = self.place(facts)
         return (
@@ -467,7 +467,7 @@ class V28(Controller28, V11):
         )
 
     def hw_taken(self, event: Event) -> Iterator[Line]:
-        """The follower's HW; a fall is said aloud."""
+        """The follower's HW; a fall is logged."""
         facts, tp = event.facts, self.scene.tp
         broker = event.broker or 0
         if facts["hw"] < facts["was"]:
@@ -525,7 +525,7 @@ class V28(Controller28, V11):
         return f"(brokerId: {broker}, endOffset: {known[0]})"
 
     def isr_proposed(self, event: Event) -> Iterator[Line]:
-        """The leader wants to shrink the ISR; an expansion is only said once it holds."""
+        """The leader wants to shrink the ISR; an expansion is only logged once it is committed."""
         facts = event.facts
         if not facts["out"]:
             return

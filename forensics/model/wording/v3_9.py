@@ -72,7 +72,7 @@ class V39(QuorumController):
         return f"[{', '.join(f'EpochEntry(epoch={e}, startOffset={o})' for e, o in entries)}]"
 
     def values(self, broker: int) -> dict[str, str]:
-        """What ``server.properties`` sets."""
+        """Return the settings in ``server.properties``."""
         scene = self.scene
         controller = broker not in scene.assigned
         port = scene.port(broker)
@@ -279,7 +279,7 @@ class V39(QuorumController):
         )
 
     def initial_state(self, facts: dict[str, Any]) -> str:
-        """Where the fetcher starts."""
+        """Return where the fetcher starts."""
         end_point = f"BrokerEndPoint(id={facts['leader']}, host=127.0.0.1:{self.scene.port(facts['leader'])})"
         return f"InitialFetchState(Some({self.scene.topic_id}),{end_point},{facts['epoch']},{facts['offset']})"
 
@@ -316,7 +316,7 @@ class V39(QuorumController):
         )
 
     def cuts_to_hw(self, event: Event) -> Iterator[Line]:
-        """A log without epochs is cut to its HW."""
+        """A log without epochs is truncated to its HW."""
         leader, hw = event.facts["leader"], event.facts["hw"]
         yield self.fetcher(
             event,

@@ -1,4 +1,6 @@
-"""What the wordings of all versions share: where a line goes, which levels print, and a broker's log as it was then."""
+"""Common parts of the wordings of all versions: where a line goes, which levels print, and a broker's log at that
+time.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,7 @@ class Scene:
         return 19000 + broker
 
     def position(self, broker: int, offset: int) -> int:
-        """Byte of the segment at which ``offset`` lies or would be written."""
+        """Return the byte of the segment at which ``offset`` is or would be written."""
         return size([batch for batch in self.logs.get(broker, []) if batch.end <= offset], self.protocol.magic)
 
     def follow(self, event: Event) -> None:
@@ -126,7 +128,7 @@ class Words:
         self._cache: dict[str, Threshold] = {}
 
     def threshold(self, logger: str) -> Threshold:
-        """The entry that governs a logger: the longest one it lies below."""
+        """Return the entry that governs a logger: the one with the longest matching name."""
         if logger not in self._cache:
             name = logger
             while name not in self._table and name:
@@ -139,7 +141,7 @@ class Words:
         render: Callable[[Event], Iterator[Line]] | None = (
             getattr(self, event.kind) if event.kind in self.kinds else None
         )
-        early = event.kind != "cut"  # a cut's lines name positions before and after
+        early = event.kind != "cut"  # a truncation's lines name positions before and after
         if early:
             self.scene.follow(event)
         if render is not None and event.broker is not None:
@@ -164,7 +166,7 @@ class Words:
         return f"127.0.0.1:{self.scene.port(broker)} (id: {broker} rack: null)"
 
     def values(self, broker: int) -> dict[str, str]:
-        """What ``server.properties`` sets."""
+        """Return the settings in ``server.properties``."""
         scene = self.scene
         host = f"PLAINTEXT://127.0.0.1:{scene.port(broker)}"
         return {

@@ -1,4 +1,4 @@
-"""The table of omissions: what shows that lines are missing from the evidence. ``coverage`` says what follows."""
+"""The table of omissions: evidence that lines are missing. ``coverage`` defines what follows from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that are missing before a replica's first line or after its last one, as files and other brokers show."""
+"""Lines missing before a replica's first line or after its last one, as files and other brokers show."""
 
 from __future__ import annotations
 
@@ -93,15 +93,15 @@ OMISSIONS = (
     LOG_WAS_THERE,
     NOT_CLAIMED,
 )
-"""What files and other brokers show of the time before a replica's lines begin or after they end."""
+"""Evidence in files and other brokers' lines about the time before a replica's lines begin or after they end."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """A replica with files in the evidence, beside its lines.
+    """A replica with its files and its lines.
 
     Attributes:
-        last: the last leader epoch of which its lines tell, -1 for none.
+        last: the last leader epoch that its lines name, -1 for none.
     """
 
     broker: int
@@ -111,17 +111,17 @@ class _Files:
 
 
 def not_claimed(broker: int, own: Sequence[Event], *, complete: bool) -> Iterator[MissingLines]:
-    """A replica of which a trace tells, and does not claim to tell all."""
+    """Yield a replica that only a trace describes, if the trace does not claim to be complete."""
     if own and not complete and all(event.message == TRACE for event in own):
         yield NOT_CLAIMED.of(broker)
 
 
 def end_early(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLines]:
-    """Replicas whose files show what happened after their lines end.
+    """Yield replicas whose files show what happened after their lines end.
 
     Args:
         history: the partition.
-        logs: each replica's log as its lines lead to it.
+        logs: log of each replica, as its lines imply.
     """
     for broker, disk in history.disks.items():
         spans = history.role_spans.get(broker, [])
@@ -206,7 +206,7 @@ _OF_FILES: tuple[Callable[[History, _Files], MissingLines | None], ...] = (
 
 
 def _differ(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLines]:
-    """Pairs of replicas whose files differ where their lines lead both to the same records."""
+    """Yield pairs of replicas whose files differ although their lines imply the same records."""
     for fork in history.forks:
         pair = (fork.left, fork.right)
         if not all(history.role_spans.get(broker) for broker in pair):
@@ -219,7 +219,7 @@ def _differ(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLi
 
 
 def begin_late(history: History) -> Iterator[MissingLines]:
-    """Replicas that were there before their own lines begin: others say it, or the first epoch was over by then."""
+    """Yield replicas that existed before their own lines begin, by others' lines or by a first epoch above 0."""
     for broker, spans in history.role_spans.items():
         roles = [role_span.epoch for role_span in spans if role_span.epoch >= 0]
         found = _begins_late(history, broker, min(roles)) if roles else None
@@ -228,7 +228,7 @@ def begin_late(history: History) -> Iterator[MissingLines]:
 
 
 def _begins_late(history: History, broker: int, first: int) -> MissingLines | None:
-    """The same of one replica, whose lines begin with a role in an epoch."""
+    """Return the missing lines of one replica, whose first known role is in epoch ``first``."""
     earlier = next((e for n, e in sorted(history.epochs.items()) if n < first and _had_role(e, broker)), None)
     if earlier is not None:
         role = "led" if earlier.leader == broker else "was in the ISR"
@@ -243,7 +243,7 @@ def _had_role(epoch: Epoch, broker: int) -> bool:
 
 
 def _ended_below(spans: Sequence[RoleSpan], end: int) -> bool:
-    """Whether a line says that a log ended below an offset once it had been there before."""
+    """Return whether a line shows that a log ended below an offset."""
     return any(
         step.kind in (*REMOVES, StepKind.LOADED) and step.target < end
         for role_span in spans
@@ -252,8 +252,9 @@ def _ended_below(spans: Sequence[RoleSpan], end: int) -> bool:
 
 
 def _shutting_down(history: History, broker: int, number: int) -> bool:
-    """Whether an epoch took a replica out of the ISR as its broker asked for its own shutdown: it is not told of that
-    epoch, fetches on in it, and may come into the ISR once more before it is gone.
+    """Return whether an epoch removed a replica from the ISR because its broker requested its own shutdown.
+
+    The broker does not receive that epoch and continues to fetch in it. It may even rejoin the ISR before it stops.
     """
     spans, epoch = history.role_spans.get(broker, []), history.epochs.get(number)
     leaves = bool(spans) and spans[-1].shut_down is not None
@@ -261,7 +262,9 @@ def _shutting_down(history: History, broker: int, number: int) -> bool:
 
 
 def _flushed(spans: Sequence[RoleSpan]) -> int:
-    """The end of a log that no crash takes back: a clean stop flushed it, and no line says it was removed since."""
+    """Return the log end offset that no crash can undo: a clean shutdown flushed it, and no removal was logged
+    since.
+    """
     end = 0
     for step in (step for role_span in spans for step in role_span.steps):
         if step.kind is StepKind.LOADED:

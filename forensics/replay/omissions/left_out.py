@@ -1,4 +1,6 @@
-"""Lines about a partition that are left out: several brokers printed to one file, and these name none of them."""
+"""Lines about a partition that are left out, because several brokers logged to one file and no line names its
+broker.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,17 @@ LINES_LEFT_OUT = Omission(
 _NOTE = "does not say which broker printed it"
 
 OMISSIONS = (LINES_LEFT_OUT,)
-"""What a log of several brokers shows of lines that cannot be told apart."""
+"""Evidence in a log of several brokers of lines that cannot be assigned to one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Statements about a partition that no broker is known to have made.
+    """Statements about a partition that cannot be assigned to a broker.
 
     Attributes:
-        count: how many there are.
+        count: their number.
         first: the first of them.
-        brokers: those that have named themselves in the same logs, speaking of this partition.
+        brokers: brokers that are named in the same logs, in lines about this partition.
     """
 
     count: int
@@ -41,7 +43,7 @@ class LeftOut:
 
 
 def left_out(case: Case) -> dict[tuple[str, int], LeftOut]:
-    """The statements that are left out, by topic and partition."""
+    """Return the statements that are left out, by topic and partition."""
     nobodys = without_broker(case)
     if nobodys.is_empty():
         return {}
@@ -59,7 +61,7 @@ def left_out(case: Case) -> dict[tuple[str, int], LeftOut]:
 
 
 def may_be_theirs(found: LeftOut | None, replicas: Set[int]) -> Iterator[MissingLines]:
-    """Lines that are missing of replicas because some lines may be theirs."""
+    """Yield missing lines of replicas to which some of these statements may belong."""
     if found is not None:
         for broker in sorted(found.brokers & replicas):
             yield LINES_LEFT_OUT.of(broker, {"count": found.count}, ref=found.first)

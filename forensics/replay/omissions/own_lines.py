@@ -1,8 +1,8 @@
-"""Lines that a broker must have printed about a replica and that are not in the evidence, by its own other lines.
+"""Lines that a broker must have logged about a replica and that are absent, by its own other lines.
 
-What a broker does to a replica it prints in several lines, in two files: a request and the steps of carrying it out,
-the fetchers it stops and starts, the truncation and the state it rebuilds from there, the load of a log by each
-process. Where one of these lines stands alone, the others are missing.
+What a broker does to a replica it logs in several lines, in two files. Examples are a request and the steps that carry
+it out, a truncation and the state that it rebuilds afterwards, and the load of a log. If one of these lines is alone,
+the others are missing.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ JOURNAL = (
 """Lines that show that others were printed, and nothing else."""
 
 JUMPED = "not where the append before it ended"
-"""Detail of an append that does not begin where the one before it ended."""
+"""Detail of an append that does not begin at the end of the append before it."""
 FOLLOWS = "where the append before it ended"
-"""Detail of an append where the one before was left out, as it could not matter."""
+"""Detail of an append after one that was left out because it could not matter."""
 
 _OF_ITSELF = (*PROGRESS, Kind.PROCESS_STARTED, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN_RESTART)
-"""Lines that may stand between two appends of one log: progress, and what a process prints of itself."""
+"""Lines that may occur between two appends of one log: progress, and lines about the process itself."""
 
 
 def _within(id_: str, says: str, source: str) -> Omission:
@@ -227,7 +227,7 @@ OMISSIONS = (
     ISR_CHANGED,
     UNSEEN_PROCESS,
 )
-"""What a broker's own lines show about others of them. What is missing stood before that line or right after it."""
+"""Evidence in a broker's own lines that others of them are missing, before the line or right after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +235,9 @@ class Gap:
     """Missing lines.
 
     Attributes:
-        row: the line that shows it; what is missing stood before or right behind it.
+        row: the line that shows it; the missing lines were before or right after it.
         shown_by: the omission.
-        values: what its sentence names.
+        values: values that its sentence names.
     """
 
     row: int
@@ -245,13 +245,13 @@ class Gap:
     values: dict[str, object]
 
     def of(self, replica: int) -> MissingLines:
-        """The same of a replica."""
+        """Return these as missing lines of a replica."""
         text = self.shown_by.of(replica, self.values).text
         return self.shown_by.of(replica, self.values, ref=Ref(row=self.row, note=text))
 
 
 class OwnLines:
-    """Follows the lines of one broker about its replica and finds what is missing between them.
+    """Reads the lines of one broker about its replica and finds missing lines between them.
 
     Args:
         replica: broker id.
@@ -265,11 +265,11 @@ class OwnLines:
         self.gaps: list[Gap] = []
         self.run = -1
         self.logs_leader_start = logs_leader_start
-        self.telling: set[int] = set()  # its processes that print it, whatever their release
+        self.telling: set[int] = set()  # processes of it that print this, whatever their release
         self._fresh()
 
     def _fresh(self) -> None:
-        """A new process, which knows nothing of roles."""
+        """Begin a new process, without any role."""
         self.epoch = -1
         self.epoch_before = -1  # of the role before
         self.role: Role | None = None
@@ -278,42 +278,42 @@ class OwnLines:
         self.followed: int | None = None  # leader in the role before, or in the one before that if there was none
         self.first_role: int | None = None
         self.first_epoch: int | None = None
-        self.leading = False  # without doubt: its fetcher has been stopped
+        self.leading = False  # certainly: its fetcher was stopped
         self.requested = False  # a request is being carried out
         self.asked: int | None = None  # leader epoch of the last request
         self.done: int | None = None  # leader epoch of the last one that was carried out
         self.to_fetch: int | None = None  # a follower's role whose fetcher has not been started
-        self.to_lead: int | None = None  # asked to lead, and has not said from which offset it does
+        self.to_lead: int | None = None  # has to lead, and has not logged from which offset it does
         self.truncated: int | None = None  # last target
         self.reconciled = False  # truncated since it became a follower
-        self.rebuilt: int | None = None  # state rebuilt, and neither load nor truncation says why
+        self.rebuilt: int | None = None  # state rebuilt, and neither a load nor a truncation explains it
         self.reset = False  # its leader's log ended before its own
         self.planned: int | None = None  # a truncation that was decided and not yet done
         self.recovering: int | None = None
-        self.present = False  # its log was loaded or made by this process
-        self.used = False  # and has been fetched into, or was there in a role before this one
+        self.present = False  # this process loaded or created its log
+        self.used = False  # and fetched into it, or had it in a role before this one
         self.failed = False  # its log directory
         self.moved = False  # it was loaded in another directory while in use
-        self.snapshot: Event | None = None  # of producers, within its log; a load takes one too, and says so after it
+        self.snapshot: Event | None = None  # of producers, within its log; a load takes one too, and logs it afterwards
         self.found: int | None = None  # the end of that log, until the first role is carried out
-        self.cached: tuple[int, int] | None = None  # an epoch heard of in metadata, ahead of the role
+        self.cached: tuple[int, int] | None = None  # an epoch seen in metadata, ahead of the role
         self.up = False  # the process has started, and found no log
         self.stopping = False  # the process is
-        self.stopped = False  # the replica is, by request
+        self.stopped = False  # the replica was stopped by request
         self.opened: int | None = None  # high watermark with which it was
         self.served: int | None = None  # last leader epoch of a role that it took up without doubt
         self.led_from: int | None = None  # the offset from which it led that
         self.end: int | None = None  # of the log, by the last append, where each is printed
-        self.next: int | None = None  # the first other line behind that append
+        self.next: int | None = None  # the first other line after that append
 
     def read(self, events: Iterable[Event]) -> list[Gap]:
-        """Read all of the broker's lines, in order, and give the gaps."""
+        """Read all of the broker's lines, in order, and return the gaps."""
         events = list(events)
         self.telling = {event.run for event in events if event.kind == Kind.BECOME_LEADER}
         last: Event | None = None
         for event in events:
             if event.message == TRACE:
-                return []  # a trace states everything there is to state, each thing once
+                return []  # a trace states everything once
             if self.next is None and event.kind not in _OF_ITSELF:
                 self.next = event.row
             if event.run != self.run:
@@ -323,7 +323,7 @@ class OwnLines:
             handler = _HANDLERS.get(event.kind)
             if handler is not None:
                 handler(self, event)
-            if event.kind != Kind.PROCESS_STARTED:  # a role may come while the process has not said that yet
+            if event.kind != Kind.PROCESS_STARTED:  # a role may precede the line about the process
                 last = event
         self._over(last)
         return self.gaps
@@ -341,7 +341,7 @@ class OwnLines:
         if event.kind == Kind.LEADER_AND_ISR:
             self.requested, self.asked = True, epoch
         previous = event.previous_epoch
-        known = self.epoch if self.epoch < epoch else self.epoch_before  # a request tells of the role first
+        known = self.epoch if self.epoch < epoch else self.epoch_before  # a request names the role first
         if previous is not None and known < previous < epoch and (self.run > 0 or known >= 0):
             self._add_gap(event.row, EARLIER_ROLE, epoch=previous)
         if event.kind == Kind.BECOME_LEADER:
@@ -390,11 +390,11 @@ class OwnLines:
         self.served, self.led_from = epoch, event.leo if leads else None
 
     def _settled(self) -> None:
-        """Another role begins: what belongs to the one before must have been said."""
+        """Another role begins: lines that belong to the one before must be there by now."""
         if self.to_fetch is not None and not self.stopping:  # who is shutting down starts none
             self._add_gap(self.to_fetch, NO_FETCHER, epoch=self.epoch)
         self._add_gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
-        if self.present:  # a log that is being made says so after the role that calls for it
+        if self.present:  # a new log has its line after the role that asks for it
             self._log_settled()
 
     def _log_settled(self) -> None:
@@ -407,7 +407,7 @@ class OwnLines:
         self.rebuilt = self.planned = self.recovering = None
 
     def _over(self, last: Event | None) -> None:
-        """The process has ended, or the evidence."""
+        """Check the last role when the process or the evidence ends."""
         if last is None:
             return
         if self.snapshot is not None and self.first_role is None:
@@ -437,7 +437,7 @@ class OwnLines:
         self.requested = False
 
     def _step(self, event: Event) -> None:
-        """A step of a request that is being carried out."""
+        """Handle a step of a request that is being carried out."""
         if event.detail == Transition.LEADER_UNAVAILABLE:
             self.to_fetch, self.role, self.asked = None, Role.OFFLINE, None
             return
@@ -448,7 +448,7 @@ class OwnLines:
             self._add_gap(event.row, NO_REQUEST)
             self.requested = True
         if event.detail in DONE:
-            # A process does not take up an epoch that it is in already (Partition.makeFollower, ReplicaManager).
+            # A process does not take up an epoch in which it already is (Partition.makeFollower, ReplicaManager).
             if self.asked is not None and self.asked == self.done:
                 self._add_gap(event.row, SAME_EPOCH_AGAIN, epoch=self.done)
             self.requested, self.done = False, self.asked
@@ -458,7 +458,7 @@ class OwnLines:
         epoch = event.leader_epoch
         if event.leader is None or event.leader < 0:
             return
-        # A new process hears of all partitions before it is told of its roles.
+        # A new process receives metadata of all partitions before it receives its roles.
         if epoch is not None and epoch > self.epoch >= 0 and not self.stopping:
             self.cached = (epoch, event.row)
 
@@ -490,7 +490,9 @@ class OwnLines:
             self.leader = event.leader
 
     def _begins(self, end: int | None, row: int | None = None) -> None:
-        """Before its first role a process does not write: its log is as long as it was found."""
+        """Check the start of the first role: a process writes nothing before it, so its log is as long as it was
+        found.
+        """
         if end is not None and self.found is not None and end > self.found:
             shown = self.first_role if self.first_role is not None else row
             self._add_gap(shown, GREW_BEFORE_ROLE, end=end, found=self.found)
@@ -499,8 +501,10 @@ class OwnLines:
     # -- the log ------------------------------------------------------------------------------------------------------
 
     def _appended(self, event: Event) -> None:
-        """A log prints each append (kafka.log.Log at TRACE), and a leader's begins where the last one ended. What a
-        follower fetches may begin later, where its leader's log was compacted.
+        """Handle an append: a log prints each of them (kafka.log.Log at TRACE).
+
+        A leader's append begins where the last one ended. A follower's may begin later, if its leader's log was
+        compacted.
         """
         if event.detail == BY_REQUEST or event.leo is None:
             return
@@ -514,11 +518,13 @@ class OwnLines:
         self.end, self.next = event.leo, None
 
     def _ended(self) -> int | None:
-        """The end of the log by its last append; none where others may follow: of those in a row replay reads some."""
+        """Return the log end offset by its last append; None if others may follow, because replay reads only some of a
+        series.
+        """
         return self.end if self.next is not None else None
 
     def _reached(self, event: Event) -> None:
-        """A high watermark is within the log."""
+        """Handle a high watermark: it is within the log."""
         end = self._ended()
         if end is not None and event.hw is not None and event.hw > end:
             self._add_gap(self.next, HW_BEYOND_APPENDS, end=end, high_watermark=event.hw)
@@ -537,7 +543,7 @@ class OwnLines:
         if self.always_truncates and self.reconciled and not self.reset and self.role is Role.FOLLOWER:
             self._add_gap(event.row, TRUNCATED_AGAIN, offset=event.offset)
         if event.kind == Kind.TRUNCATE_FULL and event.detail == FROM_REMOTE:
-            self.rebuilt = None  # which tells of it first
+            self.rebuilt = None  # this line is logged first
         end = self._ended()
         if end is not None and event.kind == Kind.TRUNCATE and event.offset is not None and event.offset > end:
             self._add_gap(self.next, TRUNCATED_BEYOND_APPENDS, end=end, offset=event.offset)
@@ -547,18 +553,19 @@ class OwnLines:
     def _reset(self, event: Event) -> None:
         self.reset = True
         if event.log_start is not None:
-            self.truncated = event.log_start  # of the log that begins anew where its leader's starts no line tells
+            self.truncated = event.log_start  # no line reports a log that restarts where its leader's log starts
 
     def _noop(self, event: Event) -> None:
         self.planned = None
-        self.truncated = event.offset  # of the log nothing goes, of its leader epochs one without records may
+        self.truncated = event.offset  # the log loses nothing; its leader epochs may lose one without records
 
     def _plan(self, event: Event) -> None:
         if event.offset is not None:
             self.planned = event.row
 
     def _epochs_cut(self, event: Event) -> None:
-        # As it loads its logs, these are of the directory at hand; one that waits for its deletion bears the same name.
+        # While it loads its logs, lines are about the directory being loaded; one that waits for deletion has the same
+        # name.
         loading = self.role is None and not self.up
         if self.truncated != event.offset and self.present and not loading:
             self._add_gap(event.row, EPOCHS_TRUNCATED, offset=event.offset)
@@ -576,7 +583,7 @@ class OwnLines:
             # It loads its logs before it has started (KafkaServer.startup, BrokerServer.startup).
             self._add_gap(event.row, LATE_LOG)
         if not self.moved and self.epoch >= 0 and event.leo and self.present:
-            # A process whose beginning is not told.
+            # the first line of this process is missing
             self._over(event)
             self._fresh()
         self.rebuilt = self.recovering = self.end = self.snapshot = None
@@ -585,8 +592,10 @@ class OwnLines:
         self.present = True
 
     def _opened(self, event: Event) -> None:
-        """A process opens the log of a partition once (Partition.createLog, 2.4 and later; before, lines tell of every
-        replica that a role names), and finds a higher high watermark only after one that served.
+        """Handle a high watermark of a log that is opened.
+
+        A process opens the log of a partition once (Partition.createLog, 2.4 and later; before that, lines name every
+        replica of a role). It finds a higher high watermark only if a process in between had a role.
         """
         if event.hw is None or event.detail == AMBIGUOUS:
             return
@@ -596,7 +605,7 @@ class OwnLines:
         self.opened = event.hw
 
     def _made(self, event: Event) -> None:
-        # A process makes no log where it has one (LogManager.getOrCreateLog).
+        # A process creates no log where it has one (LogManager.getOrCreateLog).
         if self.used and not self.stopped:
             self._add_gap(event.row, CREATED_AGAIN)
         self.used = self.failed = False
@@ -604,22 +613,22 @@ class OwnLines:
         self.present = True
 
     def _leads(self, event: Event) -> None:
-        # Told of a leader that is not there, it goes on with what it was (ReplicaManager.makeFollowers).
-        # Its own thread shrinks the ISR a moment longer than it leads: until the request is carried out.
+        # If it receives a leader that is not alive, it keeps its former role (ReplicaManager.makeFollowers). Its own
+        # thread may shrink the ISR a moment after it stops to lead, until the request is carried out.
         goes_on = self.before is Role.LEADER and self.to_fetch is not None
         if (self.role is Role.FOLLOWER and not goes_on) or (self.role is None and self.run > 0):
             self._add_gap(event.row, ISR_CHANGED)
 
     def _up(self, event: Event) -> None:
         self.up = not self.present
-        if self.up:  # what it loaded is a directory that waits for its deletion
+        if self.up:  # it loaded a directory that waits for its deletion
             self.rebuilt = self.recovering = self.snapshot = None
 
     def _stop(self, event: Event) -> None:
         self.stopping = True
 
     def _failed(self, event: Event) -> None:
-        self.used, self.failed = False, True  # the log is made anew in another directory (KIP-112)
+        self.used, self.failed = False, True  # a new log is created in another directory (KIP-112)
         self.to_fetch = self.to_lead = None  # a replica that is offline takes up no role (ReplicaManager, 1.1)
 
     def _gone(self, event: Event) -> None:
@@ -665,14 +674,14 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
 
 
 def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
-    """Missing lines between those of one broker about its replica, in the order in which they are found."""
+    """Return missing lines between those of one broker about its replica, in the order in which they are found."""
     if fact.printed != BOTH:
-        return []  # a whole file is missing: that is known without this
+        return []  # a whole file is missing: that is known otherwise
     always_truncates = fact.protocol.always_truncates_as_follower is Answer.YES
     logs_leader_start = fact.protocol.logs_leader_start is Answer.YES
     found = OwnLines(broker, always_truncates=always_truncates, logs_leader_start=logs_leader_start).read(own)
     if own and fact.unseen_process is not None:
-        # Between which of its processes that one ran is not known, or whether it was the last.
+        # Unknown between which of its processes that one ran, or whether it was the last.
         begins = [two.row for one, two in itertools.pairwise(own) if one.run != two.run]
         found += [Gap(row, UNSEEN_PROCESS, {"broker_epoch": fact.unseen_process}) for row in (*begins, own[-1].row)]
     return found

@@ -1,4 +1,4 @@
-"""Leader epochs that nothing names, between two of which a live broker has lines."""
+"""Leader epochs that no line names, between two epochs for which a running broker has lines."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ EPOCH_PASSED_OVER = Omission(
 )
 
 OMISSIONS = (EPOCH_PASSED_OVER,)
-"""What the numbers of leader epochs show of a live broker's lines."""
+"""Evidence in the numbers of leader epochs that lines of a running broker are missing."""
 
 
 def passed_over(history: History) -> Iterator[MissingLines]:
-    """Replicas of which one process has lines on leader epochs before and after one that nothing names: it was told of
-    that one too, as controllers with ZooKeeper tell every live replica.
+    """Yield replicas with lines of one process about epochs before and after one that no line names.
 
-    Several epochs come in one request where they take several replicas from the ISR of a leader that lives on
-    (KafkaController.onReplicasBecomeOffline). The request itself is printed at TRACE alone.
+    The process received that epoch too, because controllers with ZooKeeper send it to every live replica. Several
+    epochs come in one request if they remove several replicas from the ISR of a live leader
+    (KafkaController.onReplicasBecomeOffline). The request itself is printed at TRACE only.
     """
     for broker, spans in history.role_spans.items():
         found = (one for pair in itertools.pairwise(spans) if (one := _between(history, broker, *pair)) is not None)
@@ -34,7 +34,7 @@ def passed_over(history: History) -> Iterator[MissingLines]:
 
 
 def _between(history: History, broker: int, one: RoleSpan, two: RoleSpan) -> MissingLines | None:
-    """The same of two roles of a replica that follow one another."""
+    """Return the missing lines between two adjacent roles of a replica, or None."""
     between = [number for number in sorted(history.coverage.unnamed) if one.epoch < number < two.epoch]
     if not between or one.epoch < 0 or one.run != two.run or not two.refs:
         return None

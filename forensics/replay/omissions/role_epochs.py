@@ -1,4 +1,4 @@
-"""Leader epochs in which a replica had a role, as others and files show, and of which its own lines say nothing."""
+"""Leader epochs in which a replica had a role, by others' lines and files, without a line of its own."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ _AT_ONCE = 5_000_000
 """Microseconds within which a broker may take several records of the metadata log at once; when it is behind, more."""
 
 Linked = Mapping[int, Mapping[int, int]]
-"""By broker, the leader epoch that its line on taking up a role calls the one before, by the epoch of that role."""
+"""By broker: for the epoch of each role, the leader epoch that its own line names as the one before."""
 
 
 def linked(events: Mapping[int, Iterable[Event]]) -> Linked:
-    """Which epochs followed one another on each broker, as it says itself where it takes up a role: an epoch cache
-    knows epochs by their records, so it knows less.
+    """Return the former epoch that each broker's own line names for a role.
+
+    An epoch cache has only epochs with records, so it knows fewer.
     """
     return {
         broker: {
@@ -43,16 +44,16 @@ def linked(events: Mapping[int, Iterable[Event]]) -> Linked:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What every replica's lines and others say of its roles.
+    """Roles of all replicas, by their own lines and by others.
 
     Attributes:
-        spans: role spans of the replicas whose lines on their roles are in the evidence.
-        epochs: every leader epoch that anything names.
-        facts: what is known of brokers.
-        before_it: which epochs followed one another on each broker. Epochs in between passed it by: a KRaft broker
+        spans: role spans of the replicas whose lines about their roles are in the evidence.
+        epochs: every leader epoch that any evidence names.
+        facts: facts about brokers.
+        before_it: the former epoch of each role, by broker. The broker skipped epochs in between: a KRaft broker
             applies several changes of a partition as one (TopicDelta).
-        ends: where the log of each replica ends whose files are in the evidence.
-        removed: by epoch without a leader, the replicas that a controller had just taken out of the ISR.
+        ends: log end offset of each replica whose files are in the evidence.
+        removed: by epoch without a leader, the replicas that a controller had just removed from the ISR.
     """
 
     spans: Mapping[int, Sequence[RoleSpan]]
@@ -63,7 +64,7 @@ class Roles:
     removed: Mapping[int, frozenset[int]]
 
     def protocol(self, broker: int) -> Protocol:
-        """What a broker does where releases differ."""
+        """Return a broker's behaviour where releases differ."""
         return self.facts.get(broker, NO_FACTS).protocol
 
 
@@ -74,7 +75,7 @@ class _Part:
     Attributes:
         before: its role spans of earlier epochs.
         here: its role spans of this epoch.
-        joined: the leader itself says that the replica came into the ISR during the epoch.
+        joined: the leader itself logs that the replica joined the ISR during the epoch.
     """
 
     broker: int
@@ -92,11 +93,11 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """A replica's role in an epoch of which its own lines say nothing.
+    """A replica's role in an epoch without a line of its own.
 
     Attributes:
-        epoch: at which its lines are missing.
-        values: what the sentence of the omission names.
+        epoch: the epoch whose lines are missing.
+        values: values that the sentence of the omission names.
     """
 
     broker: int
@@ -189,16 +190,17 @@ OMISSIONS = (
     ROLES_BEGIN_LATE,
     ISR_GREW_WHILE_AWAY,
 )
-"""What others show of a replica's roles, of which its own lines say nothing."""
+"""Evidence in others' lines of a replica's roles for which its own lines are missing."""
 
 
 def missed_epochs(roles: Roles, *, rising: bool) -> dict[int, MissingLines]:
-    """The first leader epoch in which each replica had a role of which its own lines say nothing, though they go on
-    before and after it or end there.
+    """Return the first leader epoch in which each replica had a role without a line of its own.
+
+    Its lines continue before and after that epoch, or end there.
 
     Args:
-        roles: what is said of them.
-        rising: leader epochs rise in the order of the leaders; else who came back says nothing.
+        roles: roles by all lines.
+        rising: leader epochs rise in the order of the leaders; otherwise a returning leader is no evidence.
     """
     found: dict[int, _Sign] = {}
     for sign in itertools.chain(_in_epochs(roles), _shorter(roles), _grown(roles), _nameless(roles)):
@@ -217,7 +219,7 @@ def _missing(roles: Roles, sign: _Sign) -> MissingLines:
 
 
 def _in_epochs(roles: Roles) -> Iterator[_Sign]:
-    """The first epoch of each replica in which others name a part of it."""
+    """Yield the first epoch of each replica in which others name a role of it."""
     for broker, spans in sorted(roles.spans.items()):
         parts = (_part(roles, broker, spans, epoch) for _, epoch in sorted(roles.epochs.items()))
         signs = (sign for part in parts if part is not None for sign in _signs(roles, part))
@@ -225,7 +227,7 @@ def _in_epochs(roles: Roles) -> Iterator[_Sign]:
 
 
 def _part(roles: Roles, broker: int, spans: Sequence[RoleSpan], epoch: Epoch) -> _Part | None:
-    """A replica's part in an epoch; None where it says itself that the epoch passed it by."""
+    """Return a replica's part in an epoch; None if its own lines show that it skipped the epoch."""
     number = epoch.epoch
     before = [role_span for role_span in spans if 0 <= role_span.epoch < number]
     if _passed_by(before, spans, number, roles.before_it.get(broker, {})):
@@ -236,12 +238,12 @@ def _part(roles: Roles, broker: int, spans: Sequence[RoleSpan], epoch: Epoch) ->
 
 
 def _signs(roles: Roles, part: _Part) -> Iterator[_Sign]:
-    """What shows that a replica had a part in an epoch of which its lines say nothing."""
+    """Yield evidence that a replica had a part in an epoch without a line of its own."""
     return (sign for detect in _OF_A_PART if (sign := detect(roles, part)) is not None)
 
 
 def _elected_member(roles: Roles, part: _Part) -> _Sign | None:
-    """It was elected into the ISR, lives on, and has no line on that epoch."""
+    """The replica was elected into the ISR, continues to run, and has no line about that epoch."""
     epoch, broker, number = part.epoch, part.broker, part.number
     if part.here or not epoch.isr_elected or broker not in (epoch.first_isr or ()):
         return None
@@ -255,7 +257,7 @@ def _elected_member(roles: Roles, part: _Part) -> _Sign | None:
 
 
 def _not_reconciled(roles: Roles, part: _Part) -> _Sign | None:
-    """It came into the ISR with more than its leader had when it began, and no line says that it truncated."""
+    """The replica joined the ISR with a longer log than its leader had at the start, and no truncation is logged."""
     leaders = roles.spans.get(part.epoch.leader if part.epoch.leader is not None else -1, ())
     if part.joined and part.here and fences(roles.facts, part.broker) and _uncut(part.here, leaders):
         return _Sign(part.broker, part.number, NOT_RECONCILED, {})
@@ -270,7 +272,7 @@ def _isr_not_stated(roles: Roles, part: _Part) -> _Sign | None:
 
 
 def _led(roles: Roles, part: _Part) -> _Sign | None:
-    """Others name it as leader, and it has no line on that epoch."""
+    """Others name the replica as leader, and it has no line about that epoch."""
     epoch, number = part.epoch, part.number
     if not part.before or part.here or part.broker != epoch.leader:
         return None
@@ -286,9 +288,10 @@ def _led(roles: Roles, part: _Part) -> _Sign | None:
 
 
 def _joined_isr(roles: Roles, part: _Part) -> _Sign | None:
-    """It came into the ISR of an epoch of which it has no line.
+    """The replica joined the ISR of an epoch about which it has no line.
 
-    A follower goes on fetching from a leader that leads again, told of that or not, unless its fetches are fenced.
+    A follower continues to fetch from the same leader in a new epoch, even before it receives the epoch, unless its
+    fetches are fenced.
     """
     if not part.joined or not part.before or part.here:
         return None
@@ -298,19 +301,21 @@ def _joined_isr(roles: Roles, part: _Part) -> _Sign | None:
 
 
 _OF_A_PART = (_elected_member, _not_reconciled, _isr_not_stated, _led, _joined_isr)
-"""What is asked of a replica and an epoch, in this order; the first answer counts."""
+"""Checks of a replica and an epoch, in this order; the first result counts."""
 
 
 def _ends_before(spans: Sequence[RoleSpan], number: int) -> bool:
-    """Whether a replica has no line from an epoch on, of the process that was there before or of a later one."""
+    """Return whether a replica has no line from an epoch on, of the process that was there before or of a later one."""
     return spans[-1].epoch < number and not any(
         step.kind in (StepKind.LOADED, StepKind.DELETED) for step in spans[-1].steps
     )
 
 
 def _in_vain(epoch: Epoch, role_spans: Mapping[int, Sequence[RoleSpan]]) -> bool:
-    """Whether who leads next had followed the leader of an epoch from its ISR and got nothing: that one had died, or
-    was frozen, as it was elected, which an elector does not know before its session is over.
+    """Return whether the next leader had followed an epoch's leader from its ISR and fetched nothing.
+
+    Then that leader had died, or was paused, when it was elected. A controller does not know this before the leader's
+    session expires.
     """
     isr = (epoch.first_isr or frozenset()) if epoch.isr_elected else frozenset()
     return any(
@@ -323,8 +328,9 @@ def _in_vain(epoch: Epoch, role_spans: Mapping[int, Sequence[RoleSpan]]) -> bool
 
 
 def _fed(epoch: Epoch, epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> bool:
-    """Whether the log of a follower grew as it followed the leader of an epoch. What it had of that leader's next epoch
-    it may have fetched before it was told of it.
+    """Return whether a follower's log grew while it followed an epoch's leader.
+
+    Records of that leader's next epoch do not count: the follower may fetch them before it receives that epoch.
     """
     for one, two in (pair for spans in role_spans.values() for pair in itertools.pairwise(spans)):
         here = one.epoch == epoch.epoch and one.role is Role.FOLLOWER and one.run == two.run
@@ -336,12 +342,14 @@ def _fed(epoch: Epoch, epochs: Mapping[int, Epoch], role_spans: Mapping[int, Seq
 
 
 def _changed(epoch: Epoch) -> bool:
-    """Whether the ISR changed within an epoch, which its leader alone does where controllers write to ZooKeeper."""
+    """Return whether the ISR changed within an epoch. With ZooKeeper only the leader changes it then."""
     return epoch.by_request and len({*epoch.isrs_stated_by_others, *(isr for isr, _ in epoch.isr)}) > 1
 
 
 def _next_start(number: int, epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> int:
-    """Where the next leader after an epoch began; what a copy holds beyond that was written by the one before."""
+    """Return the start of the next leader after an epoch; records of a copy beyond it were written by the one
+    before.
+    """
     led = (other for other, epoch in epochs.items() if other > number and epoch.leader not in (None, -1))
     later = min(led, default=-1)
     roles = [t for spans in role_spans.values() for t in spans if t.epoch == later and t.role is Role.LEADER]
@@ -349,8 +357,9 @@ def _next_start(number: int, epochs: Mapping[int, Epoch], role_spans: Mapping[in
 
 
 def _isr_of_others(epoch: Epoch) -> frozenset[int] | None:
-    """An ISR that others were told of and its leader never stated, who alone changes it within an epoch where
-    controllers write to ZooKeeper (Partition.updateIsr).
+    """An ISR that others received and that its leader never stated.
+
+    If controllers write to ZooKeeper, only the leader changes the ISR within an epoch (Partition.updateIsr).
     """
     if not epoch.isr_from_leader or not epoch.by_request or epoch.other_leaders:
         return None
@@ -360,14 +369,15 @@ def _isr_of_others(epoch: Epoch) -> frozenset[int] | None:
 def _passed_by(
     before: Sequence[RoleSpan], spans: Sequence[RoleSpan], number: int, before_it: Mapping[int, int]
 ) -> bool:
-    """Whether a broker says itself that a role followed one of before an epoch."""
+    """Return whether a broker's own line shows that a role followed one of before an epoch."""
     after = next((role_span for role_span in spans if role_span.epoch > number), None)
     return bool(before) and after is not None and before_it.get(after.epoch) == before[-1].epoch
 
 
 def _begin_late(roles: Roles) -> Iterator[_Sign]:
-    """An epoch of which a replica's own lines say nothing though they show how its log was made, and others that it was
-    told of that epoch by request: its first role came later, and what it wrote in between is not known.
+    """Yield replicas that received an epoch by request, as others show, before the first role in their own lines.
+
+    Their lines show how the log was created or loaded. What they wrote before their first known role is unknown.
     """
     for broker, spans in sorted(roles.spans.items()):
         first = min((role_span.epoch for role_span in spans if role_span.epoch >= 0), default=-1)
@@ -379,20 +389,22 @@ def _begin_late(roles: Roles) -> Iterator[_Sign]:
 
 
 def _stated_by_request(epoch: Epoch, broker: int) -> bool:
-    """Whether controllers sent an epoch to brokers, and this one was its leader or in its first ISR."""
+    """Return whether controllers sent an epoch to brokers, and this one was its leader or in its first ISR."""
     return epoch.by_request and (epoch.leader == broker or broker in (epoch.first_isr or ()))
 
 
 def _was_there(before: Sequence[RoleSpan], spans: Sequence[RoleSpan], number: int) -> bool:
-    """Whether one process of a broker served the replica both before an epoch and after it."""
+    """Return whether one process of a broker had the replica both before an epoch and after it."""
     if not before or before[-1].replica_removed:
         return False
     return any(role_span.epoch > number and role_span.run == before[-1].run for role_span in spans)
 
 
 def _taken_for_dead(broker: int, number: int, epochs: Mapping[int, Epoch]) -> bool:
-    """Whether the next epoch began as the controller took a broker out of the ISR: one that is frozen, or cut off, may
-    never have got the request on this one (RequestSendThread gives up what waits for a broker that is gone).
+    """Return whether the next epoch began because the controller removed a broker from the ISR.
+
+    A broker that was paused or disconnected may never have received the request for this epoch (RequestSendThread drops
+    requests that wait for a broker that is gone).
     """
     epoch, after = epochs[number], epochs.get(number + 1)
     if after is None or not epoch.by_request or not after.isr_elected or broker not in (epoch.last_isr or ()):
@@ -401,15 +413,16 @@ def _taken_for_dead(broker: int, number: int, epochs: Mapping[int, Epoch]) -> bo
 
 
 def _brief(number: int, epochs: Mapping[int, Epoch]) -> bool:
-    """Whether the next epoch began so soon that a broker may have heard of both at once."""
+    """Return whether the next epoch began so soon that a broker may have received both at once."""
     this, after = epochs[number], epochs.get(number + 1)
     return this.time is not None and after is not None and after.time is not None and after.time - this.time < _AT_ONCE
 
 
 def _shorter(roles: Roles) -> Iterator[_Sign]:
-    """An epoch in which a follower fetched more from a leader than that began its next epoch with, and no line says
-    what removed it: either the leader's lines are missing, or the follower's on a later epoch. The leader's are not
-    where one process led in both and no epoch was between them.
+    """Yield epochs in which a follower fetched more than its leader had at its next role, without a logged removal.
+
+    Either the leader's lines are missing, or the follower's about a later epoch. The leader's are complete if one
+    process led in both and no epoch was between them.
     """
     for _, own in sorted(roles.spans.items()):
         for at, to in itertools.pairwise(at for at, role_span in enumerate(own) if role_span.role is not Role.OFFLINE):
@@ -423,7 +436,7 @@ def _shorter(roles: Roles) -> Iterator[_Sign]:
 
 
 def _follows_with_less(roles: Roles, one: RoleSpan, two: RoleSpan) -> list[_Sign]:
-    """A leader that follows in the very next epoch, with less than a follower had fetched from it."""
+    """A leader that follows in the very next epoch, with fewer records than a follower had fetched from it."""
     if two.role is not Role.FOLLOWER or two.run != one.run or two.epoch != one.epoch + 1 or not two.start_end:
         return []
     beyond = _fetched(roles, one, two.start_end)
@@ -432,7 +445,7 @@ def _follows_with_less(roles: Roles, one: RoleSpan, two: RoleSpan) -> list[_Sign
 
 
 def _leads_with_less(roles: Roles, one: RoleSpan, two: RoleSpan) -> list[_Sign]:
-    """A leader that leads again, with less than followers had fetched from it."""
+    """A leader that leads again, with fewer records than followers had fetched from it."""
     if two.role is not Role.LEADER:
         return []
     start = two.start_end or 0
@@ -442,7 +455,7 @@ def _leads_with_less(roles: Roles, one: RoleSpan, two: RoleSpan) -> list[_Sign]:
         for t in spans
         if other != one.replica and t.epoch == one.epoch and t.leader == one.replica and fences(roles.facts, other)
         if t.end_low > max(t.start_low, t.start_end or 0, start)
-        # A fetch that waits at its leader is answered in the next epoch, before the follower is told of that.
+        # A fetch that waits at its leader is answered in the next epoch, before the follower receives that epoch.
         if not (one.run == two.run and any(later.epoch == two.epoch for later in spans))
     }
     values = {"after": two.epoch, "start": start}
@@ -454,8 +467,9 @@ def _leads_with_less(roles: Roles, one: RoleSpan, two: RoleSpan) -> list[_Sign]:
 
 
 def _fetched(roles: Roles, led: RoleSpan, end: int) -> dict[int, int]:
-    """How far followers had fetched in a leader's epoch, of those that reached beyond an offset; nothing of this counts
-    before leader epochs, where a follower may have a tail of its own.
+    """Return the log end offset of followers that fetched beyond ``end`` in a leader's epoch.
+
+    Followers of a release before leader epochs do not count, because they may have a tail of their own.
     """
     return {
         other: t.end_low
@@ -467,7 +481,7 @@ def _fetched(roles: Roles, led: RoleSpan, end: int) -> dict[int, int]:
 
 
 def _grown(roles: Roles) -> Iterator[_Sign]:
-    """Logs that grew while nobody led, as far as a new process says."""
+    """Yield logs that grew while no broker led, by the lines of a new process."""
     for broker, spans in sorted(roles.spans.items()):
         grown = _grew_offline(spans)
         if grown is not None:
@@ -475,7 +489,7 @@ def _grown(roles: Roles) -> Iterator[_Sign]:
 
 
 def _grew_offline(spans: Sequence[RoleSpan]) -> RoleSpan | None:
-    """The first role span in which nobody led, as far as a new process says, and yet the log grew."""
+    """Return the first role span without a leader in which the log grew, by the lines of a new process."""
     run = None
     for one in spans:
         new, run = one.run != run, one.run
@@ -487,7 +501,7 @@ def _grew_offline(spans: Sequence[RoleSpan]) -> RoleSpan | None:
 
 
 def _nameless(roles: Roles) -> Iterator[_Sign]:
-    """Replicas that led before an epoch that nothing names, and serve on after it."""
+    """Yield replicas that led before an epoch that no line names, and have a role after it."""
     for broker, spans in sorted(roles.spans.items()):
         missed = _unnamed_between(roles, broker, spans)
         if missed is not None:
@@ -495,10 +509,11 @@ def _nameless(roles: Roles) -> Iterator[_Sign]:
 
 
 def _unnamed_between(roles: Roles, broker: int, spans: Sequence[RoleSpan]) -> int | None:
-    """An epoch that nothing names though the leader before it lived on: it was told of its successor at the least.
+    """Return an epoch that no line names although its former leader kept running, and so received at least its
+    successor.
 
-    While the last leader is dead, an epoch without one may begin of which stock logging prints nothing. And controllers
-    of ZooKeeper clusters raise the epoch by one for each replica that they take out of the ISR, several in one request
+    While the last leader is dead, an epoch without a leader may begin that default logging does not show. Controllers
+    with ZooKeeper raise the epoch by one for each replica that they remove from the ISR, several in one request
     (KafkaController.onReplicasBecomeOffline).
     """
     epochs = roles.epochs
@@ -519,7 +534,7 @@ def _unnamed_between(roles: Roles, broker: int, spans: Sequence[RoleSpan]) -> in
 
 
 def _regrown(roles: Roles) -> Iterator[_Sign]:
-    """Epochs to which a leader came back with an ISR that had grown while it was away: it alone lets replicas in."""
+    """Yield epochs to which a leader returned with an ISR that had grown while it was away. Only it adds replicas."""
     for broker, spans in sorted(roles.spans.items()):
         for one, two in itertools.pairwise(spans):
             if one.role is Role.LEADER is two.role and one.epoch == two.epoch and one.isr and two.isr:
@@ -530,7 +545,9 @@ def _regrown(roles: Roles) -> Iterator[_Sign]:
 
 
 def _uncut(here: Sequence[RoleSpan], leaders: Sequence[RoleSpan]) -> bool:
-    """Whether a follower had more than its leader began the epoch with, and no line tells that it was cut (KIP-279)."""
+    """Return whether a follower had more than its leader at the start of the epoch, and no truncation is logged
+    (KIP-279).
+    """
     number = here[0].epoch
     starts = [t.start_end for t in leaders if t.epoch == number and t.role is Role.LEADER and t.start_end is not None]
     longer = starts and any(t.role is Role.FOLLOWER and (t.start_end or 0) > starts[0] for t in here[:1])

@@ -1,4 +1,4 @@
-"""Records that no leader that any line names can have written: another one led."""
+"""Records that no known leader can have written: a leader that no line names wrote them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ UNKNOWN_WRITER = Omission(
 )
 
 OMISSIONS = (ONE_LEADER_WROTE_TWICE, UNKNOWN_WRITER)
-"""What copies that differ show of leaders that no line names."""
+"""Evidence in diverging copies of leaders that no line names."""
 
 
 def unknown_writers(history: History) -> Iterator[MissingLines]:
-    """Replicas whose files hold what no leader that any line names wrote, and where.
+    """Yield replicas whose files hold records that no known leader wrote, and their offsets.
 
-    Before message format v2 no record says in which leader epoch it was written. Still a leader wrote it, and it stays
-    in that one's log until something shortens that. Where the epochs from the first on follow without a break, the
-    missing leader came after them.
+    Before message format v2 no record states its leader epoch. A leader wrote it nevertheless, and the record stays in
+    that leader's log until something shortens the log. If all epochs from the first on are known, the missing leader
+    came after them.
     """
     numbers = [number for number, epoch in history.epochs.items() if epoch.leader is not None]
     if history.epoch_rollbacks or history.contested or numbers != list(range(len(history.epochs))) or not numbers:
@@ -44,7 +44,7 @@ def unknown_writers(history: History) -> Iterator[MissingLines]:
 
 
 def _unwritten(history: History, fork: Fork, leaders: set[int]) -> Iterator[MissingLines]:
-    """The sides of a fork that none of some leaders can have written."""
+    """Yield the sides of a fork that none of some leaders can have written."""
     first = fork.ranges[0][0]
     for broker, batch in ((fork.left, fork.left_batch), (fork.right, fork.right_batch)):
         written = any(_may_have_written(history, leader, broker, first) for leader in leaders)
@@ -53,7 +53,7 @@ def _unwritten(history: History, fork: Fork, leaders: set[int]) -> Iterator[Miss
 
 
 def _dated(fork: Fork) -> bool:
-    """Whether a batch on either side of a fork says in which leader epoch it was written."""
+    """Return whether a batch on either side of a fork states its leader epoch."""
     return _has_epoch(fork.left_batch) or _has_epoch(fork.right_batch)
 
 
@@ -62,7 +62,7 @@ def _has_epoch(batch: tuple[int, int, int | None]) -> bool:
 
 
 def _may_have_written(history: History, leader: int, broker: int, offset: int) -> bool:
-    """Whether what a replica holds at an offset can be what another one wrote there as leader."""
+    """Return whether a replica's records at an offset may be those that another one wrote there as leader."""
     own = history.replicas.get(leader)
     pair = (min(leader, broker), max(leader, broker))
     if leader == broker or own is None or own.end is None or own.end <= offset or pair not in history.compared:
@@ -70,7 +70,7 @@ def _may_have_written(history: History, leader: int, broker: int, offset: int) -
     if not any(first <= offset < end for first, end in history.diverging_ranges(leader, broker)):
         return True
     if not history.coverage.whole(leader):
-        return True  # what became of its log is not known
+        return True  # unknown what happened to its log
     spans = history.role_spans.get(leader, [])
     steps = [step for role_span in spans for step in role_span.steps]
     reopened = len({role_span.run for role_span in spans}) > 1 and not steps

@@ -1,4 +1,4 @@
-"""What stands at the top: was committed data lost or forked, where, what to keep, what to do first, what never."""
+"""The top of the page: was committed data lost or forked, where, what to keep, what to do first, what never."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _UNASKED: dict[tuple[str, ...], tuple[str, str]] = {
     (LOST,): ("No fork was found; nobody asked for loss", " Nothing here says that no record is gone."),
     (FORKED,): ("No loss was found; nobody asked for forks", " Nothing here says that the replicas agree."),
 }
-"""What is said where a rule that answers one of the two questions is switched off: a sentence, and a headline."""
+"""Text for a disabled rule that would answer one of the two questions: a sentence, and a headline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class Card:
     """One partition with findings, worst first in each field.
 
     Attributes:
-        causes: of all that the card speaks for, without those that are not known.
-        keep: each copy to keep, with the offsets for which where they are not all in one.
-        others: partitions to which the same happened: the same rules, causes, copies to keep and steps.
-        more: how many of those are not written out.
+        causes: of all findings on the card, without unknown ones.
+        keep: each copy to keep, with the offsets for it if they are not all in one.
+        others: partitions with the same rules, causes, copies to keep and steps.
+        more: how many of those are not listed.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Card:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What it has in common with others of its kind: everything but its name and its numbers."""
+        """Key that partitions of the same kind share: everything except name and numbers."""
         words = (*(text for _, text in self.keep), *(step.sentence for step in self.steps), *self.never)
         return (self.titles, self.causes, self.confidence, tuple(text.replace(self.bare, "*") for text in words))
 
@@ -114,7 +114,7 @@ class Answer:
 
 
 def answer(result: Result, number_of: dict[int, int]) -> Answer:
-    """Say it.
+    """Return the answer.
 
     Args:
         result: a finished scan.
@@ -150,10 +150,10 @@ def answer(result: Result, number_of: dict[int, int]) -> Answer:
 
 
 def said_of_settings(result: Result) -> tuple[str, ...]:
-    """What the reader's own settings left out or changed, a sentence each: it stands beside the answer.
+    """Return what the reader's own settings left out or changed, a sentence each, to show beside the answer.
 
     Args:
-        result: a finished scan, with what a baseline hides elsewhere still apart.
+        result: a finished scan, with findings of a baseline still separate.
     """
     reading, changes = result.case.reading, result.changes
     said = remarks.changed(replace(result, changes=replace(changes, baseline=None)))
@@ -174,13 +174,13 @@ def said_of_settings(result: Result) -> tuple[str, ...]:
 
 
 def _not_asked(result: Result) -> list[str]:
-    """Which of the two questions nobody asked: their rules are switched off."""
+    """Return the questions whose rules are disabled."""
     asked = {rule for p in result.partitions for rule in p.judgements}
     return [rule for rule in (LOST, FORKED) if rule in result.changes.disabled or rule not in asked]
 
 
 def _settled(partition: Partition, rule: str) -> bool:
-    """Whether a rule found a partition clean, or cannot be asked of a trace."""
+    """Return whether a rule found a partition clean, or cannot be asked of a trace."""
     return any(_is(partition, rule, verdict) for verdict in (Verdict.CLEAN, Verdict.NOT_APPLICABLE))
 
 
@@ -374,7 +374,7 @@ def _grouped(cards: Sequence[Card]) -> list[Card]:
 
 
 def _settle(partitions: Sequence[Partition], called: Namer) -> list[Missing]:
-    """What is missing, said once for all partitions that miss the same of their own: what settles most comes first."""
+    """Return what is missing, once for all partitions that miss the same; the most useful comes first."""
     first: dict[Want, tuple[str, str]] = {}
     rules: dict[Want, dict[str, None]] = {}
     where: dict[Want, set[str]] = {}

@@ -1,9 +1,9 @@
 """The plotly figure of one partition, and plotly's own script. The only module that imports plotly, and only when used.
 
-A figure says its colours as CSS variables (the page's script puts in the values of the reader's colour scheme) and
-its times as milliseconds since its start (the script adds the start and, if asked, the reader's zone). ``meta`` of a
-trace tells the script what it may do with it: ``only`` names the scale on which it makes sense, ``offsets`` marks
-values that follow the scale, ``group`` is the key that turns it on and off.
+A figure has its colours as CSS variables (the page's script inserts the values of the reader's colour scheme). Its
+times are milliseconds since its start (the script adds the start and, if requested, the reader's zone). ``meta`` of a
+trace defines what the script may do with it. ``only`` names the scale to which it applies, ``offsets`` marks values
+that follow the scale, ``group`` is the key that turns it on and off.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _on_disk(chart: Chart) -> bool:
 
 
 def _room(chart: Chart) -> float:
-    """Milliseconds beyond the end of the evidence, for what lies on disk."""
+    """Return milliseconds beyond the end of the evidence, for files."""
     return max(chart.length * 0.085, 1)
 
 
@@ -350,7 +350,9 @@ class _Figure:
         self._polygons(flat, "silent", boxes, fillpattern=pattern)
 
     def _boxes(self, lane: Lane, y: str) -> None:
-        """Between two known log end offsets with nothing printed in between, the truth lies somewhere in the box."""
+        """Draw boxes between two known log end offsets without a line in between: the true value is somewhere in the
+        box.
+        """
         boxes: list[tuple[float, float, float, float]] = []
         open_: tuple[int, int] | None = None
         for state in lane.states:

@@ -1,4 +1,6 @@
-"""What a partition's charts show, as plain values: one lane a replica, marks, epochs, and logs at chosen moments."""
+"""Contents of a partition's charts, as plain values: one lane per replica, marks, epochs, and logs at chosen
+moments.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ Quote = Callable[[Case, Iterable[Place]], dict[Place, str]]
 """Gives the text at places of the evidence; a redacted report gives the redacted text."""
 
 Reference = tuple[str, int | None, str]
-"""Where a value comes from: path, line, and the line itself, or "" where it is not quoted."""
+"""Source of a value: path, line number, and the line itself, or "" if it is not quoted."""
 
 POINTS, EPOCHS, BANDS, QUOTED = 700, 60, 12, 80
 """Per replica the states drawn; per partition the epochs, the offset ranges of findings, and the lines quoted."""
@@ -101,7 +103,7 @@ class Reign:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Offsets that a finding speaks of."""
+    """Offsets of a finding."""
 
     first: int
     end: int
@@ -198,9 +200,9 @@ def cite(case: Case, charts: Iterable[Chart], quote: Quote) -> None:
 
 
 def holders(history: History, frame: pl.DataFrame) -> list[int]:
-    """Brokers that hold or held a replica, those of which nothing is in the evidence included.
+    """Return brokers that hold or held a replica, also those without evidence.
 
-    A controller that only speaks of the partition has no log to draw.
+    A controller that only logs about the partition has no log to draw.
     """
     acting = frame.filter(
         pl.col("role").is_in(["leader", "follower", "offline", ON_DISK]) | pl.col("log_end_offset").is_not_null()
@@ -375,7 +377,7 @@ def _marks(
 
 
 def _elections(history: History, broker: int, drawn: Chart, refs: dict[int, int]) -> list[Mark]:
-    """Where this replica became the leader of an epoch that is drawn."""
+    """Return when this replica became the leader of a drawn epoch."""
     marks = []
     for reign in drawn.reigns:
         if reign.leader != broker:
@@ -414,7 +416,7 @@ def _dated(case: Case, history: History, broker: int, drawn: Chart) -> list[tupl
 
 
 def _members(frame: pl.DataFrame, brokers: list[int], drawn: Chart) -> dict[int, list[tuple[int, int, bool]]]:
-    """Who was in the ISR: each statement holds until the next, and one of an older epoch changes nothing."""
+    """Return who was in the ISR: each statement holds until the next, and one of an older epoch changes nothing."""
     stated = (
         frame.filter(pl.col("isr").is_not_null() & pl.col("from").is_not_null() & pl.col("leader_epoch").is_not_null())
         .filter(
@@ -426,7 +428,7 @@ def _members(frame: pl.DataFrame, brokers: list[int], drawn: Chart) -> dict[int,
         .with_columns((pl.col("role") != "leader").alias("_follows"))
         .sort("from", "leader_epoch", "_follows", "replica", "row")
         .filter(pl.col("leader_epoch") >= pl.col("leader_epoch").cum_max())
-        # A follower hears of a change later than its leader makes it: it counts only where the leader says nothing.
+        # A follower receives a change after its leader made it: it counts only if the leader's line is missing.
         .filter(~pl.col("_follows") | pl.col("_follows").all().over("leader_epoch"))
         .filter((pl.col("isr") != pl.col("isr").shift(1)).fill_null(True))
     )

@@ -1,4 +1,4 @@
-"""The logs of all replicas side by side at chosen moments: who holds which records, and where they fork."""
+"""The logs of all replicas side by side at chosen moments: which replica holds which records, and where they fork."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Bar:
     """One replica's log.
 
     Attributes:
-        pieces: (leader epoch, first offset, end); -1 where no evidence dates the records.
-        exact: the end is known; else the log reaches at least so far.
-        known: false where the replica said nothing at that moment and its last known log is shown.
+        pieces: (leader epoch, first offset, end); -1 if the epoch of the records is unknown.
+        exact: the end is known; else it is a lower bound.
+        known: false if the replica had no line at that moment and its last known log is shown.
     """
 
     replica: int
@@ -38,7 +38,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """All replicas at one time; None for what lies on disk."""
+    """All replicas at one time; None for the files."""
 
     time: int | None
     bars: tuple[Bar, ...]
@@ -56,7 +56,7 @@ class LogView:
 
 
 class _State(NamedTuple):
-    """What the timeline says of a replica at a moment: its state, and its last known log."""
+    """State of a replica in the timeline at a moment, and its last known log."""
 
     role: str | None
     known: bool
@@ -75,7 +75,7 @@ def log_view(
         history: the partition.
         frame: its timeline.
         brokers: the replicas to show.
-        interesting: offsets that findings speak of.
+        interesting: offsets of findings.
     """
     times = _times(frame)
     states = _states(frame, brokers, times)
@@ -142,7 +142,7 @@ def _states(frame: pl.DataFrame, brokers: Sequence[int], times: list[int]) -> di
         by="replica",
         check_sortedness=False,
     )
-    # A process that says nothing still has the log it last spoke of.
+    # A process without further lines still has the log of its last line.
     found = found.drop("from").join_asof(
         began.filter(pl.col("end").is_not_null()).select("replica", "from", "end", "start"),
         left_on="time",
@@ -171,7 +171,7 @@ def _bar(history: History, broker: int, state: _State, time: int) -> Bar:
 
 
 def _log(role_spans: list[RoleSpan], time: int) -> Lineage:
-    """A replica's log at a moment: as its role span found it until it was cut, afterwards as the leader's."""
+    """Return a replica's log at a moment: as its role span found it until it truncated, afterwards as the leader's."""
     now: RoleSpan | None = None
     for role_span in role_spans:
         if role_span.time is None or role_span.time > time:

@@ -43,7 +43,7 @@ SETTINGS = {
 """Settings that decide whether records can be lost, in the order shown, and what each decides."""
 
 _NEVER = {"9223372036854775807": "never", "null": "not set"}
-"""Values that say something else than they look like."""
+"""Values with a meaning that differs from their look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class MapRow:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What stands under one heading of a rule's text, or before the first.
+    """Text under one heading of a rule's explanation, or before the first heading.
 
     Attributes:
         paragraphs: each in pieces, of which every second is code.
@@ -120,7 +120,7 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What the evidence covers."""
+    """Coverage of the evidence."""
 
     rows: tuple[Cover, ...]
     more: int
@@ -130,12 +130,12 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The clock of a broker beside that of another.
+    """The clock of a broker compared with that of another.
 
     Attributes:
         apart: the estimate, in words.
-        bounds: what it can be at least and at most, or "".
-        pairs: causes and effects that tell.
+        bounds: lower and upper bound, or "".
+        pairs: number of causes and effects.
     """
 
     broker: str
@@ -149,7 +149,7 @@ class Setting:
     """A setting.
 
     Attributes:
-        values: what it is, and who has it.
+        values: each value, and the brokers that have it.
         decides: why it matters.
     """
 
@@ -226,7 +226,7 @@ def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
 
 
 def passages(rule: Rule) -> tuple[Passage, ...]:
-    """What explains a rule: its summary, and each part under its heading."""
+    """The texts that explain a rule: its summary, and each part under its heading."""
     parts = [("", (rule.summary,)), *((part.value, told) for part, told in rule.help.parts.items())]
     return tuple(Passage(heading, tuple(in_code(told) for told in paragraphs)) for heading, paragraphs in parts)
 
@@ -246,7 +246,7 @@ def _letter(judgement: Judgement | None) -> str:
 
 
 def covered(case: Case) -> Coverage:
-    """What each broker's files cover in time."""
+    """Return the time coverage of each broker's files."""
     parts = [(part, coverage(part).filter(pl.col("kind") != "unknown")) for part in case.parts]
     frame = pl.concat([found for _, found in parts])
     first, last = micros(frame.get_column("first_time").min()), micros(frame.get_column("last_time").max())  # type: ignore[arg-type]
@@ -291,7 +291,7 @@ def _timed(frame: pl.DataFrame, broker: str, first: int | None, span: int) -> li
 
 
 def clocks(case: Case) -> tuple[Clock, ...]:
-    """How far the brokers' clocks are apart, as causes and effects tell that two of them logged."""
+    """Return the differences of the brokers' clocks, from causes and effects that two of them logged."""
     rows = []
     for row in case.skew.head(COVERED).iter_rows(named=True):
         where = _cluster(case, row["cluster"])
@@ -313,7 +313,7 @@ def clocks(case: Case) -> tuple[Clock, ...]:
 
 
 def _cluster(case: Case, name: str | None) -> str:
-    """Which cluster, where the evidence speaks of several: their brokers share ids."""
+    """Return the cluster, if the evidence has several: their brokers share ids."""
     return f" of cluster {plain(name or 'unknown')}" if len(case.parts) > 1 else ""
 
 
@@ -322,7 +322,7 @@ def _span(micros_: int) -> str:
 
 
 def settings(case: Case) -> tuple[Setting, ...]:
-    """Settings and versions by the brokers that have them; topics' own settings where the metadata log tells."""
+    """Return settings and versions by broker; topics' own settings from the metadata log."""
     brokers = sorted(case.everyone, key=lambda b: (b.cluster or "", b.id))
     made = []
     versions = [(f"{b.id}{_cluster(case, b.cluster)}", b.version) for b in brokers if b.version]
@@ -344,7 +344,7 @@ def settings(case: Case) -> tuple[Setting, ...]:
 
 
 def _acks(case: Case) -> Setting:
-    """Which acknowledgements producers asked for, by request logs; for ``all`` alone does a leader wait for its ISR."""
+    """Return the acks that producers requested, by request logs; only for ``all`` does a leader wait for its ISR."""
     decides = "with all, a producer is told once the ISR has a record; with 1 or 0 a tail may go without any fault"
     values = []
     for level in asked(case):

@@ -31,7 +31,7 @@ _SCRIPTS = ("boot.js", "chart.js", "logview.js", "map.js")
 
 
 PLACES = 3
-"""Places that are told of one known problem."""
+"""Number of places shown for one known problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Panel:
 
 
 def render(result: Result) -> str:
-    """The whole page. What a baseline hides elsewhere is in it: it tells what happened, not what is new."""
+    """Return the whole page. It includes findings of a baseline, because it shows what happened, not what is new."""
     said = answer.said_of_settings(result)
     result = _worst_first(result.whole())
     for drawn in (PANELS, 8, 4, 2, 1, 0):
@@ -251,7 +251,7 @@ def _stated(group: Sequence[Problem]) -> Stated:
 
 
 def _island(value: Any) -> str:
-    """JSON that may stand inside a script element: no character that HTML could read."""
+    """Return JSON that is safe inside a script element: without any character that HTML could read."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character, escape in (
         ("<", "\\u003c"),

@@ -16,17 +16,19 @@ from forensics.rules.finding import Evidence, Fact, Finding, Severity, Verdict
 from forensics.rules.wording import want_texts
 
 STORIES, OPENED, PROOFS, QUIET = 24, 3, 6, 40
-"""Findings told in full, of them not folded, pieces of evidence a fact shows, and findings of severity info listed."""
+"""Findings described in full, of them not folded, pieces of evidence shown for a fact, and findings of severity info
+listed.
+"""
 
 SAME = 1_000_000
-"""Microseconds between the clocks of two brokers that say nothing of what came first."""
+"""Microseconds between the clocks of two brokers within which their order is unknown."""
 
 _TITLES = {rule.id: rule.title for rule in RULES}
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A place in the evidence and what stands there."""
+    """A place in the evidence and its text."""
 
     folder: str
     file: str
@@ -42,8 +44,8 @@ class Step:
     Attributes:
         lane: column of its broker in the rail, or -1.
         previous: column of the fact before, or -1.
-        later: number of the last of the following facts that were printed before it, or 0: a broker may tell only
-            when it comes back what it had reached long before.
+        later: number of the last of the following facts that were printed before it, or 0: a broker may log only after
+            a restart what it had reached long before.
     """
 
     number: int
@@ -92,7 +94,7 @@ class Stories:
 
 
 def stories(result: Result, number_of: dict[int, int]) -> Stories:
-    """Tell the worst findings in full and list what is good to know.
+    """Describe the worst findings in full and list the information.
 
     Args:
         result: a finished scan.
@@ -107,7 +109,7 @@ def stories(result: Result, number_of: dict[int, int]) -> Stories:
     }
     loud = [f for f in result.findings if f.severity is not Severity.INFO]
     quiet = [f for f in result.findings if f.severity is Severity.INFO]
-    # The same befell many partitions: one of each kind of finding before the second of any.
+    # The same may have happened to many partitions: one of each kind of finding comes before the second of any.
     seen: dict[tuple[str, str | None], int] = {}
     turn = {}
     for finding in loud:

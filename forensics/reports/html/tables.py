@@ -1,4 +1,4 @@
-"""A chart as tables, one a lane: what is drawn as a line or a mark stands there in words, with its evidence."""
+"""A chart as tables, one per lane: its lines and marks in words, with their evidence."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Row:
     """One moment of one replica.
 
     Attributes:
-        time: microseconds since 1970 UTC; None for what lies on disk.
+        time: microseconds since 1970 UTC; None for files.
         what: its role, or what happened.
         event: something happened; else it is a state that lasts until the next one.
-        log_end, high_watermark: offsets, with whether they are exact or the least they can be.
+        log_end, high_watermark: offsets, with whether they are exact or lower bounds.
         evidence: file and line.
     """
 
@@ -46,7 +46,9 @@ class Table:
 
 
 def tables(chart: Chart) -> tuple[Table, ...]:
-    """Every lane of a chart in words. Steps of the finding are never left out, then cuts, elections, starts, states."""
+    """Return every lane of a chart in words. Steps of the finding are never left out, then truncations, elections,
+    starts, states.
+    """
     each = max(ROWS // max(len(chart.lanes), 1), LEAST)
     return tuple(_table(chart, lane, each) for lane in chart.lanes)
 

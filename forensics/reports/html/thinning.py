@@ -6,10 +6,10 @@ import polars as pl
 
 
 def thin(frame: pl.DataFrame, budget: int, *, values: tuple[str, ...], keep: str, changes: str) -> pl.DataFrame:
-    """At most about ``budget`` rows of a series, in their order.
+    """Reduce a series to about ``budget`` rows, in their order.
 
-    Rows that a finding cites always stay. Within the budget everything stays as it is; above it the changes (of a role,
-    of a log) come first, and of the rest each of equally long stretches of rows keeps its first, its last, and the
+    Rows that a finding cites always stay. Within the budget everything stays. Above it the changes (of a role, of a
+    log) come first. The rest is divided into stretches of equal length. Each keeps its first row, its last, and the
     least and the greatest of each value, so that no spike disappears.
 
     Args:

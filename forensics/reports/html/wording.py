@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from forensics.rules.finding import Finding
 
 LONGEST, NAME, PATH = 1_500, 300, 300
-"""Characters that are shown of any foreign text, of a partition's name and of a path: Kafka itself takes no longer
-names, and a page has to stay small whatever a damaged file says."""
+"""Characters that are shown of any foreign text, of a partition's name and of a path. Kafka allows no longer names, and
+a page must stay small whatever a damaged file contains.
+"""
 
 THIN = "\u202f"
 """Between groups of three digits: a comma would be read as the one inside an interval."""
@@ -72,8 +73,8 @@ def plural(count: int, one: str, many: str = "") -> str:
 def sentence(text: str) -> str:
     """With a capital and a full stop.
 
-    >>> sentence("broker 1 cut its log")
-    'Broker 1 cut its log.'
+    >>> sentence("broker 1 truncated its log")
+    'Broker 1 truncated its log.'
     """
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
@@ -100,9 +101,10 @@ def micros(time: datetime | None) -> int | None:
 
 
 def plain(text: str) -> str:
-    r"""Foreign text with what cannot be seen made visible: control characters, and those that turn reading order.
+    r"""Return foreign text with invisible characters made visible: control characters, and those that change reading
+    order.
 
-    What is longer than anyone would read is cut, and ends in an ellipsis.
+    Very long text is shortened, and ends in an ellipsis.
 
     >>> plain("a\x1b[31mb\u202ec")
     'a\\x1b[31mb\\u202ec'
@@ -160,7 +162,7 @@ Namer = Callable[["Finding | History"], str]
 
 
 def namer(clusters: Sequence[str | None]) -> Namer:
-    """Names partitions, with their cluster where the evidence speaks of several."""
+    """Return a function that names partitions, with their cluster if the evidence has several."""
     several = len(set(clusters)) > 1
 
     def name(one: Finding | History) -> str:
@@ -171,7 +173,7 @@ def namer(clusters: Sequence[str | None]) -> Namer:
 
 
 def named(name: str, life: int) -> str:
-    """A partition, and which of its lives where its topic was deleted and created again.
+    """Return the name of a partition; for a deleted topic, with the number of incarnations since.
 
     >>> named("orders-0", 0), named("orders-0", 1), named("orders-0", 2)
     ('orders-0', 'orders-0 (deleted since)', 'orders-0 (deleted since, 2 lives ago)')
