@@ -140,7 +140,8 @@ class _Pass:
         history.coverage = history.coverage.lowered(contradictions)
         lacking |= self._collect_epochs()
         for broker, reader in readers.items():
-            if broker not in lacking:  # otherwise a value that fell may be of another process or role
+            # Without all its lines, a value that fell may be of another process or role, or its lines in another order.
+            if broker not in lacking and not history.coverage.is_silent(broker):
                 history.regressions += reader.regressions
                 history.members_behind += reader.members_behind
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
