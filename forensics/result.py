@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.case import quotes
+from forensics.case.partial import IN_EXCERPT
 from forensics.case.quotes import Place
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict
 from forensics.rules.proof import proved
 from forensics.rules.stated_problems import Problem, stated
 from forensics.rules.wants import Question
-from parsers.excerpts.reading import MARKED
 from parsers.read import FAILED
 
 if TYPE_CHECKING:
@@ -183,10 +183,9 @@ def _evidence(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
 
 def borne_by(case: Case, where: Mapping[Ref, Place]) -> dict[Ref, tuple[int | None, str, bool]]:
     """The broker whose line or file each piece of evidence is, the format of the file, and whether it is an excerpt."""
-    excerpt = pl.col("frame").fill_null("").str.ends_with(MARKED)
     files = {
         number: (broker, name, piece)
-        for number, broker, name, piece in case.sources.select("id", "broker", "format", excerpt).iter_rows()
+        for number, broker, name, piece in case.sources.select("id", "broker", "format", IN_EXCERPT).iter_rows()
     }
     rows = [ref.row for ref in where if ref.row is not None]
     said = case.observations.filter(pl.col("row").is_in(rows)).select("row", "broker")

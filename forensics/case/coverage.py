@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from forensics.case.case import Case
-from parsers.excerpts.reading import MARKED
+from forensics.case.partial import IN_EXCERPT
 
 KINDS: tuple[tuple[str, str], ...] = (
     # names that operators use; distinguished by name within the format, because all logs share one layout
@@ -30,7 +30,7 @@ def coverage(case: Case) -> pl.DataFrame:
     """
     name = pl.col("path").str.split("/").list.last()
     kind: Any = pl.when(pl.col("format") != "broker-log").then(pl.col("format"))
-    kind = kind.when(pl.col("frame").str.ends_with(MARKED)).then(pl.lit("excerpt"))
+    kind = kind.when(IN_EXCERPT).then(pl.lit("excerpt"))
     for label, part in KINDS:
         kind = kind.when(name.str.contains(part, literal=True)).then(pl.lit(label))
     return (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.case.twins import COPY
+from parsers.excerpts.reading import MARKED
 from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading, note
 from parsers.schema import Kind
@@ -31,17 +32,28 @@ _UNORDERED = (
 )
 
 
+IN_EXCERPT: pl.Expr = pl.col("frame").fill_null("").str.ends_with(MARKED)
+"""Of a source: it is a piece of an excerpt."""
+
 BRIEF = 100
 """Most lines of a text that may be an unmarked excerpt. A broker logs more lines when it starts."""
 
-OF_TEXT = frozenset((LOG, "archive", "unknown", "irrelevant", COPY))
+_OF_TEXT = frozenset((LOG, "archive", "unknown", "irrelevant", COPY))
 """Formats of evidence that is nothing but lines of logs."""
 
 
 def few_lines_alone(files: Sequence[FileReading]) -> bool:
     """Return whether the evidence is a few lines of logs alone: no complete log of a broker is so short."""
     formats = {found.format for found in files}
-    return LOG in formats <= OF_TEXT and sum(found.lines for found in files if found.format == LOG) <= BRIEF
+    return LOG in formats <= _OF_TEXT and sum(found.lines for found in files if found.format == LOG) <= BRIEF
+
+
+def excerpts_alone(case: Case) -> bool:
+    """Return whether the evidence is a pasted excerpt: a few lines, no data directory and no trace."""
+    if not LOG in {*case.sources.get_column("format")} <= _OF_TEXT:
+        return False
+    logs = case.sources.filter(pl.col("format") == LOG)
+    return bool(logs.select(IN_EXCERPT.all()).item()) or int(logs.get_column("lines").sum()) <= BRIEF
 
 
 def leave_excerpts_of_logs(

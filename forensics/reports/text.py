@@ -18,6 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from forensics.case.coverage import coverage
+from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import Confidence
 from forensics.replay.lineage import size
 from forensics.reports.advice import advisers, copies, each_first
@@ -40,7 +41,7 @@ from forensics.rules.finding import (
     span_text,
 )
 from forensics.rules.known_problems import NOTHING_TO_DO
-from forensics.rules.stated_problems import Problem, excerpts_alone
+from forensics.rules.stated_problems import Problem
 from forensics.rules.wants import Want
 from forensics.rules.wording import names_partition, unnamed, want_text
 

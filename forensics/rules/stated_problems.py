@@ -10,13 +10,12 @@ from typing import Any
 import polars as pl
 
 from forensics.case import Case
-from forensics.case.partial import BRIEF, OF_TEXT
+from forensics.case.partial import excerpts_alone
 from forensics.replay.directory import Ref
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Evidence
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
-from parsers.excerpts.reading import MARKED
 from parsers.schema import FAILURES, Kind
 from parsers.text_log import NAME as LOG
 
@@ -103,16 +102,6 @@ def _held(case: Case) -> frozenset[tuple[int, str, int]]:
     rows = case.observations.filter(fetches | (pl.col("leo") > 0) | (pl.col("hw") > 0))
     own = rows.select("broker", "topic", "partition").drop_nulls().unique()
     return frozenset((broker, topic, partition) for broker, topic, partition in own.iter_rows())
-
-
-def excerpts_alone(case: Case) -> bool:
-    """Return whether the evidence is a pasted excerpt: a few lines, no data directory and no trace."""
-    formats = set(case.sources.get_column("format").unique().to_list())
-    if not LOG in formats <= OF_TEXT:
-        return False
-    logs = case.sources.filter(pl.col("format") == LOG)
-    pasted = logs.get_column("frame").fill_null("").str.ends_with(MARKED)
-    return bool(pasted.all()) or int(logs.get_column("lines").sum()) <= BRIEF
 
 
 def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
