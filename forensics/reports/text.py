@@ -374,23 +374,19 @@ class _Page:
             names = _names([_called(p) for p in by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]], 2)
             rows.append(f"  {rule.id:27}{counts}   {names}")
         about_files = [rule.id for rule in asked if _not_applicable(partitions, rule.id)]
-        clean = len(asked) - len(rows) - len(about_files)
-        if self.pasted:
-            self.few_rows(total, rows, len(asked))
-        elif rows:
+        if rows:
             self.lines += [f"{total:29}{'violated':>10}{'unknown':>10}{'clean':>10}", *rows]
-            if clean:
-                self.lines.append(f"  {clean} other rules: clean everywhere")
+        if self.pasted:
+            self.open_rules(len(asked))
         else:
-            self.lines.append(f"{total}: {f'{clean} clean' if about_files else 'clean'} everywhere" if clean else total)
+            clean = len(asked) - len(rows) - len(about_files)
+            self.lines += _clean_everywhere(total, clean, listed=bool(rows), all_asked=not about_files)
         if about_files:
             self.put("  not applicable: ", f"{', '.join(about_files)} (a trace holds no bytes and no files)", indent=4)
         self.lines.append("")
 
-    def few_rows(self, total: str, rows: Sequence[str], asked: int) -> None:
-        """Of an excerpt, rules that found something; that the others cannot be answered is nothing to list."""
-        if rows:
-            self.lines += [f"{total:29}{'violated':>10}{'unknown':>10}{'clean':>10}", *rows]
+    def open_rules(self, asked: int) -> None:
+        """Print how many rules cannot be answered from an excerpt: which ones is nothing to list."""
         open_ = {rule for one in self.result.partitions for rule in one.verdicts(Verdict.UNKNOWN)}
         if open_:
             self.lines.append(f"{len(open_)} of {asked} rules cannot be answered from these lines")
@@ -597,6 +593,13 @@ def _repeated(group: Sequence[Problem]) -> str:
 
 def _lines_of(one: Problem) -> str:
     return f" ({one.count:,} lines)" if one.count > 1 else ""
+
+
+def _clean_everywhere(total: str, clean: int, *, listed: bool, all_asked: bool) -> list[str]:
+    """Return how many rules came out clean in every partition, after the table of the others or in its place."""
+    if listed:
+        return [f"  {clean} other rules: clean everywhere"] if clean else []
+    return [f"{total}: {'clean' if all_asked else f'{clean} clean'} everywhere" if clean else total]
 
 
 def _not_applicable(partitions: Sequence[Partition], rule_id: str) -> bool:
