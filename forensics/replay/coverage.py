@@ -204,9 +204,8 @@ class Coverage:
 
         False is no licence: nothing shows that of a silent broker either.
         """
-        return (
-            any(one.span in (span, *spans) for one in self.missing.get(replica, ())) if replica is not None else False
-        )
+        missing = self.missing.get(replica, ()) if replica is not None else ()
+        return any(one.span in (span, *spans) for one in missing)
 
     def shown_missing(self, span: Span, *spans: Span) -> dict[int, MissingLines]:
         """Replicas of which something shows that lines are missing in any of these spans, and what does, first found.

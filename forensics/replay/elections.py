@@ -201,8 +201,7 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
     first = _first_state(history, epoch)
     if not history.kraft:
         just_before = history.states.get(first - 1) if first is not None else None
-        members_whole = history.members <= history.coverage.whole_replicas()
-        if not members_whole and just_before is not None and just_before[1] is None:
+        if not history.members_whole and just_before is not None and just_before[1] is None:
             return False  # a change of the ISR of which the number alone is left
         return (
             not _leader_without_lines(history, epoch)

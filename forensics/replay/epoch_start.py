@@ -182,10 +182,6 @@ class EpochStart:
         """Return whether the absence of a line of a replica is proof, within its lines."""
         return self.history.coverage.whole(broker)
 
-    def _all_whole(self) -> bool:
-        """Return whether that holds for each member."""
-        return self.history.members <= self.history.coverage.whole_replicas()
-
     def _fenced(self, broker: int) -> bool:
         return fences(self.facts, broker)
 

@@ -485,6 +485,11 @@ class History:
         return frozenset(own | led).union(*(isr for epoch in self.epochs.values() for isr, _ in epoch.isr))
 
     @property
+    def members_whole(self) -> bool:
+        """Return whether an absent line of any replica is proof, within its lines."""
+        return self.members <= self.coverage.whole_replicas()
+
+    @property
     def contested(self) -> frozenset[int]:
         """Epochs with two leaders: an epoch does not show which of them wrote a record."""
         return frozenset(number for number, epoch in self.epochs.items() if epoch.other_leaders)

@@ -497,7 +497,7 @@ class _Reconstruction(HwAttribution):
                 leader = role_span.leader if role_span.leader is not None else (epoch.leader if epoch else None)
                 end = step.known_end
                 fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
-                if epoch is not None and fenced and not self._all_whole():
+                if epoch is not None and fenced and not self.history.members_whole:
                     log = as_it_was(log, epoch.lineage, step.target, end)
                 truncation = Truncation(
                     replica=broker,

@@ -22,7 +22,6 @@ from parsers.schema import Kind
 
 _CHECKPOINTED = 10_000_000
 """Microseconds, twice the default of replica.high.watermark.checkpoint.interval.ms."""
-"""Offsets among those that a leader to 1.1 counted, each with its segment and position."""
 
 
 class Watermarks:

@@ -43,7 +43,6 @@ from forensics.rules.story import (
     loss_cause,
     maybe_cleaned,
     maybe_controllers,
-    members,
     more_lines,
     replacements,
     shortened_fact,
@@ -118,8 +117,8 @@ def judge(history: History, case: Case) -> Judgement:
         findings += (_lacking(history, case, lacking),)
     missing: list[Want] = []
     left = left_with_less(history)
-    seen = {b for b in members(history, case) if history.coverage.throughout(b) and on_disk(history, b)}
-    unseen = sorted(members(history, case) - seen)
+    seen = {b for b in history.members if history.coverage.throughout(b) and on_disk(history, b)}
+    unseen = sorted(history.members - seen)
     if left is not None and unseen:
         missing.append(
             Want(
@@ -138,7 +137,7 @@ def judge(history: History, case: Case) -> Judgement:
     if history.current is None:
         files = (Artefact.STATE_CHANGE_LOG, Artefact.CONTROLLER_LOG, Artefact.SEGMENTS)
         missing.append(Want(Question.CURRENT_LEADER, tuple(anywhere(file) for file in files)))
-    if not history.statements and not _never_written(history) and not _covered_throughout(history, case):
+    if not history.statements and not _never_written(history) and not _covered_throughout(history):
         ways = (anywhere(Artefact.HW_CHECKPOINT), anywhere(Artefact.SERVER_LOG))
         missing.append(Want(Question.ANY_HIGH_WATERMARK, ways))
     missing += [_open(history, possible_loss) for possible_loss in possible_losses(history)]
@@ -146,7 +145,7 @@ def judge(history: History, case: Case) -> Judgement:
     if history.epoch_rollbacks:
         missing.append(went_back(history))
     elif unclear:
-        missing.append(_undated(history, case, unclear))
+        missing.append(_undated(history, unclear))
     missing += _unreadable(history) if lacking is None else []
     if history.current is not None and history.current.leader is not None:
         leader = history.current.leader
@@ -193,14 +192,14 @@ def _created_again(history: History) -> list[Want]:
     return [Want(Question.COMMITTED_BEFORE_NEW_LOG, _witnesses(history, epoch), epochs=(_role(epoch),))]
 
 
-def _undated(history: History, case: Case, unclear: list[Range]) -> Want:
+def _undated(history: History, unclear: list[Range]) -> Want:
     """Return what would show which leader wrote the records in ``unclear``, among the evidence that is missing."""
     offsets = offsets_of(unclear)
     if history.contested:
         epochs = ((min(history.contested), None),)
         return Want(Question.WENT_ON_WITH, (anywhere(Artefact.CLIENTS),), offsets=offsets, epochs=epochs)
     without = tuple(
-        b for b in sorted(members(history, case)) if b not in history.disks or not history.disks[b].lineage.entries
+        b for b in sorted(history.members) if b not in history.disks or not history.disks[b].lineage.entries
     )
     if without and not history.truncates_to_hw:
         ways = (of(without, Artefact.SEGMENTS), of(without, Artefact.EPOCH_CHECKPOINT))
@@ -250,12 +249,12 @@ def _never_written(history: History) -> bool:
     return empty and not any(role_span.end_low for spans in history.role_spans.values() for role_span in spans)
 
 
-def _covered_throughout(history: History, case: Case) -> bool:
+def _covered_throughout(history: History) -> bool:
     """Return whether every replica's lines are complete since its log was created.
 
     Then leader changes show what may be lost, even without a high watermark.
     """
-    own = {broker: history.replicas.get(broker) for broker in members(history, case)}
+    own = {broker: history.replicas.get(broker) for broker in history.members}
     return bool(own) and all(r is not None and r.starts_empty and history.coverage.whole(b) for b, r in own.items())
 
 
@@ -264,7 +263,7 @@ def _unheard(history: History, case: Case) -> list[Want]:
     if history.elections_known:
         silent = maybe_controllers(history, case)
     else:
-        silent = [b for b in sorted(members(history, case)) if history.coverage.is_silent(b)]
+        silent = [b for b in sorted(history.members) if history.coverage.is_silent(b)]
     return [Want(Question.LATER_LEADER_HEARD, (of([broker], Artefact.STATE_CHANGE_LOG),)) for broker in silent]
 
 

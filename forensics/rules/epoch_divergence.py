@@ -86,7 +86,7 @@ def judge(history: History, case: Case) -> Judgement:
     apart, unclear = _apart(history)
     findings += apart
     missing = [*unstated_data(history, case), *_unread(history, case), *unclear]
-    if not missing and not all_claimed(history, case):
+    if not missing and not all_claimed(history):
         missing = replicas_not_named(history)
     return judgement(ID, findings, missing)
 

@@ -7,7 +7,7 @@ from forensics.replay.confidence import Bearers
 from forensics.replay.coverage import Span
 from forensics.replay.history import History
 from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, Verdict, actions, place
-from forensics.rules.story import members, missing_data, missing_logs, unstated_data
+from forensics.rules.story import missing_data, missing_logs, unstated_data
 from forensics.rules.wording import want_texts
 
 ID = "evidence-gap"
@@ -38,7 +38,7 @@ cited; cited is what names the broker as a replica, and what its files know beyo
 def judge(history: History, case: Case) -> Judgement:
     """List what is missing."""
     files = unstated_data if case.traces_alone else missing_data
-    missing = (*missing_logs(history, case), *files(history, case))
+    missing = (*missing_logs(history), *files(history, case))
     if not missing:
         return Judgement(ID, Verdict.CLEAN)
     said = want_texts(missing, history.name)
@@ -46,18 +46,18 @@ def judge(history: History, case: Case) -> Judgement:
         rule=ID,
         severity=Severity.INFO,
         **place(history),
-        replicas=tuple(sorted(members(history, case))),
+        replicas=tuple(sorted(history.members)),
         summary=f"not in the evidence: {'; '.join(said)}",
-        facts=(*_named(history, case), *_further(history)),
+        facts=(*_named(history), *_further(history)),
         next_steps=actions(*(f"collect {item}" for item in said)),
     )
     return Judgement(ID, Verdict.VIOLATED, (finding,), missing)
 
 
-def _named(history: History, case: Case) -> list[Fact]:
+def _named(history: History) -> list[Fact]:
     """Return the evidence that each broker with missing files is a replica: its last known role."""
     facts = []
-    for broker in sorted(members(history, case)):
+    for broker in sorted(history.members):
         told = None if history.whole_with_files(broker) else _role(history, broker)
         if told is not None:
             facts.append(told)

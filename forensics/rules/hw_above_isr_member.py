@@ -45,7 +45,7 @@ def judge(history: History, case: Case) -> Judgement:
             members_behind
         )
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
-    return judgement(ID, findings, missing_logs(history, case))
+    return judgement(ID, findings, missing_logs(history))
 
 
 def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:

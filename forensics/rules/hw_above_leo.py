@@ -84,7 +84,7 @@ def judge(history: History, case: Case) -> Judgement:
     told = {broker for finding in findings for broker in finding.replicas}
     findings += [_stated(history, one) for one in history.stated.hw_above_leo if one.replica not in told]
     missing = [*unstated_data(history, case), *(one.unread for one in compared if one.unread is not None)]
-    if not any(one.both for one in compared) and not missing and not all_claimed(history, case):
+    if not any(one.both for one in compared) and not missing and not all_claimed(history):
         missing.append(Want(Question.CHECKPOINT_AND_LOG, (anywhere(Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)))
     return judgement(ID, findings, missing)
 
@@ -115,7 +115,7 @@ def _compare(history: History, case: Case, broker: int) -> _Comparison:
     if high_watermark <= replica.end or _cut_since(history, case, broker, high_watermark):
         return _Comparison(both=True)
     partial = _partial(history, broker)
-    found = _finding(history, case, broker, high_watermark, ref) if partial is None else None
+    found = _finding(history, broker, high_watermark, ref) if partial is None else None
     return _Comparison(both=True, finding=found, unread=partial)
 
 
@@ -213,7 +213,7 @@ def _stated(history: History, above: HwAboveLeo) -> Finding:
     )
 
 
-def _finding(history: History, case: Case, broker: int, high_watermark: int, ref: Ref) -> Finding:
+def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Finding:
     replica = history.replicas[broker]
     end = replica.end
     assert end is not None

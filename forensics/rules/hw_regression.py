@@ -71,7 +71,7 @@ def judge(history: History, case: Case) -> Judgement:
         )
         for one in unclear
     ]
-    return judgement(ID, findings, [*wishes, *missing_logs(history, case)])
+    return judgement(ID, findings, [*wishes, *missing_logs(history)])
 
 
 def _another_role(history: History, regression: Regression) -> bool:

@@ -85,7 +85,7 @@ def judge(history: History, case: Case) -> Judgement:
         if shortened.cause is not ShortenedBy.DIR_FAILURE or shortened.replica not in _whole(history, shortened)
     )
     missing = [*_replaced(history), *_created_again(history), *_unmeasured(history), *_flushed(history)]
-    missing += missing_logs(history, case)
+    missing += missing_logs(history)
     return judgement(ID, findings, missing or _untold(history))
 
 

@@ -15,7 +15,7 @@ from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.replay.protocol import Answer
 from forensics.replay.stale_dirs import left_behind, reaching
 from forensics.rules.finding import Action, actions, brokers_text, span_text
-from forensics.rules.story import failed_directories, members
+from forensics.rules.story import failed_directories
 
 Advice = tuple[str | None, tuple[Action, ...], tuple[str, ...]]
 """Advice: what to keep, the next steps, and what not to do."""
@@ -27,7 +27,7 @@ def advice(history: History, case: Case, loss: Loss) -> Advice:
         return _without_copy(history, case, loss)
     name, holders = history.name, copies(loss)
     needed = _needed(holders)
-    others = [b for b in sorted(members(history, case)) if b not in holders]
+    others = [b for b in sorted(history.members) if b not in holders]
     unseen = tuple(b for b in others if not on_disk(history, b))
     parts = tuple(b for b in others if b not in unseen and _left_out(history, b, loss.ranges))
     apart = (*unseen, *parts)

@@ -403,9 +403,9 @@ LOG_FILES = {Printed.LOG: Artefact.SERVER_LOG, Printed.ROLES: Artefact.STATE_CHA
 BOTH_LOGS = (*LOG_FILES.values(),)
 
 
-def missing_logs(history: History, case: Case) -> list[Want]:
+def missing_logs(history: History) -> list[Want]:
     """Return wants for replicas whose own lines are missing or end too early."""
-    wanted = sorted(members(history, case))
+    wanted = sorted(history.members)
     absent = [] if wanted else [Want(Question.ANY_LINES, (anywhere(*BOTH_LOGS),))]
     within = history.coverage.shown_missing(Span.WITHIN)
     for broker in wanted:
@@ -433,7 +433,7 @@ def more_lines(history: History) -> list[Want]:
 
 def missing_data(history: History, case: Case) -> list[Want]:
     """Return wants for replicas whose data directory is not in the evidence."""
-    wanted = sorted(members(history, case))
+    wanted = sorted(history.members)
     return [
         Want(Question.ITS_FILES, (of([broker], Artefact.DATA_DIRECTORY),))
         for broker in wanted
@@ -447,9 +447,9 @@ def unstated_data(history: History, case: Case) -> list[Want]:
     return [want for want in missing_data(history, case) if not claimed.issuperset(want.brokers)]
 
 
-def all_claimed(history: History, case: Case) -> bool:
+def all_claimed(history: History) -> bool:
     """Return whether traces claim to state every change of every replica of the partition."""
-    named = members(history, case)
+    named = history.members
     return bool(named) and named <= history.coverage.claimed
 
 
@@ -518,7 +518,7 @@ def maybe_controllers(history: History, case: Case) -> list[int]:
     """
     if history.kraft:
         return []
-    return sorted(b for b in members(history, case) - case.with_data if history.coverage.is_silent(b))
+    return sorted(b for b in history.members - case.with_data if history.coverage.is_silent(b))
 
 
 def any_leader() -> Want:
@@ -526,12 +526,12 @@ def any_leader() -> Want:
     return Want(Question.ANY_LEADER, (anywhere(Artefact.STATE_CHANGE_LOG), anywhere(Artefact.CONTROLLER_LOG)))
 
 
-def roles_not_seen(history: History, case: Case) -> list[int]:
+def roles_not_seen(history: History) -> list[int]:
     """Replicas whose own lines on their roles are not in the evidence, or not all of them."""
     coverage = history.coverage
     return sorted(
         broker
-        for broker in members(history, case)
+        for broker in history.members
         if not coverage.has(broker, Printed.ROLES) or not coverage.whole(broker, Span.BEFORE, Span.AFTER)
     )
 
@@ -542,11 +542,6 @@ def _lacks_segments(history: History, broker: int) -> bool:
     if replica is not None and replica.on_disk:
         return False
     return not spans or not any(step.kind is StepKind.DELETED for step in spans[-1].steps)
-
-
-def members(history: History, case: Case) -> set[int]:
-    """Every broker that the evidence names as a replica of the partition."""
-    return {*history.members}
 
 
 def served_as(history: History, broker: int, epoch: int) -> Role | None:

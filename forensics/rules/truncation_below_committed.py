@@ -116,7 +116,7 @@ def judge(history: History, case: Case) -> Judgement:
         elif (possible_loss := possible_loss_of(history, truncation)) is not None:
             unclear.append(possible_loss)
     untold = [*unclear, *truncations_of_unknown_extent(history), *_vanished(history), *_uncut(history)]
-    return judgement(ID, findings, [*untold, *missing_logs(history, case)])
+    return judgement(ID, findings, [*untold, *missing_logs(history)])
 
 
 def _stated(history: History, truncation: Truncation) -> CommittedProof:

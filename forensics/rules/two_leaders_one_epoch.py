@@ -17,7 +17,7 @@ from forensics.rules.finding import (
     judgement,
     place,
 )
-from forensics.rules.story import BOTH_LOGS, any_leader, members, roles_not_seen
+from forensics.rules.story import BOTH_LOGS, any_leader, roles_not_seen
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
 ID = "two-leaders-one-epoch"
@@ -51,7 +51,7 @@ def judge(history: History, case: Case) -> Judgement:
     """Compare all statements about each epoch's leader."""
     findings = []
     possible_losses = []
-    blind = tuple(broker for broker in sorted(members(history, case)) if not history.coverage.whole(broker))
+    blind = tuple(broker for broker in sorted(history.members) if not history.coverage.whole(broker))
     for number, epoch in sorted(history.epochs.items()):
         if not epoch.other_leaders or epoch.leader is None:
             continue
@@ -66,7 +66,7 @@ def judge(history: History, case: Case) -> Judgement:
     led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
     if not led:
         possible_losses.append(any_leader())
-    unseen = roles_not_seen(history, case)
+    unseen = roles_not_seen(history)
     if led and unseen:
         possible_losses.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unseen, Artefact.STATE_CHANGE_LOG),)))
     return judgement(ID, findings, possible_losses)

@@ -79,7 +79,7 @@ def judge(history: History, case: Case) -> Judgement:
     led = [e for _, e in sorted(history.epochs.items()) if e.leader is not None and e.leader >= 0]
     findings = []
     missing: list[Want] = []
-    unseen = roles_not_seen(history, case)
+    unseen = roles_not_seen(history)
     for position, epoch in enumerate(led):
         if history.epoch_rollbacks and not epoch.unclean:
             missing.append(went_back(history))
@@ -127,7 +127,7 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
 
 
 def _ends_early(history: History, broker: int | None) -> bool:
-    """Return whether a replica's lines end before its files do.
+    """Return whether something shows that a replica's lines end before its files do.
 
     The lines of the broker that elects may end there too.
     """

@@ -72,7 +72,7 @@ def judge(history: History, case: Case) -> Judgement:
             open_.append(possible_loss)
         elif rest:
             findings.append(_finding(history, truncation, tuple(rest)))
-    return judgement(ID, findings, [*open_, *truncations_of_unknown_extent(history), *missing_logs(history, case)])
+    return judgement(ID, findings, [*open_, *truncations_of_unknown_extent(history), *missing_logs(history)])
 
 
 def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> Finding:
