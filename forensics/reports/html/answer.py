@@ -12,6 +12,7 @@ from forensics.reports.html.wording import Namer, clock, namer, number, offsets,
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause, CauseId
+from forensics.rules.epoch_divergence import ID as EPOCHS
 from forensics.rules.finding import Action, Finding, Severity, Verdict
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_text
@@ -122,7 +123,7 @@ def answer(result: Result, number_of: dict[int, int]) -> Answer:
     """
     lost = [p for p in result.partitions if _is(p, LOST, Verdict.VIOLATED)]
     forked = [p for p in result.partitions if _is(p, FORKED, Verdict.VIOLATED)]
-    open_ = [p for p in result.partitions if _is(p, LOST, Verdict.UNKNOWN) or _is(p, FORKED, Verdict.UNKNOWN)]
+    open_ = [p for p in result.partitions if _is(p, LOST, Verdict.UNKNOWN) or _forks(p) is Verdict.UNKNOWN]
     bad = [p for p in result.partitions if _judged_bad(p)]
     other = [f for f in result.findings if f.rule not in (LOST, FORKED) and f.severity.rank <= Severity.WARNING.rank]
     called = namer([p.history.cluster for p in result.partitions])
@@ -179,9 +180,21 @@ def _not_asked(result: Result) -> list[str]:
     return [rule for rule in (LOST, FORKED) if rule in result.changes.disabled or rule not in asked]
 
 
+def _forks(partition: Partition) -> Verdict | None:
+    """Return whether replicas hold different records.
+
+    A trace has no records to compare. There the leader epochs of each offset answer: two replicas with the same leader
+    epoch at an offset have the same record there (KIP-101). Where epochs contradict, the records are not known.
+    """
+    judgement = partition.judgements.get(FORKED)
+    if judgement is None or judgement.verdict is not Verdict.NOT_APPLICABLE:
+        return judgement.verdict if judgement is not None else None
+    return Verdict.CLEAN if _is(partition, EPOCHS, Verdict.CLEAN) else Verdict.UNKNOWN
+
+
 def _settled(partition: Partition, rule: str) -> bool:
-    """Return whether a rule found a partition clean, or cannot be asked of a trace."""
-    return any(_is(partition, rule, verdict) for verdict in (Verdict.CLEAN, Verdict.NOT_APPLICABLE))
+    """Return whether a question has the answer that nothing is wrong."""
+    return (_forks(partition) is Verdict.CLEAN) if rule == FORKED else _is(partition, rule, Verdict.CLEAN)
 
 
 def _is(partition: Partition, rule: str, verdict: Verdict) -> bool:
@@ -258,9 +271,14 @@ def _headline(
         return "warn", words, lead
     lead = (
         f"{every} came out clean on both questions: every record that a high watermark covered is still in the log of "
-        "its leader, and no two replicas hold different records at one committed offset."
+        f"its leader, and no two replicas hold different {_compared(result)} at one committed offset."
     )
     return "good", "No committed data was lost or forked", lead
+
+
+def _compared(result: Result) -> str:
+    by_epochs = any(_is(p, FORKED, Verdict.NOT_APPLICABLE) for p in result.partitions)
+    return "leader epochs" if by_epochs else "records"
 
 
 def _where(partitions: Sequence[Partition], called: Namer) -> str:

@@ -1,0 +1,31 @@
+"""The answer at the top of the page, where a trace has no records to compare."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from forensics.engines.local import scan
+from forensics.reports.html.answer import answer
+from forensics.rules.finding import Verdict
+
+
+def test_a_healthy_trace_is_clean_by_its_leader_epochs(sample_traces: Path) -> None:
+    told = answer(scan([str(sample_traces / "written" / "healthy")]), {})
+    assert told.headline == "No committed data was lost or forked"
+    assert "no two replicas hold different leader epochs at one committed offset" in told.lead
+
+
+def test_of_a_trace_whose_epochs_are_unknown_no_fork_is_ruled_out(sample_traces: Path) -> None:
+    result = scan([str(sample_traces / "written" / "healthy")])
+    (partition,) = result.partitions
+    judged = partition.judgements["epoch-divergence"]
+    partition.judgements["epoch-divergence"] = replace(judged, verdict=Verdict.UNKNOWN)
+    told = answer(result, {})
+    assert told.headline == "Loss cannot be ruled out in orders-0"
+    assert told.tiles[0].what == "of 1 partition left open"
+
+
+def test_of_files_the_records_are_compared(sample_traces: Path) -> None:
+    told = answer(scan([str(sample_traces / "rotated-2.8.2")]), {})
+    assert "leader epochs at one committed offset" not in told.lead
