@@ -12,16 +12,13 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from parsers import limits
 from parsers.checkpoint_file import INT32_MAX, INT64_MAX, integer
 from parsers.file_reading import FileReading, note
 from parsers.schema import BATCHES, LEAST, NOTICES, OBSERVATIONS
 
 _SCHEMAS: Final = tuple((schema, list(schema), list(schema.values())) for schema in (OBSERVATIONS, BATCHES, NOTICES))
 _SHOWN: Final = 40
-MOST_ALIKE: Final = 100
-"""Notices of one file that differ only in numbers and are listed one by one; more of them become one, with their
-count.
-"""
 
 
 class Bound(NamedTuple):
@@ -88,15 +85,15 @@ def counted(notices: pl.DataFrame) -> pl.DataFrame:
 
     Damage in segments is not counted together: each piece has its place in the log.
     """
-    if notices.height <= MOST_ALIKE:
+    if notices.height <= (most := limits.ALIKE.value):
         return notices
     alike = pl.when(pl.col("kind").is_null()).then(pl.col("reason").str.replace_all("[0-9]+", "0"))
     several = pl.len().over("_alike")
     rows = notices.with_row_index("_row").with_columns(alike.fill_null(pl.col("_row").cast(pl.String)).alias("_alike"))
     many = rows.with_columns(several.alias("_many"), pl.col("_row").rank("ordinal").over("_alike").alias("_rank"))
     told = pl.format("{} ({} like this in the file, this is the first)", "reason", "_many")
-    kept = many.filter((pl.col("_many") <= MOST_ALIKE) | (pl.col("_rank") == 1))
-    reason = pl.when(pl.col("_many") > MOST_ALIKE).then(told).otherwise("reason").alias("reason")
+    kept = many.filter((pl.col("_many") <= most) | (pl.col("_rank") == 1))
+    reason = pl.when(pl.col("_many") > most).then(told).otherwise("reason").alias("reason")
     return kept.sort("_row").with_columns(reason).select(NOTICES.keys())
 
 

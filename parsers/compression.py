@@ -14,10 +14,8 @@ import cramjam
 import lz4.frame
 import zstandard
 
+from parsers import limits
 from parsers.errors import ParserError
-
-LIMIT = 64 * 1024 * 1024
-"""Highest number of decompressed bytes of one batch, unless the caller sets another limit."""
 
 CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
@@ -30,13 +28,13 @@ class CannotDecompress(ParserError):
     """The compressed bytes are damaged, of an unknown codec, or larger than the limit when expanded."""
 
 
-def decompress(codec: int, data: bytes, *, limit: int = LIMIT, magic: int = 2) -> bytes:
+def decompress(codec: int, data: bytes, *, limit: int | None = None, magic: int = 2) -> bytes:
     """The decompressed body of one batch.
 
     Args:
         codec: number in the batch attributes.
         data: the compressed bytes.
-        limit: more decompressed bytes than this are refused.
+        limit: more decompressed bytes than this are refused; None for what holds for batches (``limits.BATCH``).
         magic: message format. Format 0 writes lz4 frames whose header checksum is computed over the wrong bytes
             (KAFKA-3160); the checksum is then not held against the frame.
 
@@ -45,6 +43,7 @@ def decompress(codec: int, data: bytes, *, limit: int = LIMIT, magic: int = 2) -
     """
     if codec == 0:
         return data
+    limit = limits.BATCH.value if limit is None else limit
     expand = _EXPAND.get(codec)
     if expand is None:
         raise CannotDecompress(f"unknown codec {codec}")

@@ -21,13 +21,11 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
-from parsers import grep_output, shared_output, zip_salvage
+from parsers import grep_output, limits, shared_output, zip_salvage
 from parsers.checkpoint_file import integer
 from parsers.excerpts import split as excerpts
 from parsers.sources import HEAD_BYTES, Place, Source
 from parsers.streams import (
-    MOST_EXPANDED,
-    MOST_RATIO,
     Codec,
     Expanded,
     Opener,
@@ -42,20 +40,16 @@ from parsers.streams import (
 INSIDE: Final = "!"
 """Separator between the path of an archive and the path in it: ``bundle.tar.gz!/broker-1/server.log``."""
 
-_MOST_ARCHIVES: Final = 2  # an archive in an archive
-_MOST_LAYERS: Final = 2  # compressed twice
-_MOST_MEMBERS: Final = 200_000
 _LONG_HEAD: Final = 256 << 10
-_LONGEST_LINE: Final = 1 << 20
 _DUMP: Final = re.compile(rb"(?:^|\n)Dumping [^\s]")
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SMALL: Final = 256 << 10
-_ZIP_IN_MEMORY: Final = 256 << 20
 _BLOCK: Final = 512
 _LARGEST: Final = 1 << 60  # bytes of a file; file systems end far below
 _SUM: Final = re.compile(rb"[ \0]*[0-7]+[ \0]*")
 """A sum of a header of tar: octal."""
 _MISSING: Final = "files may be missing here"
+_TOO_MANY: Final = "only its first {} files are read"
 _LONG_HEADER: Final = 1 << 20
 _LENGTH_DIGITS: Final = 7  # of a record's length in such a header
 _NO_ARCHIVES: Final = (".jar", ".war", ".ear", ".whl", ".egg")
@@ -107,12 +101,12 @@ def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Itera
     if codec is None and kind is None:
         yield from _texts(source, head)
     elif codec is not None:
-        if layers == _MOST_LAYERS:
-            yield replace(source, problem=f"compressed more than {_MOST_LAYERS} times over; expand it by hand")
+        if layers >= limits.LAYERS.value:
+            yield replace(source, problem=limits.LAYERS.told("compressed more than {} times over; expand it by hand"))
             return
         yield from _expand(_expanded(source, codec), memory, archives, layers + 1)
-    elif archives == _MOST_ARCHIVES:
-        yield replace(source, problem="an archive inside an archive inside an archive; unpack the outer one by hand")
+    elif archives >= limits.ARCHIVES.value:
+        yield replace(source, problem=limits.ARCHIVES.told("{} archives are around this one; unpack the outer one"))
     else:
         container = f"{kind} in {source.stored}" if source.stored else str(kind)
         found, problems = _tar(source, memory) if kind == "tar" else _zip(source)
@@ -224,8 +218,8 @@ def _dumps(text: Source) -> Iterator[Source]:
     places: list[tuple[int, str]] = []
     at = 0
     with text.open() as stream:
-        while line := stream.readline(_LONGEST_LINE):
-            if line.startswith(b"Dumping ") and len(places) < _MOST_MEMBERS:
+        while line := stream.readline(limits.LINE.value):
+            if line.startswith(b"Dumping ") and len(places) < limits.MEMBERS.value:
                 places.append((at, line[8:].decode("utf-8", "replace").strip()))
             at += len(line)
     yield replace(text, container="kafka-dump-log")
@@ -282,7 +276,7 @@ class _TarListing:
         everywhere: dict[str, str] = {}
         damaged_from: int | None = None
         marked = False
-        while len(self.members) < _MOST_MEMBERS:
+        while len(self.members) < limits.MEMBERS.value:
             begin = self.at
             block = self._take(_BLOCK)
             if len(block) < _BLOCK:
@@ -318,7 +312,7 @@ class _TarListing:
             self._member(info, everywhere | extra)
             extra = {}
         else:
-            self.broken.append(f"only its first {_MOST_MEMBERS:,} files are read")
+            self.broken.append(limits.MEMBERS.told(_TOO_MANY))
 
     def problems(self) -> list[str]:
         """Problems of the archive, each once."""
@@ -480,7 +474,7 @@ def _zip(archive: Source) -> tuple[list[Source], list[str]]:
     stored = f"zip in {archive.stored}" if archive.stored else "zip"
     members: list[Source] = []
     strayed = links = 0
-    for info in file.infolist()[:_MOST_MEMBERS]:
+    for info in file.infolist()[: limits.MEMBERS.value]:
         if info.is_dir():
             continue
         if info.external_attr >> 28 == 0xA:  # the type bits of a symbolic link in Unix
@@ -491,11 +485,11 @@ def _zip(archive: Source) -> tuple[list[Source], list[str]]:
         problem = _unreadable(info.compress_type, encrypted=bool(info.flag_bits & 1), known=_ZIP_METHODS)
         if problem:
             pass
-        elif info.file_size > MOST_EXPANDED and info.file_size > MOST_RATIO * info.compress_size:
-            problem = f"it would expand more than {MOST_RATIO}-fold, to {info.file_size:,} bytes, and is not read"
+        elif limits.expands_too_far(info.file_size, info.compress_size):
+            problem = limits.RATIO.told(f"it would expand more than {{}}-fold, to {info.file_size:,} bytes")
         members.append(Source(path, info.file_size, _ZipMember(file, info), problem, stored=stored))
-    if len(file.infolist()) > _MOST_MEMBERS:
-        problems.append(f"only its first {_MOST_MEMBERS:,} files are read")
+    if len(file.infolist()) > limits.MEMBERS.value:
+        problems.append(limits.MEMBERS.told(_TOO_MANY))
     if links:
         problems.append(f"{links} links are not followed")
     if strayed:
@@ -522,7 +516,7 @@ def _salvaged(archive: Source, stream: BinaryIO, problems: list[str]) -> tuple[l
     opener: Opener = _Bytes(stream.getvalue()) if isinstance(stream, io.BytesIO) else archive.place.open  # type: ignore[union-attr]
     members = []
     strayed = 0
-    for piece in pieces[:_MOST_MEMBERS]:
+    for piece in pieces[: limits.MEMBERS.value]:
         if piece.name.endswith("/"):
             continue
         path, out = _inside(archive, piece.name)
@@ -531,6 +525,8 @@ def _salvaged(archive: Source, stream: BinaryIO, problems: list[str]) -> tuple[l
         members.append(Source(path, piece.size, _Salvaged(opener, piece), problem, stored=stored))
     what = f"{len(members):,} files were found by the headers before them"
     problems += [f"the zip has no directory; {what}: {'; '.join(wrong)}"]
+    if len(pieces) > limits.MEMBERS.value:
+        problems.append(limits.MEMBERS.told(_TOO_MANY))
     if strayed:
         problems.append(f"{strayed} names lead out of the archive; they are shown without that part")
     return members, problems
@@ -551,11 +547,9 @@ def _seekable(archive: Source, problems: list[str]) -> BinaryIO:
     if archive.place is not None:
         return archive.place.open()
     with archive.open() as stream:
-        data = stream.read(_ZIP_IN_MEMORY + 1)
-        if len(data) > _ZIP_IN_MEMORY:
-            raise ValueError(
-                f"a zip of more than {_ZIP_IN_MEMORY >> 20} MiB in a compressed archive; unpack that by hand"
-            )
+        data = stream.read(limits.ZIP.value + 1)
+        if len(data) > limits.ZIP.value:
+            raise ValueError(limits.ZIP.told("a zip of more than {} in a compressed archive; unpack that by hand"))
         if problem := problem_of(stream):
             problems.append(problem)
     return io.BytesIO(data)

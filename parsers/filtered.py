@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import BinaryIO
 
-from parsers import lines
+from parsers import limits, lines
 from parsers.streams import Rewritten
 
 
@@ -21,6 +21,6 @@ class Filtered(Rewritten):
         data = self._stored.read(1 << 20)
         self._ended = not data
         whole = self._rest + data
-        end = len(whole) if self._ended or len(whole) > lines.MAX_LINE_BYTES else whole.rfind(b"\n") + 1
+        end = len(whole) if self._ended or len(whole) > limits.LINE.value else whole.rfind(b"\n") + 1
         self._rest = whole[end:]
         return self._change(lines.plain(whole[:end]))

@@ -11,12 +11,10 @@ from typing import BinaryIO, Final
 import numpy as np
 import polars as pl
 
+from parsers import limits
 from parsers.schema import NOTICES, conform, empty
 
 BLOCK_BYTES = 32 << 20
-MAX_LINE_BYTES = 1 << 20
-MOST_LINES = 2 << 20
-"""Lines of a block."""
 
 _FEW_BYTES = 256 << 10
 _MARK = b"\xef\xbb\xbf"  # before UTF-8, as some editors and shells write it
@@ -104,7 +102,7 @@ def _texts(stream: BinaryIO, size: int, rest: bytes, ends: bool) -> Iterator[tup
         data = rest + chunk if rest else chunk
         whole = ends and last
         end = len(data) if whole else data.rfind(b"\n") + 1
-        if end == 0 and len(data) >= MAX_LINE_BYTES:
+        if end == 0 and len(data) >= limits.LINE.value:
             end = len(data)
         rest = data[end:]
         if end:
@@ -134,8 +132,8 @@ def _sizes(data: bytes, mark: int) -> pl.Series:
 def _portions(data: bytes) -> Iterator[bytes]:
     """The bytes, in smaller parts where they are mostly line ends: a line takes memory however short it is."""
     begin = 0
-    if data.count(b"\n") > MOST_LINES:
-        while (end := data.rfind(b"\n", begin, begin + MOST_LINES) + 1) > begin and end < len(data):
+    if data.count(b"\n") > (most := limits.LINES.value):
+        while (end := data.rfind(b"\n", begin, begin + most) + 1) > begin and end < len(data):
             yield data[begin:end]
             begin = end
     if begin < len(data):
@@ -169,10 +167,10 @@ def _block(data: bytes, first_line: int) -> Block:
     damaged = lines.str.contains("\ufffd", literal=True)
     if damaged.any():
         notices = _notices(lines, damaged, first_line, "bytes that are not UTF-8 text were replaced")
-    long = lines.str.len_bytes() > MAX_LINE_BYTES
+    long = lines.str.len_bytes() > limits.LINE.value
     if long.any():
-        notices = pl.concat([notices, _notices(lines, long, first_line, "line longer than 1 MiB")])
-        shortened = pl.when(pl.col("line").str.len_bytes() > MAX_LINE_BYTES).then(pl.col("line").str.slice(0, 2000))
+        notices = pl.concat([notices, _notices(lines, long, first_line, limits.LINE.told("line longer than {}"))])
+        shortened = pl.when(pl.col("line").str.len_bytes() > limits.LINE.value).then(pl.col("line").str.slice(0, 2000))
         lines = lines.to_frame("line").select(shortened.otherwise("line").alias("line")).to_series()
     return Block(lines, first_line, notices)
 

@@ -19,15 +19,12 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
 import lz4.frame
 import zstandard
 
+from parsers import limits
+
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 Opener = Callable[[], BinaryIO]
-
-MOST_EXPANDED: Final = 4 << 30
-MOST_RATIO: Final = 500
-"""A stream that gives more than 4 GiB and more than 500 times what is stored is not read on: logs shrink 10- to
-100-fold, and only files made to exhaust their reader, or filled with zeros, go beyond."""
 
 _SKIPPABLE: Final = b"\x2a\x4d\x18"  # a part of zstd or lz4 without content begins with any byte and these
 _STEP: Final = 1 << 16
@@ -191,8 +188,8 @@ class Expanded(Rewritten):
         except (OSError, RuntimeError, ValueError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
             return self._end(f"the compressed data is damaged ({error})")
         self._given += len(found)
-        if self._given > MOST_EXPANDED and self._given > MOST_RATIO * self._read:
-            return self._end(f"it expands more than {MOST_RATIO}-fold and is not read on")
+        if limits.expands_too_far(self._given, self._read):
+            return self._end(limits.RATIO.told("it expands more than {}-fold and is not read on"))
         return found
 
     def _stored_bytes(self) -> bytes:

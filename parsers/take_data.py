@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import re
 import threading
 from collections.abc import Callable, Iterator
 
-from parsers import extract
+from parsers import extract, limits
 from parsers.errors import NotThisFormat
 from parsers.file_reading import FileReading, note, placed, small
 from parsers.formats.clean_shutdown import read_clean_shutdown
@@ -23,11 +24,6 @@ from parsers.formats.segment import read_segment
 from parsers.formats.server_properties import read_server_properties
 from parsers.sources import Source
 
-MOST_WHOLE = 256 << 20
-"""Bytes of a checkpoint or properties file that are read; no broker writes one of that size."""
-MOST_SEGMENT = 1 << 31
-"""Bytes of a segment: ``log.segment.bytes`` is an int."""
-
 _FEW_AT_ONCE = 64 << 20
 _large_in_memory = threading.Lock()
 
@@ -41,18 +37,18 @@ def content(source: Source) -> bytes:
     """All of a small file.
 
     Raises:
-        NotThisFormat: it is far larger than such a file can be.
+        OSError: it is far larger than such a file can be.
     """
     with source.open() as stream:
-        data = stream.read(MOST_WHOLE + 1)
-    if len(data) > MOST_WHOLE:
-        raise NotThisFormat("too large")
+        data = stream.read(limits.WHOLE.value + 1)
+    if len(data) > limits.WHOLE.value:
+        raise OSError(errno.EFBIG, limits.WHOLE.told("larger than {}"))
     return data
 
 
 @contextlib.contextmanager
-def segment_bytes(source: Source) -> Iterator[bytes]:
-    """Yield the bytes of a segment in memory, one large segment at a time.
+def segment_bytes(source: Source) -> Iterator[tuple[bytes, bool]]:
+    """Yield the bytes of a segment in memory, one large segment at a time, and whether there are more of them.
 
     The file is read, never mapped: the directory may be a live broker's. Touching a page of a mapped file that was
     truncated in the meantime ends the process.
@@ -61,8 +57,9 @@ def segment_bytes(source: Source) -> Iterator[bytes]:
         if source.size > _FEW_AT_ONCE or source.stored:
             stack.enter_context(_large_in_memory)
         with source.open() as stream:
-            data = stream.read(MOST_SEGMENT)
-        yield data
+            data = stream.read(limits.METADATA.value)
+            longer = len(data) == limits.METADATA.value and bool(stream.read(1))
+        yield data, longer
 
 
 def is_segment(source: Source, _head: bytes) -> bool:

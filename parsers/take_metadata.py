@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from parsers import limits
 from parsers.errors import NotThisFormat
 from parsers.file_reading import UTC, FileReading, note, placed
 from parsers.formats.log_directory import split_directory, split_metadata_snapshot, split_segment_file
@@ -96,7 +97,7 @@ def _segment(
     try:
         if is_pointer(source, head := source.head()):
             return pointer(source, head), None, state
-        with segment_bytes(source) as data:
+        with segment_bytes(source) as (data, longer):
             plain = read_metadata_log(data, base_offset=base, state=before or MetadataState(next_offset=base))
             based = read_metadata_log(data, base_offset=base, state=state) if state is not None else None
     except NotThisFormat as error:
@@ -108,6 +109,8 @@ def _segment(
     found = plain if based is None or state is None else _spliced(plain, based, state)
     scan = plain.segment
     reading = FileReading(NAME, found.observations, scan.batches, found.notices, zone=UTC)
+    if longer:
+        reading.notices = pl.concat([reading.notices, note(limits.METADATA.told("only its first {} are read"))])
     reading.base_offset = base
     reading.log_end, reading.valid_bytes = scan.log_end_offset, scan.valid_bytes
     reading.magic = max(scan.magic) if scan.magic else None

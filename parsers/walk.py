@@ -10,13 +10,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from parsers import remote
+from parsers import limits, remote
 from parsers.containers import Memory, expand
 from parsers.containment import Defect, each
 from parsers.sources import Place, Source, Whole
 
 STDIN = "-"
-MOST_FROM_STDIN = 1 << 30
 
 
 def walk(paths: Sequence[str]) -> Iterator[Source]:
@@ -138,8 +137,9 @@ def _one(path: Path, shown: str, seen: set[str]) -> Iterator[Source]:
 
 
 def _standard_input() -> Source:
-    data = sys.stdin.buffer.read(MOST_FROM_STDIN)
+    most = limits.STDIN.value
+    data = sys.stdin.buffer.read(most)
     notes: tuple[str, ...] = ()
-    if len(data) == MOST_FROM_STDIN and sys.stdin.buffer.read(1):
-        notes = (f"only the first {MOST_FROM_STDIN >> 30} GiB of standard input is used; save it to a file",)
+    if len(data) == most and sys.stdin.buffer.read(1):
+        notes = (limits.STDIN.told("only the first {} of standard input is used"),)
     return Source(STDIN, len(data), lambda: io.BytesIO(data), notes=notes)

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from parsers.streams import DEFLATE, MOST_EXPANDED, MOST_RATIO, Codec, Expanded, Rewritten, codec_called, problem_of
+from parsers import limits
+from parsers.streams import DEFLATE, Codec, Expanded, Rewritten, codec_called, problem_of
 
 _LOCAL: Final = b"PK\x03\x04"
 _DESCRIPTOR: Final = b"PK\x07\x08"
@@ -159,7 +160,7 @@ def _expanded(stream: BinaryIO, begin: int, method: int) -> tuple[int, int, str]
         except (zlib.error, OSError, ValueError):
             return max(taken - len(data), 0), content, _DAMAGED
         rest = decoder.unconsumed_tail if deflated else b""  # type: ignore[union-attr]
-        if content > MOST_EXPANDED and content > MOST_RATIO * taken:
+        if limits.expands_too_far(content, taken):
             return taken, content, _DAMAGED
     return taken - len(decoder.unused_data), content, ""
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from threading import Lock
 
-from parsers import read, take_metadata
+from parsers import limits, read, take_metadata
 from parsers.file_reading import FileReading
 from parsers.sources import Source
 
@@ -58,4 +58,4 @@ def _remembered(sources: Sequence[Source]) -> list[FileReading]:
 
 def _key(source: Source) -> Key:
     ends = PurePosixPath(source.path).parts[-3:]
-    return (ends, source.called, source.notes, source.stored, source.sha256())
+    return (ends, source.called, source.notes, source.stored, source.sha256(), limits.said())

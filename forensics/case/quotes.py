@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from forensics.case.case import Case
-from parsers.lines import MAX_LINE_BYTES, plain
+from parsers import limits
+from parsers.lines import plain
 from parsers.sources import Source
 
 LONGEST = 400
@@ -75,7 +76,7 @@ def line_texts(source: Source, wanted: Collection[int]) -> dict[int, str]:
     try:
         with source.open() as stream:
             for number in range(1, last + 1):
-                line = stream.readline(MAX_LINE_BYTES)
+                line = stream.readline(limits.LINE.value)
                 if not line:
                     break
                 if number in wanted:

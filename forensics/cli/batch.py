@@ -64,6 +64,7 @@ def _shipped(_context: click.Context, _parameter: click.Parameter, values: tuple
 @reading.skews
 @reading.since
 @reading.until
+@reading.limits
 @tuned
 @click.option(
     "--master",

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from forensics.cli import reading
 from forensics.cli.exits import NOT_JUDGED
 from forensics.cli.speaking import say
 from forensics.engines import local
@@ -19,6 +20,7 @@ from forensics.reports import comparison
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-p", "--partition", "name", metavar="TOPIC-N", help="Compare this partition only, and show it whole.")
 @click.option("--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@reading.limits
 def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
     """Compare replicas by their segments and checkpoints on disk.
 

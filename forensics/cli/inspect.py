@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from forensics.cli import reading
 from forensics.cli.speaking import say
 from forensics.engines import local
 from forensics.outputs import as_json
@@ -34,6 +35,7 @@ from forensics.reports import inspect_text
     metavar="PERCENT",
     help="With --coverage: exit with 1 where less was understood.",
 )
+@reading.limits
 def inspect(paths: tuple[str, ...], coverage: bool, format_name: str, rows: int, at_least: float | None) -> None:
     """Say what each file is and what it says, without judging.
 

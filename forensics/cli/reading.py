@@ -1,4 +1,4 @@
-"""Options that say how printed times are read, the same for every command that reads evidence."""
+"""Options that say how evidence is read, the same for every command that reads it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
+
+from parsers import limits as table
 
 _UNITS = {
     "d": 86_400_000_000,
@@ -110,3 +112,23 @@ skews = click.option(
     help="Shift a broker's times; also -90m, +1h30m.",
 )
 """``--skew``, as microseconds by broker."""
+
+
+def _limits(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> None:
+    try:
+        moved = table.inherited() | table.parse(values)
+    except table.WrongLimit as error:
+        raise click.BadParameter(str(error)) from None
+    context.with_resource(table.moved(moved))
+
+
+limits = click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_limits,
+    expose_value=False,
+    help="Move a bound of reading, such as line=4MiB; docs/damaged-evidence.md lists them.",
+)
+"""``--limit``: the values hold while the command runs."""

@@ -55,6 +55,7 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
 @reading.skews
 @reading.since
 @reading.until
+@reading.limits
 @tuned
 @click.option(
     "--report", "page", type=click.Path(dir_okay=False), metavar="FILE.html", help="Write the incident report as well."

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--lines", "cite", is_flag=True, help="Name the file and line behind each change.")
 @reading.zone
 @reading.skews
+@reading.limits
 @click.option("--width", type=click.IntRange(60), help="Columns of the output; the terminal's unless given.")
 def timeline(
     paths: tuple[str, ...], name: str, cite: bool, zone: str | None, skews: dict[int, int], width: int | None

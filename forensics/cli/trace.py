@@ -24,6 +24,7 @@ def _cluster(case: Case) -> str | None:
 @click.option("-p", "--partition", "names", multiple=True, metavar="TOPIC-N", help="Only of these; may be repeated.")
 @reading.zone
 @reading.skews
+@reading.limits
 def trace(paths: tuple[str, ...], output: str, names: tuple[str, ...], zone: str | None, skews: dict[int, int]) -> None:
     """Write what the evidence states, one statement a line as JSON, times in UTC.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from parsers import limits
 from parsers.checkpoint_file import INT32_MAX, entries, integer, is_cut
 from parsers.details import CUT
 from parsers.reading import Notices, Reading, observations
@@ -16,7 +17,6 @@ from parsers.schema import Kind
 
 NAME: Final = "epoch-checkpoint"
 FILE: Final = "leader-epoch-checkpoint"
-MOST_ENTRIES: Final = 20_000
 """Leader epochs that are read of one replica, the last ones: one is added at each change of leader."""
 
 
@@ -60,7 +60,8 @@ def read_epoch_checkpoint(data: bytes, topic: str, partition: int) -> Reading:
         )
     if rows and is_cut(data):
         rows[-1]["detail"] = CUT
-    if len(rows) > MOST_ENTRIES:
-        notices.add(f"{len(rows):,} entries: only the last {MOST_ENTRIES:,} are used", line=rows[-MOST_ENTRIES]["line"])
-        rows = rows[-MOST_ENTRIES:]
+    if len(rows) > (most := limits.EPOCHS.value):
+        said = limits.EPOCHS.told(f"{len(rows):,} entries: only the last {{}} are used")
+        notices.add(said, line=rows[-most]["line"])
+        rows = rows[-most:]
     return Reading(observations(rows), notices.frame())

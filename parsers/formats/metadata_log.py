@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from parsers import compression, kraft_records
+from parsers import kraft_records
 from parsers.checkpoint_file import INT32_MAX
 from parsers.details import AGAINST_SETTINGS, ELECTED_SAFELY, LAST_KNOWN, REPLICAS
 from parsers.errors import NotThisFormat
@@ -124,7 +124,7 @@ def read_metadata_log(
     *,
     base_offset: int | None = None,
     state: MetadataState | None = None,
-    limit: int = compression.LIMIT,
+    limit: int | None = None,
 ) -> MetadataScan:
     """Read one segment of the metadata log.
 
@@ -143,7 +143,7 @@ def read_metadata_log(
     return reader.scan()
 
 
-def read_metadata_snapshot(data: Data, *, end_offset: int | None, limit: int = compression.LIMIT) -> MetadataScan:
+def read_metadata_snapshot(data: Data, *, end_offset: int | None, limit: int | None = None) -> MetadataScan:
     """Read a snapshot of the metadata log, or ``bootstrap.checkpoint``.
 
     Args:
@@ -164,7 +164,9 @@ def read_metadata_snapshot(data: Data, *, end_offset: int | None, limit: int = c
 class Reader:
     """One pass over one file; ``_APPLY`` names the method for each record type."""
 
-    def __init__(self, data: Data, state: MetadataState, message: str, base_offset: int | None, limit: int) -> None:
+    def __init__(
+        self, data: Data, state: MetadataState, message: str, base_offset: int | None, limit: int | None
+    ) -> None:
         self.data = memoryview(data)
         self.segment = read_segment(data, base_offset=base_offset)
         self.state = state

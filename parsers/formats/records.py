@@ -124,7 +124,7 @@ class Decoded:
     problem: str | None = None
 
 
-def decode_batch(batch: bytes | bytearray | memoryview, *, limit: int = compression.LIMIT) -> Decoded:
+def decode_batch(batch: bytes | bytearray | memoryview, *, limit: int | None = None) -> Decoded:
     """Decode one batch (v2), or one message or wrapper (v0, v1).
 
     Args:
@@ -147,7 +147,7 @@ def decode_batch(batch: bytes | bytearray | memoryview, *, limit: int = compress
     return _decode_legacy(view, limit)
 
 
-def _decode_v2(view: memoryview, limit: int) -> Decoded:
+def _decode_v2(view: memoryview, limit: int | None) -> Decoded:
     plain = bytearray(view[:_HEADER])
     try:
         plain += compression.decompress(view[_ATTRIBUTES] & _CODEC, bytes(view[_HEADER:]), limit=limit)
@@ -190,7 +190,7 @@ def _control(record: Any, producer_id: int, producer_epoch: int) -> ControlRecor
     )
 
 
-def _decode_legacy(view: memoryview, limit: int) -> Decoded:
+def _decode_legacy(view: memoryview, limit: int | None) -> Decoded:
     records: list[Record] = []
     problem = None
     try:
@@ -202,7 +202,7 @@ def _decode_legacy(view: memoryview, limit: int) -> Decoded:
     return Decoded(tuple(records), (), problem)
 
 
-def _wrapped(view: memoryview, limit: int) -> Iterator[Record]:
+def _wrapped(view: memoryview, limit: int | None) -> Iterator[Record]:
     """The messages inside a wrapper. See ``segment.wrapped_span`` for their offsets."""
     last_offset, magic, inner = wrapped_messages(view, limit=limit)
     set_view = memoryview(inner)

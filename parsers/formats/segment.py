@@ -110,7 +110,7 @@ def read_segment(
     *,
     verify_crc: bool = True,
     base_offset: int | None = None,
-    limit: int = compression.LIMIT,
+    limit: int | None = None,
     step: int = _STEP,
 ) -> SegmentScan:
     """Read the headers of a segment.
@@ -264,7 +264,7 @@ def _entry_size(view: memoryview, place: int) -> int:
 
 
 def _rows(
-    view: memoryview, places: _Places, magic: _Bytes, *, verify_crc: bool, limit: int, notices: Notices
+    view: memoryview, places: _Places, magic: _Bytes, *, verify_crc: bool, limit: int | None, notices: Notices
 ) -> pl.DataFrame:
     raw = np.frombuffer(view, dtype=np.uint8)
     parts = []
@@ -322,7 +322,7 @@ def _batch_rows(view: memoryview, raw: _Bytes, places: _Places, verify_crc: bool
 
 
 def _legacy_rows(
-    view: memoryview, raw: _Bytes, places: _Places, verify_crc: bool, limit: int, notices: Notices
+    view: memoryview, raw: _Bytes, places: _Places, verify_crc: bool, limit: int | None, notices: Notices
 ) -> pl.DataFrame:
     headers = _gather(raw, places, _LEGACY)
     sizes = _native(headers, "length").astype(np.int64) + _FRAME
@@ -357,7 +357,7 @@ def _legacy_rows(
     return rows
 
 
-def _unwrap(view: memoryview, rows: pl.DataFrame, limit: int, notices: Notices) -> pl.DataFrame:
+def _unwrap(view: memoryview, rows: pl.DataFrame, limit: int | None, notices: Notices) -> pl.DataFrame:
     """Fill ``base_offset`` and ``records`` of compressed wrappers from the messages inside; null where unreadable."""
     base_offset = rows["base_offset"].to_list()
     records: list[int | None] = rows["records"].to_list()
@@ -382,7 +382,7 @@ def _unwrap(view: memoryview, rows: pl.DataFrame, limit: int, notices: Notices) 
     )
 
 
-def wrapped_span(message: memoryview, *, limit: int = compression.LIMIT) -> tuple[int, int]:
+def wrapped_span(message: memoryview, *, limit: int | None = None) -> tuple[int, int]:
     """First offset and number of the messages inside a compressed v0 or v1 message.
 
     The wrapper carries the offset of its last message. Inside, v0 has absolute offsets, v1 offsets relative to the
@@ -411,7 +411,7 @@ def wrapped_span(message: memoryview, *, limit: int = compression.LIMIT) -> tupl
     return first, len(offsets)
 
 
-def wrapped_messages(message: memoryview, *, limit: int = compression.LIMIT) -> tuple[int, int, bytes]:
+def wrapped_messages(message: memoryview, *, limit: int | None = None) -> tuple[int, int, bytes]:
     """Offset and format of a compressed v0 or v1 message, and the decompressed message set inside.
 
     Raises:

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from forensics.engines.spark.session import session
+from forensics.errors import NoSpark
+from parsers import limits
 
 pytestmark = pytest.mark.spark  # it imports PySpark
 
@@ -61,3 +63,14 @@ def test_a_master_that_is_named_elsewhere_stands(
     assert [one for one in masters if one in chosen] == chosen
     assert any(name == "master" for name, _ in masters) == (master is not None)
     assert (os.environ.get("SPARK_LOCAL_IP") == "127.0.0.1") == loopback
+
+
+def test_a_session_that_cannot_hand_limits_on_says_so() -> None:
+    class Connect:
+        @property
+        def sparkContext(self) -> None:
+            raise RuntimeError("not supported")
+
+    with limits.moved({"line": 4096}), pytest.raises(NoSpark, match="FORENSICS_LIMITS='line=4096' where they run"):
+        session(Connect())  # type: ignore[arg-type]
+    assert session(found := Connect()) is found  # type: ignore[arg-type]

@@ -13,7 +13,9 @@ import pytest
 from forensics import spark as forensics
 from forensics.case import Reading
 from forensics.engines import local
+from forensics.engines.spark.session import session
 from forensics.errors import UnreadableInput
+from parsers import limits
 from parsers.formats.request_log import MARK
 from parsers.schema import Kind
 from tests.cases.relaid import relaid
@@ -159,3 +161,16 @@ def test_a_table_without_rows(sessions: Sessions, sample_traces: Path, tmp_path:
     assert (notices.count(), "reason" in notices.columns) == (0, True)
     with pytest.raises(UnreadableInput, match="has no timelines; run forensics batch --timeline -o"):
         forensics.table(sessions("local[2]"), str(tmp_path / "out"), "timeline")
+
+
+def test_workers_read_within_the_limits_that_were_moved(sessions: Sessions) -> None:
+    spark = sessions("local[2]")
+
+    def value(_: object) -> int:
+        from parsers.limits import LINE
+
+        return LINE.value
+
+    with limits.moved({"line": 4096}):
+        assert session(spark).sparkContext.parallelize([0], 1).map(value).collect() == [4096]
+    assert session(spark).sparkContext.parallelize([0], 1).map(value).collect() == [limits.LINE.default]

@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers import lines
+from parsers import limits, lines
 from parsers.lines import Block
 
 
@@ -31,9 +31,9 @@ def test_lines_keep_text_and_number_however_they_are_cut(texts: list[str], size:
     assert found == list(enumerate(wanted, start=1))
 
 
-def test_a_block_of_line_ends_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MOST_LINES", 1000)
-    blocks = list(lines.blocks(io.BytesIO(b"\n" * 4500 + b"end\n")))
+def test_a_block_of_line_ends_is_cut() -> None:
+    with limits.moved({"lines": 1000}):
+        blocks = list(lines.blocks(io.BytesIO(b"\n" * 4500 + b"end\n")))
     assert max(block.lines.len() for block in blocks) <= 1000
     assert [block.first_line for block in blocks] == [
         1 + sum(sizes) for sizes in itertools.accumulate([[0], *[[b.lines.len()] for b in blocks[:-1]]])

@@ -24,7 +24,7 @@ import polars as pl
 
 from forensics import __version__
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
-from parsers import remote
+from parsers import limits, remote
 
 try:
     import fcntl
@@ -264,8 +264,9 @@ def _unwritable(path: Path, error: OSError) -> UnwritableOutput:
 
 
 def parser_version() -> str:
-    """Return the version of the readers: rows of another version are not used again."""
-    return _version("parsers", "forensics.engines.spark")
+    """Return the version of the readers: rows of another version, or read within other limits, are not used again."""
+    moved = limits.said()
+    return _version("parsers", "forensics.engines.spark") + (f" within {moved}" if moved else "")
 
 
 def judge_version() -> str:

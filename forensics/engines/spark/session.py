@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.errors import NoSpark
+from parsers import limits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +46,7 @@ def session(
         NoSpark: PySpark or Java is missing or too old, or the master cannot be reached.
     """
     if spark is not None:
-        return spark
+        return _within_limits(spark)
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
@@ -53,7 +54,7 @@ def session(
         raise NoSpark(f"PySpark cannot be imported ({error}); install it: pip install 'pyspark>=4,<5'") from None
     active = SparkSession.getActiveSession()
     if active is not None:
-        return active
+        return _within_limits(active)
     settings = {**_DEFAULTS, **(conf or {})}
     remote = os.environ.get("SPARK_REMOTE") or settings.get("spark.remote") or ""
     if (master or "").startswith("sc://"):
@@ -73,12 +74,35 @@ def session(
     elif master is not None:
         builder = builder.master(master)  # without one Spark takes its own settings, and local[*] where they name none
     try:
-        return builder.getOrCreate()
+        return _within_limits(builder.getOrCreate())
     except (PySparkException, RuntimeError, OSError) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise NoSpark(
             f"Spark cannot be started: {said[0]}; look at the lines above, and at --master and --conf"
         ) from None
+
+
+def _within_limits(spark: SparkSession) -> SparkSession:
+    """Return the session, whose workers read within the limits that hold here.
+
+    Raises:
+        NoSpark: limits were moved, and a Spark Connect session cannot hand them to its workers.
+    """
+    from pyspark.errors import PySparkException
+
+    moved = limits.said()
+    try:
+        environment = spark.sparkContext.environment
+    except (PySparkException, RuntimeError, AttributeError) as error:  # Spark Connect has none
+        if moved:
+            told = f"set {limits.ENVIRONMENT}={moved!r} where they run"
+            raise NoSpark(f"Spark Connect cannot hand --limit to its workers: {told}") from error
+        return spark
+    if moved:
+        environment[limits.ENVIRONMENT] = moved
+    else:
+        environment.pop(limits.ENVIRONMENT, None)
+    return spark
 
 
 def _chosen() -> str:
