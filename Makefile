@@ -19,7 +19,7 @@ INSTALLED := $(VENV)/.forensics-installed
 DEMO := sample_traces/kip101-0.10.2.2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types bench accuracy same fuzz bench-spark clean
+.PHONY: help setup demo test lint format types bench accuracy same fuzz bench-spark bombs sbom clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,12 +50,13 @@ demo: setup ## scan a shipped trace of a real loss
 test: setup lint types ## lint, types and all tests
 	@PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
-lint: setup ## check style, layout and cognitive complexity of the code
+lint: setup ## check style, layout, cognitive complexity, licences and known vulnerabilities
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet . || { echo "make lint: not formatted; run: make format" >&2; exit 1; }
 	@before=$$(cksum <complexipy-snapshot.json); said=$$($(BIN)/complexipy --color no) || { echo "$$said" >&2; exit 1; }; \
 	if [ "$$before" != "$$(cksum <complexipy-snapshot.json)" ]; then \
 		echo "make lint: functions became simpler: commit complexipy-snapshot.json, which says so now" >&2; exit 1; fi
+	@$(PY) .ci/audit.py
 
 format: setup ## put imports and layout in order
 	@$(BIN)/ruff check --fix --quiet . || true
@@ -78,6 +79,12 @@ fuzz: setup ## damage evidence by chance and scan it: no crash, no false proof (
 
 bench-spark: setup ## time the Spark engine
 	@$(PY) -m benchmarks.spark $(ARGS)
+
+bombs: setup ## scan hostile and enormous evidence, and print what each takes
+	@$(PY) -m benchmarks.bombs $(ARGS)
+
+sbom: setup ## write dist/forensics.cdx.json: all that an installation consists of
+	@$(PY) .ci/audit.py --sbom dist/forensics.cdx.json
 
 clean: ## remove .venv and what tools have cached
 	rm -rf $(VENV) .complexipy_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .same build dist
