@@ -28,6 +28,38 @@ def as_json(value: object, *, indent: int | None = None) -> str:
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # they occur only in strings
 
 
+def members_as_json(members: Iterable[tuple[str, object]]) -> str:
+    r"""Return an object as JSON, indented by one space a level; what an iterator gives is written one by one.
+
+    So the plain values of one partition are in memory at a time, and not those of all.
+
+    >>> print(members_as_json([("a", {"b": 1}), ("c", iter([[2], 3])), ("d", iter([]))]))
+    {
+     "a": {
+      "b": 1
+     },
+     "c": [
+      [
+       2
+      ],
+      3
+     ],
+     "d": []
+    }
+    """
+    texts = (f" {as_json(name)}: {_below(value, 1)}" for name, value in members)
+    return "{\n" + ",\n".join(texts) + "\n}"
+
+
+def _below(value: object, depth: int) -> str:
+    """Return a value as it is written that many levels deep; no string of JSON contains a line end."""
+    if not isinstance(value, Iterator):
+        return as_json(value, indent=1).replace("\n", f"\n{' ' * depth}")
+    inner = f"\n{' ' * (depth + 1)}"
+    texts = f",{inner}".join(_below(one, depth + 1) for one in value)
+    return f"[{inner}{texts}\n{' ' * depth}]" if texts else "[]"
+
+
 def no_formula(cell: str) -> str:
     """Return a CSV cell that no spreadsheet reads as a formula: an apostrophe precedes what begins like one.
 

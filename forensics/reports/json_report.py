@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Any
 
 from forensics import __version__
+from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
-from forensics.outputs import as_json
+from forensics.outputs import members_as_json
 from forensics.replay.history import History
 from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
@@ -24,7 +26,7 @@ EXAMPLES = 20
 
 def render(result: Result) -> str:
     """The document as indented JSON, ending with a line end."""
-    return as_json(document(result), indent=1) + "\n"
+    return members_as_json(_members(result)) + "\n"
 
 
 def schema() -> dict[str, Any]:
@@ -35,46 +37,52 @@ def schema() -> dict[str, Any]:
 
 def document(result: Result) -> dict[str, Any]:
     """The document as plain values."""
+    return {name: list(value) if isinstance(value, Iterator) else value for name, value in _members(result)}
+
+
+def _members(result: Result) -> Iterator[tuple[str, object]]:
+    """Yield the members of the document in their order, the long lists among them as iterators."""
     case = result.case
+    yield "schema", SCHEMA
+    yield "tool", {"name": "forensics", "version": __version__}
+    yield "inputs", list(result.inputs)
+    yield "time_zone", case.reading.assumed
+    yield "skew_us", {str(broker): shift for broker, shift in sorted(case.reading.skew.items())}
+    yield "brokers", map(_broker, case.everyone)
+    yield "sources", map(_source, case.sources.iter_rows(named=True))
+    yield "coverage", map(_coverage, coverage(case).iter_rows(named=True))
+    yield "partitions", map(_partition, result.partitions)
+    yield "findings", map(finding_document, result.findings)
+    yield "problems", map(problem_document, result.problems)
+    yield "notices", _notices(result)
+    yield "tuning", _tuning(result)
+    yield "clocks", map(_clock, case.skew.iter_rows(named=True))
+
+
+def _broker(broker: Broker) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
-        "tool": {"name": "forensics", "version": __version__},
-        "inputs": list(result.inputs),
-        "time_zone": case.reading.assumed,
-        "skew_us": {str(broker): shift for broker, shift in sorted(case.reading.skew.items())},
-        "brokers": [
-            {
-                "id": broker.id,
-                "cluster": broker.cluster,
-                "version": broker.version,
-                "settings": dict(sorted(broker.settings.items())),
-                "starts": [iso(time) for time in broker.starts],
-            }
-            for broker in case.everyone
-        ],
-        "sources": [_source(row) for row in case.sources.iter_rows(named=True)],
-        "coverage": [
-            {**row, "first_time": _iso(row["first_time"]), "last_time": _iso(row["last_time"])}
-            for row in coverage(case).iter_rows(named=True)
-        ],
-        "partitions": [_partition(partition) for partition in result.partitions],
-        "findings": [finding_document(finding) for finding in result.findings],
-        "problems": [problem_document(problem) for problem in result.problems],
-        "notices": _notices(result),
-        "tuning": _tuning(result),
-        "clocks": [
-            {
-                "cluster": row["cluster"],
-                "broker": row["broker"],
-                "reference": row["reference"],
-                "ahead_us": row["estimate"],
-                "low_us": row["low"],
-                "high_us": row["high"],
-                "pairs": row["pairs"],
-                "consistent": row["consistent"],
-            }
-            for row in case.skew.iter_rows(named=True)
-        ],
+        "id": broker.id,
+        "cluster": broker.cluster,
+        "version": broker.version,
+        "settings": dict(sorted(broker.settings.items())),
+        "starts": [iso(time) for time in broker.starts],
+    }
+
+
+def _coverage(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "first_time": _iso(row["first_time"]), "last_time": _iso(row["last_time"])}
+
+
+def _clock(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "cluster": row["cluster"],
+        "broker": row["broker"],
+        "reference": row["reference"],
+        "ahead_us": row["estimate"],
+        "low_us": row["low"],
+        "high_us": row["high"],
+        "pairs": row["pairs"],
+        "consistent": row["consistent"],
     }
 
 
