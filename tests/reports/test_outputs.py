@@ -1,0 +1,33 @@
+"""What is written: the documentation's examples of it hold."""
+
+from __future__ import annotations
+
+import doctest
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics import outputs
+from forensics.outputs import as_json, members_as_json
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def test_the_examples() -> None:
+    found = doctest.testmod(outputs)
+    assert found.attempted >= 3
+    assert found.failed == 0
+
+
+@given(st.dictionaries(st.text(max_size=4), VALUES, max_size=4))
+def test_an_object_is_written_in_parts_as_it_is_whole(value: dict[str, object]) -> None:
+    parts = [(name, iter(one) if isinstance(one, list) else one) for name, one in value.items()]
+    text = members_as_json(parts)
+    assert json.loads(text) == value
+    if value:
+        assert text == as_json(value, indent=1)
