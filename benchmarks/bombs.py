@@ -1,4 +1,4 @@
-"""What hostile or enormous evidence costs: time and peak memory of ``forensics scan`` for one input of each kind.
+"""Cost of hostile or enormous evidence: time and peak memory of ``forensics scan`` for one input of each kind.
 
 Each input is made in a temporary directory and scanned by a process of its own, which is stopped after a time limit.
 The table shows what is wanted beside what was measured, how the scan ended and the first thing that it noticed. Times
@@ -179,7 +179,7 @@ BOMBS = (
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a scan took, and how it ended."""
+    """Time and memory of a scan, and how it ended."""
 
     seconds: float
     gib: float
