@@ -129,6 +129,7 @@ _LAST_KNOWN = re.compile(rf"{LAST_KNOWN[:-1]}(?:=|: )\[([0-9, ]+)\]")
 _AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
 _ALL_REPLICAS = re.compile(rf"{ALL_REPLICAS}([0-9]+(?:,[0-9]+)*)")
 _BROKERS = re.compile(r"[0-9,]+")
+_END_OFFSET = re.compile(r"\bendOffset=([0-9]+)")
 _COUNTED = re.compile(r"(-?[0-9]+) \[")
 _PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
 
@@ -171,6 +172,16 @@ def counted_ends(detail: str | None) -> list[int]:
     [50, 90]
     """
     return [int(end) for end in _COUNTED.findall(detail or "")]
+
+
+def answered_end(detail: str | None) -> int | None:
+    """The end offset of a leader epoch in the answer that a planned truncation names (``TRUNCATE_PLAN``).
+
+    >>> answered_end("EpochEndOffset(errorCode=0, partition=0, leaderEpoch=4, endOffset=470)"), answered_end(None)
+    (470, None)
+    """
+    found = _END_OFFSET.search(detail or "")
+    return int(found[1]) if found is not None else None
 
 
 def log_properties(detail: str) -> dict[str, str]:

@@ -158,19 +158,35 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class OwnHw:
-    """A high watermark that a replica stated of records that it has from the leader of its role.
+    """A high watermark that a replica stated of records in its own log.
 
     Attributes:
         first: first offset of these records.
         end: the high watermark, within its log.
         ref: the line.
         time: microseconds since 1970 UTC, or None.
+        restored: its process read the value back when it loaded the log, before it followed anybody. Otherwise it was
+            stated of records that the replica has from the leader of its role.
     """
 
     first: int
     end: int
     ref: Ref
     time: int | None
+    restored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EpochAnswer:
+    """The answer of a leader to a follower that is about to truncate: where a leader epoch ends in the leader's log.
+
+    Attributes:
+        epoch: leader epoch that the answer is about.
+        end: its end offset in the leader's log.
+    """
+
+    epoch: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +206,8 @@ class Truncation:
         refs: evidence.
         repeats: number of identical truncations that followed.
         last: time and line of the last of them; None if none followed.
-        own_hw: a high watermark above the target that the replica had stated in the same role, about the removed
-            records.
+        own_hw: a high watermark above the target that the replica had stated before, about the removed records.
+        answer: the answer of its leader that made it truncate, if a line states it.
     """
 
     replica: int
@@ -207,6 +223,7 @@ class Truncation:
     repeats: int = 0
     last: tuple[int | None, Ref] | None = None
     own_hw: OwnHw | None = None
+    answer: EpochAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)

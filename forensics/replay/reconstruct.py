@@ -168,7 +168,8 @@ class _Pass:
             gaps = [] if fact.complete else gaps_in(broker, own, fact)
             history.role_spans[broker] = reader.read(own, {gap.row: gap.of(broker) for gap in gaps})
             missing += [*(gap.of(broker) for gap in gaps[:1]), *not_claimed(broker, own, complete=fact.complete)]
-            roles = any(role_span.epoch >= 0 for role_span in history.role_spans[broker])
+            spans = history.role_spans[broker]
+            roles = reader.roles_stated and any(role_span.epoch >= 0 for role_span in spans)
             about = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
             printed[broker] = BOTH if fact.complete else fact.printed & {what for what, there in about if there}
             disk = history.disks.get(broker, NO_DISK)
@@ -513,6 +514,7 @@ class _Reconstruction(HwAttribution):
                     repeats=step.repeats,
                     last=step.last,
                     own_hw=step.own_hw,
+                    answer=step.answer,
                 )
                 self.pending.append(UnresolvedRemoval(truncation, None, step.refs[0].row))
                 log = log.truncated(step.target)

@@ -9,17 +9,21 @@ from types import MappingProxyType
 from forensics.replay.coverage import MissingLines
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
-from forensics.replay.history import Role, TruncationReason
+from forensics.replay.history import EpochAnswer, Role, TruncationReason
 from forensics.replay.isr import broker_set
 from forensics.replay.omissions.own_lines import FIRST_ROLE_AGAIN
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind, repeated, unknown_change
 from forensics.replay.watermarks import Watermarks
-from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition
+from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition, answered_end
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 _NOTHING: Mapping[int, MissingLines] = MappingProxyType({})
+
+
+ROLES = frozenset({Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER})
+"""Kinds of line that name a replica's role."""
 
 
 class Reader(Watermarks):
@@ -37,6 +41,8 @@ class Reader(Watermarks):
             events: the replica's lines.
             missing: lines that are missing, by the row before or behind which they are.
         """
+        events = list(events)
+        self.roles_stated = any(event.kind in ROLES for event in events)
         for event in events:
             if event.row in missing:
                 self._lose_track(event, missing[event.row])
@@ -139,6 +145,7 @@ class Reader(Watermarks):
         now.shut_down = before.shut_down if before.run == event.run else None
         self.now, self.planned = now, None
         self.own_first = self.own_hw = None
+        self.restored = now.start_hw
         self.growing = role is Role.LEADER
 
     def _close(self) -> None:
@@ -156,7 +163,7 @@ class Reader(Watermarks):
         self.end, self.low, self.low_ref, self.growing, self.sampled = None, 0, None, True, False
         self.loaded_hw, self.planned, self.at_rest = None, None, False
         if event.message != TRACE:  # a trace's witness stated its role and high watermark nevertheless
-            self.own_first = self.own_hw = None
+            self.own_first = self.own_hw = self.restored = None
 
     def _step(
         self,
@@ -178,7 +185,7 @@ class Reader(Watermarks):
         self.now.steps.append(Step(kind, target, end, self.low, reason, event.time, refs, before, end_ref=self.low_ref))
         self._exact(target, ref)
         self.growing = False
-        self.own_first = self.own_hw = None
+        self.own_first = self.own_hw = self.restored = None
 
     def _loaded(self, event: Event) -> None:
         if event.leo is None:
@@ -326,8 +333,9 @@ class Reader(Watermarks):
         ref = Ref(row=event.row, note=f"truncated to {target}")
         reason = TruncationReason.UNKNOWN
         refs: tuple[Ref, ...] = (ref,)
+        answer = None
         if planned is not None and planned.target == target:
-            reason, refs = planned.reason or reason, (*planned.refs, ref)
+            reason, refs, answer = planned.reason or reason, (*planned.refs, ref), planned.answer
         elif old and at_start:
             reason = TruncationReason.HIGH_WATERMARK
         self.planned = None
@@ -350,8 +358,12 @@ class Reader(Watermarks):
         # From 0.11 on it is printed only where it removes something.
         least = target if old else target + 1
         own = self._take_own_above(target)
-        step = Step(StepKind.TRUNCATED, target, self.end, max(self.low, least), reason, event.time, refs, own_hw=own)
-        now.steps.append(step)
+        now.steps.append(
+            Step(
+                StepKind.TRUNCATED, target, self.end, max(self.low, least), reason, event.time, refs, own_hw=own,
+                answer=answer,
+            )
+        )  # fmt: skip
         self._exact(target, ref)
         self.moved_by = self._progress()
 
@@ -413,7 +425,8 @@ class Reader(Watermarks):
         if event.offset is not None:
             reason = TruncationReason.HIGH_WATERMARK if hw is not None else TruncationReason.LEADER_EPOCH
             ref = Ref(row=event.row, note=f"decided to truncate to {event.offset}")
-            self.planned = Step(StepKind.TRUNCATED, event.offset, None, 0, reason, event.time, (ref,))
+            answer = _answer(event)
+            self.planned = Step(StepKind.TRUNCATED, event.offset, None, 0, reason, event.time, (ref,), answer=answer)
 
     def _reset(self, event: Event) -> None:
         """Handle a follower whose log end offset is not within its leader's log
@@ -442,6 +455,7 @@ class Reader(Watermarks):
                 self.planned = Step(StepKind.TRUNCATED, event.leo, None, 0, reason, event.time, (ref,))
 
     def _fetcher(self, event: Event) -> None:
+        self._role_by_fetcher(event)
         now = self.now
         if now.role is not Role.FOLLOWER:
             return
@@ -456,6 +470,19 @@ class Reader(Watermarks):
             self._exact(event.offset, ref)
         # An exact value stays exact for the fetcher's first decision, the reconciliation; then records arrive.
         self.growing = True
+
+    def _role_by_fetcher(self, event: Event) -> None:
+        """A fetcher was added for the replica, so it follows, in the leader epoch that the line names.
+
+        Only where no line names any role of the replica: role lines state more, and their order counts.
+        """
+        epoch, leader = event.leader_epoch, event.leader
+        if self.roles_stated or epoch is None or leader is None or leader < 0 or leader == self.replica:
+            return
+        if not self._is_another(event, epoch) or (epoch < self.now.epoch and event.run == self.now.run):
+            return
+        ref = Ref(row=event.row, note=f"{Role.FOLLOWER} at leader epoch {epoch}, by its fetcher")
+        self._begin(event, epoch, Role.FOLLOWER, leader, ref)
 
     def _appended(self, event: Event) -> None:
         self.traced = self.traced or event.message == TRACE
@@ -486,6 +513,12 @@ class Reader(Watermarks):
         self.end, self.growing = None, True
         if now.role is Role.LEADER and now.is_alone:
             now.alone = Sample(end, Ref(row=event.row, note=f"alone in the ISR with log end offset {end}"), event.time)
+
+
+def _answer(event: Event) -> EpochAnswer | None:
+    """The answer of a leader that a planned truncation names."""
+    epoch, end = event.leader_epoch, answered_end(event.detail)
+    return EpochAnswer(epoch, end) if epoch is not None and end is not None else None
 
 
 _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {

@@ -9,6 +9,7 @@ from enum import StrEnum
 from forensics.replay.coverage import MissingLines
 from forensics.replay.directory import Ref
 from forensics.replay.history import (
+    EpochAnswer,
     HwSource,
     OwnHw,
     Role,
@@ -70,7 +71,8 @@ class Step:
         repeats: how often the same was logged again, with nothing in between that moved the replica.
         last: when, and by which line, the last time; None if it was logged once.
         dir_failed: of a load that found less than the log had: its log directory had failed before.
-        own_hw: of a truncation, a high watermark above its target that the replica had stated in the same role.
+        own_hw: of a truncation, a high watermark above its target that the replica had stated before.
+        answer: of a truncation, the answer of the leader that made the replica truncate, if a line states it.
         end_ref: what states the log end offset before, or the least that it can have been.
         shown_by: of an unknown change, the id of the omission that shows that lines are missing.
     """
@@ -87,6 +89,7 @@ class Step:
     last: tuple[int | None, Ref] | None = None
     dir_failed: bool = False
     own_hw: OwnHw | None = None
+    answer: EpochAnswer | None = None
     end_ref: Ref | None = None
     shown_by: str | None = None
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forensics.replay.coverage import Printed
 from forensics.replay.deletions import log_start_at
 from forensics.replay.directory import LiveBy, Ref
 from forensics.replay.history import History, Role, ShortenedLog
@@ -316,6 +317,11 @@ def _of_complaint(
     )  # fmt: skip
 
 
+def _states_roles(history: History, broker: int | None) -> bool:
+    """Return whether lines of a broker state roles of its replica; the line about its fetcher alone implies one."""
+    return broker is not None and Printed.ROLES in history.coverage.printed.get(broker, ())
+
+
 def _refused_to_truncate(history: History) -> Iterator[Suspicion]:
     """Yield brokers that stopped because their leader's log ends below theirs and unclean elections are not allowed.
 
@@ -334,8 +340,9 @@ def _leader_is_shorter(history: History) -> Iterator[Suspicion]:
     storage (KIP-405) is not shorter.
     """
     for one, role_span in _complaints_of(history, Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET):
-        starts = one.log_start is not None or role_span is not None  # with a known role, its truncation is judged
-        if one.offset is not None and one.leo is not None and one.leo < one.offset and not starts:
+        # If a line states its role, its truncation is judged.
+        judged = one.log_start is not None or (role_span is not None and _states_roles(history, one.broker))
+        if one.offset is not None and one.leo is not None and one.leo < one.offset and not judged:
             refs = (_ref(one, f"it fetched from {one.offset}, its leader's log ends at {one.leo}"),)
             yield _of_complaint(Sign.LEADER_ENDS_BELOW_FOLLOWER, one, role_span, one.leo, one.offset, refs)
 

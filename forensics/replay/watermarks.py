@@ -62,10 +62,12 @@ class Watermarks:
         self.shut = -1  # last process that logged that it was shutting down
         self.unclean = -1  # last process that restarted after an unclean stop
         self.failed: Ref | None = None  # its log directory failed, and no log is known to have come from it since
+        self.roles_stated = False  # some line names a role of the replica
         self.traced = False  # a trace states its appends, so every one of them
         self.first_time: int | None = None
         self.own_first: int | None = None  # from this offset on, its records are of its leader in this role
         self.own_hw: OwnHw | None = None
+        self.restored: Sample | None = None  # read back by this process; nothing changed the log since
 
     def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
         self.end, self.end_ref, self.low, self.low_ref, self.had, self.sampled = end, ref, end, ref, 0, sampled
@@ -88,6 +90,7 @@ class Watermarks:
         if event.run != self.now.run or self.at_rest:
             # Read before the broker received its role: it belongs to the role span that follows.
             self.loaded_hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
+            self.restored = self.loaded_hw
         else:
             self._hw_at_start(event.hw, event)
 
@@ -201,7 +204,21 @@ class Watermarks:
         own = self.own_hw if self.own_hw is not None and self.own_hw.end > target else None
         self.own_hw = self.own_hw if own is None else None
         self.own_first = self.own_first if self.own_first is not None and self.own_first <= target else None
-        return own
+        restored, self.restored = self.restored, None
+        return own or self._restored_above(restored, target)
+
+    def _restored_above(self, restored: Sample | None, target: int) -> OwnHw | None:
+        """The high watermark that the process read back, above the offset to which it truncates as its first step.
+
+        A checkpoint is written of what the replica had before it followed anybody in this process. Only a follower that
+        reconciles by leader epoch must keep it: to its own high watermark a follower truncates in the ordinary course.
+        """
+        if restored is None or self.facts.protocol.truncates_by_epoch is not Answer.YES:
+            return None
+        if self.facts.protocol.truncates_to_hw(self.now.run):
+            return None
+        value = restored.value if self.end is None else min(restored.value, self.end)
+        return OwnHw(0, value, restored.ref, restored.time, restored=True) if value > target else None
 
     def _held(self, event: Event) -> None:
         """Handle a leader's line that its high watermark stays: it names the log end offsets that it counted, its own

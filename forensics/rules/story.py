@@ -45,11 +45,14 @@ def statement_fact(statement: HwStatement) -> Fact:
 def truncation_fact(truncation: Truncation) -> Fact:
     """A truncation."""
     least = "" if truncation.end_exact else " at least"
+    answer = truncation.answer
     reason = {
         TruncationReason.HIGH_WATERMARK: ", its own high watermark",
         TruncationReason.LEADER_EPOCH: ", where its leader's epoch ends",
         TruncationReason.LEADER_END_OFFSET: ", where its leader's log ends",
     }.get(truncation.reason, "")
+    if answer is not None and truncation.target < answer.end:
+        reason = f", although its leader answered that leader epoch {answer.epoch} ends at {answer.end}"
     following = (
         f", following broker {truncation.leader}" if truncation.leader is not None and truncation.leader >= 0 else ""
     )

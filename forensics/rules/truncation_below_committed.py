@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from forensics.case import Case
 from forensics.replay.committed import CommittedProof, Loss, committed, losses, possible_losses, refetched
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.deletions import kept
+from forensics.replay.deletions import kept, log_start_at
 from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, size, subtract
 from forensics.replay.stale_dirs import left_behind
@@ -110,7 +110,9 @@ def judge(history: History, case: Case) -> Judgement:
         ranges = tuple(kept(history, truncation.lineage, known, truncation.epoch))
         if ranges:
             statement = (*proof.statements, *own.statements)[0]
-            findings.append(_finding(history, truncation, ranges, statement, _gone(history, truncation)))
+            own_alone = bool(subtract(ranges, proof.ranges))
+            alone = own_alone and truncation.own_hw is not None and truncation.own_hw.restored
+            findings.append(_finding(history, truncation, ranges, statement, _gone(history, truncation), alone))
         elif proof.ranges:
             continue  # its leader had removed them before
         elif (possible_loss := possible_loss_of(history, truncation)) is not None:
@@ -120,18 +122,23 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _stated(history: History, truncation: Truncation) -> CommittedProof:
-    """Return what a truncation removed below a high watermark that the same replica had stated in the same role."""
+    """Return what a truncation removed below a high watermark that the same replica had stated before.
+
+    A replica that was away while its topic was created again reads back the high watermark of another topic. A topic
+    id rules that out.
+    """
     own = truncation.own_hw
-    if own is None or truncation.epoch in history.contested:
+    if own is None or truncation.epoch in history.contested or (own.restored and history.topic_id is None):
         return CommittedProof((), ())
-    ranges = intersect([(truncation.target, own.end)], [(own.first, own.end)])
+    first = max(own.first, log_start_at(history.log_starts, truncation.replica, own.ref.row)) if own.restored else 0
+    ranges = intersect([(truncation.target, own.end)], [(max(own.first, first), own.end)])
     statement = HwStatement(
         truncation.replica,
-        truncation.epoch,
+        UNKNOWN if own.restored else truncation.epoch,
         truncation.lineage,
         own.end,
         False,
-        HwSource.SAME_EPOCH,
+        HwSource.READ_BACK if own.restored else HwSource.SAME_EPOCH,
         own.time,
         (own.ref,),
     )
@@ -204,7 +211,12 @@ def _facts(
 
 
 def _finding(
-    history: History, truncation: Truncation, ranges: tuple[Range, ...], statement: HwStatement, gone: list[Range]
+    history: History,
+    truncation: Truncation,
+    ranges: tuple[Range, ...],
+    statement: HwStatement,
+    gone: list[Range],
+    read_back_alone: bool,
 ) -> Finding:
     lost = intersect(ranges, gone)
     without = next((loss for loss in losses(history)[0] if lost and intersect(loss.ranges, lost)), None)
@@ -223,6 +235,8 @@ def _finding(
     weak = {
         Weakness.END_BOUNDED: bounded,
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
+        # In the process before, the follower may have taken over a high watermark too early (KAFKA-14704).
+        Weakness.NOT_KNOWN_AS_COMMITTED: read_back_alone,
     }
     written = truncation.lineage.epoch_at(ranges[0][0])
     if lost:
@@ -271,12 +285,74 @@ def _finding(
         facts=_facts(history, truncation, statement, without, lost),
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
-        inferences=inferences,
+        inferences=(*inferences, *_below_answer(truncation)),
+        uncertain=_why_below_answer(truncation),
         not_because=("by leader epoch the removed records are the committed ones, not others at the same offsets",),
         cause=cause,
-        next_steps=actions(*([_where_to_read(history, lost)] if lost else [] if settled else [_before(history)])),
+        next_steps=actions(
+            *([_where_to_read(history, lost)] if lost else [] if settled else [_before(history)]),
+            *_what_tells(history, truncation),
+        ),
         count=times,
     )
+
+
+def _is_below_answer(truncation: Truncation) -> bool:
+    """Return whether a replica truncated to less than its leader had answered."""
+    return truncation.answer is not None and truncation.target < truncation.answer.end
+
+
+def _below_answer(truncation: Truncation) -> tuple[str, ...]:
+    """Return why a replica truncates below its leader's answer."""
+    answer = truncation.answer
+    if answer is None or not _is_below_answer(truncation):
+        return ()
+    return (
+        (
+            f"a follower truncates to the smaller of two ends of leader epoch {answer.epoch}: {answer.end} in its "
+            f"leader's answer, {truncation.target} by its own leader-epoch-checkpoint (KIP-279)"
+        ),
+    )
+
+
+def _why_below_answer(truncation: Truncation) -> tuple[str, ...]:
+    """Return the two possible causes of a truncation below the leader's answer."""
+    answer = truncation.answer
+    if answer is None or not _is_below_answer(truncation):
+        return ()
+    replica, target = truncation.replica, truncation.target
+    return (
+        (
+            f"the cause may be that leader-epoch-checkpoint of broker {replica} is wrong: leader epoch {answer.epoch} "
+            f"did not end at {target} there"
+        ),
+        (
+            f"the cause may be that broker {replica} held records of a later leader epoch from offset {target} on, "
+            f"which {_leader_of(truncation)} does not have"
+        ),
+    )
+
+
+def _what_tells(history: History, truncation: Truncation) -> tuple[str, ...]:
+    """Return what would show which of the two possible causes it was."""
+    if not _is_below_answer(truncation):
+        return ()
+    target = truncation.target
+    return (
+        (
+            f"find an older copy of {history.name} of broker {truncation.replica}: its batches from offset {target} on "
+            "name their leader epoch, and leader-epoch-checkpoint may name another"
+        ),
+        (
+            f"read the leader epochs from offset {target} on in the segments of {_leader_of(truncation)} and of the "
+            "other replicas: forensics inspect shows them"
+        ),
+    )
+
+
+def _leader_of(truncation: Truncation) -> str:
+    """Return the leader that a replica followed, in words."""
+    return f"broker {truncation.leader}" if truncation.leader is not None else "its leader"
 
 
 def _bounded(truncation: Truncation) -> bool:

@@ -1,0 +1,77 @@
+"""Folders with a handful of lines, as an operator has them: one log of one broker, without state-change.log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forensics.engines.local import scan
+from forensics.result import Result
+from forensics.rules.finding import Finding
+
+LOSS, CUT = "committed-data-lost", "truncation-below-committed"
+ID = "q7JxVn2kTbW0dYh5sLr3Ag"
+
+
+def scanned(folder: Path, **logs: str) -> Result:
+    """What a scan makes of logs: ``b2_server`` is server.log of broker 2. A line begins with its second."""
+    for name, text in logs.items():
+        broker, _, log = name.partition("_")
+        path = folder / f"broker-{broker[1:]}" / f"{log.replace('_', '-')}.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = (line.strip().split(" ", 1) for line in text.strip().splitlines())
+        path.write_text("".join(f"[2024-06-11 08:{at}] {line}\n" for at, line in lines))
+    return scan([str(folder)])
+
+
+def found(result: Result, rule: str) -> list[Finding]:
+    """What a rule finds."""
+    return [finding for finding in result.findings if finding.rule == rule]
+
+
+def verdict(result: Result, rule: str) -> str:
+    """What a rule says of the only partition."""
+    (partition,) = result.partitions
+    return partition.judgements[rule].verdict.value
+
+
+# -- a follower that truncates below the high watermark that it read back ----------------------------------------------
+
+
+def answered(*, hw: int = 900, target: int = 300, answer: int = 420, topic_id: str = ID, version: str = "3.6.1") -> str:
+    """Broker 2 loads a log of 900 records and follows broker 4, whose answer makes it truncate."""
+    loaded, added = (f"topicId={topic_id}, ", f"Some({topic_id}),") if topic_id else ("", "None,")
+    return f"""
+        00:01,000 INFO Kafka version: {version} (org.apache.kafka.common.utils.AppInfoParser)
+        00:03,000 INFO Completed load of Log(dir=/srv/k/clicks-3, {loaded}topic=clicks, partition=3, highWatermark={hw}, lastStableOffset={hw}, logStartOffset=0, logEndOffset=900) with 1 segments in 7ms (1/1 loaded in /srv/k) (kafka.log.LogManager)
+        00:04,000 INFO [Partition clicks-3 broker=2] Log loaded for partition clicks-3 with initial high watermark {hw} (kafka.cluster.Partition)
+        00:04,100 INFO [ReplicaFetcherManager on broker 2] Added fetcher to broker 4 for partitions HashMap(clicks-3 -> InitialFetchState({added}BrokerEndPoint(id=4, host=k4:9092),21,900)) (kafka.server.ReplicaFetcherManager)
+        00:04,300 INFO [ReplicaFetcher replicaId=2, leaderId=4, fetcherId=0] Truncating partition clicks-3 with TruncationState(offset={target}, completed=true) due to leader epoch and offset EpochEndOffset(errorCode=0, partition=3, leaderEpoch=17, endOffset={answer}) (kafka.server.ReplicaFetcherThread)
+        00:04,301 INFO [UnifiedLog partition=clicks-3, dir=/srv/k] Truncating to offset {target} (kafka.log.UnifiedLog)
+    """  # noqa: E501
+
+
+def test_a_truncation_below_the_high_watermark_read_back_is_one_and_names_both_causes(tmp_path: Path) -> None:
+    result = scanned(tmp_path, b2_server=answered())
+    (finding,) = found(result, CUT)
+    assert (verdict(result, CUT), finding.confidence, finding.severity) == ("violated", "inferred", "error")
+    assert (finding.offsets, finding.epochs, finding.replicas) == (((300, 900),), (21,), (2,))
+    assert any("leader epoch 17 ends at 420" in one and "KIP-279" in one for one in finding.inferences)
+    causes = [one for one in finding.uncertain if one.startswith("the cause may be")]
+    assert ["leader-epoch-checkpoint" in one for one in causes] == [True, False]
+    assert "later leader epoch from offset 300 on, which broker 4" in causes[1]
+    assert not [fact for fact in finding.facts if "where its leader's epoch ends" in fact.text]
+
+
+def test_a_truncation_to_the_answer_names_no_such_causes(tmp_path: Path) -> None:
+    (finding,) = found(scanned(tmp_path, b2_server=answered(target=420)), CUT)
+    assert finding.offsets == ((420, 900),)
+    assert not [one for one in finding.uncertain if one.startswith("the cause may be")]
+
+
+def test_a_truncation_at_the_high_watermark_read_back_is_routine(tmp_path: Path) -> None:
+    assert found(scanned(tmp_path, b2_server=answered(hw=300)), CUT) == []
+
+
+def test_without_a_topic_id_the_topic_may_be_another_one(tmp_path: Path) -> None:
+    (finding,) = found(scanned(tmp_path, b2_server=answered(topic_id="", version="2.7.2")), CUT)
+    assert finding.confidence == "suspected"
