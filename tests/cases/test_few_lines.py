@@ -55,7 +55,7 @@ def test_a_truncation_below_the_high_watermark_read_back_is_one_and_names_both_c
     (finding,) = found(result, CUT)
     assert (verdict(result, CUT), finding.confidence, finding.severity) == ("violated", "inferred", "error")
     assert (finding.offsets, finding.epochs, finding.replicas) == (((300, 900),), (21,), (2,))
-    assert any("leader epoch 17 ends at 420" in one and "KIP-279" in one for one in finding.inferences)
+    assert any("of leader epoch 17: 420 in" in one and "KIP-279" in one for one in finding.inferences)
     causes = [one for one in finding.uncertain if one.startswith("the cause may be")]
     assert ["leader-epoch-checkpoint" in one for one in causes] == [True, False]
     assert "later leader epoch from offset 300 on, which broker 4" in causes[1]
