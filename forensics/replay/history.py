@@ -441,6 +441,8 @@ class History:
     cluster: str | None = None
     incarnation: int = 0  # 0 the last topic of this name, 1 the one before
     lives: int = 1  # how many of them the evidence shows
+    leaders_with_id: frozenset[tuple[int, int, str]] = frozenset()
+    """(leader epoch, broker, topic id) for each leader whose own role line names the topic id."""
     protocol: TruncatesTo = TruncatesTo.LEADER_EPOCH
     replicas: dict[int, Replica] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
@@ -550,6 +552,7 @@ _NAMED = (
     "cluster",
     "incarnation",
     "lives",
+    "leaders_with_id",
     "compared",
     "epoch_rollbacks",
     "removed",

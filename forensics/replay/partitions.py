@@ -113,6 +113,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     processes, failed = _processes(case), failures(case)
     cluster_events = _events(cluster)
     ids, nobodys = _topic_ids(rows), left_out(case)
+    led_with_id = _leaders_with_id(rows)
     removed, starts, begun, stood = removals(rows), log_starts(rows), stated_starts(rows), homes(rows)
     complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)} | {*complained}
@@ -138,6 +139,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             cluster=_cluster(case),
             incarnation=incarnation,
             lives=lives[topic, partition],
+            leaders_with_id=frozenset(led_with_id.get((topic, partition, incarnation), ())),
             removed=removed.get((topic, partition, incarnation), {}),
             epoch_rollbacks=twice.get((topic, partition, incarnation), []),
             compared=compared.get((topic, partition), frozenset()) if live else frozenset(),
@@ -382,6 +384,23 @@ _EPOCH_KINDS = (
     Kind.PARTITION_CREATED,
     Kind.METADATA_CACHED,
 )
+
+
+def _leaders_with_id(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[tuple[int, int, str]]]:
+    """Return the leaders whose own role lines name the topic id: by incarnation (leader epoch, broker, topic id)."""
+    named = rows.filter(
+        pl.col("kind") == Kind.BECOME_LEADER.value,
+        pl.col("topic_id").str.len_chars() > 0,
+        pl.col("leader_epoch").is_not_null(),
+        OF_ITSELF,
+    )
+    found: dict[tuple[str, int, int], list[tuple[int, int, str]]] = {}
+    for topic, partition, incarnation, *leader in named.select(
+        "topic", "partition", "incarnation", "leader_epoch", "broker", "topic_id"
+    ).iter_rows():
+        epoch, broker, topic_id = leader
+        found.setdefault((topic, partition, incarnation), []).append((epoch, broker, topic_id))
+    return found
 
 
 def _topic_ids(rows: pl.DataFrame) -> dict[tuple[str, int, int], str]:

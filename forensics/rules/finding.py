@@ -260,9 +260,13 @@ class Judgement:
 
 
 def judgement(rule: str, findings: Iterable[Finding], missing: Iterable[Want]) -> Judgement:
-    """Return the answer of a rule: violated with findings, else unknown if something is missing, else clean."""
+    """Return the answer of a rule: violated with findings, else unknown if something is missing, else clean.
+
+    What is only suspected decides nothing.
+    """
     found, wanted = tuple(findings), tuple(dict.fromkeys(missing))
-    verdict = Verdict.VIOLATED if found else Verdict.UNKNOWN if wanted else Verdict.CLEAN
+    decided = any(finding.confidence is not Confidence.SUSPECTED for finding in found)
+    verdict = Verdict.VIOLATED if decided else Verdict.UNKNOWN if wanted else Verdict.CLEAN
     return Judgement(rule, verdict, found, wanted)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from forensics.case import Case
-from forensics.replay.history import Epoch, History
+from forensics.replay.confidence import Weakness
+from forensics.replay.history import Epoch, History, Role
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Fact,
@@ -33,7 +36,8 @@ different records under the same epoch, and no replica will notice.""",
         """\
 Role lines of the brokers, LeaderAndIsr requests, controller lines and metadata records. Where the role
 lines of a replica are not all at hand, the answer is violated or unknown: a broker tells only its own.
-One process that follows a leader and then leads in the same epoch decides by itself.""",
+One process that follows a leader and then leads in the same epoch decides by itself, and so do two
+brokers that lead in one epoch of the same topic id.""",
     ),
     not_when=(
         """\
@@ -55,8 +59,11 @@ def judge(history: History, case: Case) -> Judgement:
     for number, epoch in sorted(history.epochs.items()):
         if not epoch.other_leaders or epoch.leader is None:
             continue
-        if blind and not epoch.two_by_one:
-            named = tuple((number, leader) for leader in (epoch.leader, *sorted(epoch.other_leaders)))
+        leaders = (epoch.leader, *sorted(epoch.other_leaders))
+        decided = epoch.two_by_one or _of_one_id(history, number, leaders)
+        if blind and not decided:
+            findings += _suspected(history, epoch, leaders)
+            named = tuple((number, leader) for leader in leaders)
             possible_losses.append(Want(Question.CREATED_AGAIN, (of(blind, *BOTH_LOGS),), epochs=named))
             continue
         if history.lives > 1 and history.topic_id is None:
@@ -70,6 +77,49 @@ def judge(history: History, case: Case) -> Judgement:
     if led and unseen:
         possible_losses.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unseen, Artefact.STATE_CHANGE_LOG),)))
     return judgement(ID, findings, possible_losses)
+
+
+_ONE_LIFE = 24 * 3_600_000_000
+"""Microseconds. Two leaders that began the same epoch further apart are more likely of two topics of one name."""
+
+
+def _of_one_id(history: History, number: int, leaders: tuple[int, ...]) -> bool:
+    """Return whether the leaders of an epoch all logged that they led, with the same topic id."""
+    ids = {
+        leader: {topic_id for at, broker, topic_id in history.leaders_with_id if (at, broker) == (number, leader)}
+        for leader in leaders
+    }
+    return all(ids.values()) and len(set().union(*ids.values())) == 1
+
+
+def _suspected(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> list[Finding]:
+    """Return the suspicion that an epoch has two leaders, where the lines do not show whether it is one topic.
+
+    Only if each of them logged that it led, within a day.
+    """
+    began = {
+        span.replica: span.time
+        for broker in leaders
+        for span in history.role_spans.get(broker, ())
+        if span.role is Role.LEADER and span.epoch == epoch.epoch and span.time is not None
+    }
+    if set(began) != set(leaders) or history.lives > 1 or max(began.values()) - min(began.values()) > _ONE_LIFE:
+        return []
+    found = _finding(history, epoch, leaders[0])
+    return [
+        replace(
+            found,
+            severity=Severity.ERROR,
+            summary=f"leader epoch {epoch.epoch} may have {len(leaders)} leaders: {brokers_text(leaders)}",
+            weak=(Weakness.OTHERWISE_EXPLAINED,),
+            uncertain=(f"it may be that {history.name} was deleted and created again, or that these are two clusters",),
+            keep=None,
+            next_steps=actions(
+                f"copy the directory {history.name} of {brokers_text(leaders)} to another disk",
+                "find the topic id in partition.metadata of both directories: with the same id it is one topic",
+            ),
+        )
+    ]
 
 
 def _finding(history: History, epoch: Epoch, leader: int) -> Finding:

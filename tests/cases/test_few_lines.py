@@ -75,3 +75,56 @@ def test_a_truncation_at_the_high_watermark_read_back_is_routine(tmp_path: Path)
 def test_without_a_topic_id_the_topic_may_be_another_one(tmp_path: Path) -> None:
     (finding,) = found(scanned(tmp_path, b2_server=answered(topic_id="", version="2.7.2")), CUT)
     assert finding.confidence == "suspected"
+
+
+# -- two leaders of one epoch, each in its own log --------------------------------------------------------------------
+
+TWO = "two-leaders-one-epoch"
+
+
+def leads(epoch: int, start: int, *, topic_id: str | None, at: str = "03:00,000") -> str:
+    """A broker begins to lead; with a topic id as from 3.3 on, without one as before."""
+    if topic_id is None:
+        named, rest = "", f"high watermark {start} ISR [1] addingReplicas [] removingReplicas []"
+        before = "Previous leader epoch was 3."
+    else:
+        named = f" with topic id Some({topic_id})"
+        rest = f"partition epoch 8, high watermark {start}, ISR [1], adding replicas [] and removing replicas [] "
+        before = "Previous leader Some(3) and previous leader epoch was 3."
+    return (
+        f"{at} INFO [Broker id=1] Leader clicks-3{named} starts at leader epoch {epoch} from offset {start} with "
+        f"{rest}. {before} (state.change.logger)"
+    )
+
+
+def two(folder: Path, one: str, other: str) -> Result:
+    """What brokers 1 and 2 logged of their roles; the line of broker 2 names it."""
+    return scanned(folder, b1_state_change=one, b2_state_change=other.replace("id=1]", "id=2]"))
+
+
+def test_two_leaders_of_one_epoch_of_one_topic_id_decide_by_themselves(tmp_path: Path) -> None:
+    result = two(tmp_path, leads(4, 70, topic_id=ID), leads(4, 60, topic_id=ID, at="03:02,000"))
+    (finding,) = found(result, TWO)
+    assert (verdict(result, TWO), finding.confidence, finding.replicas) == ("violated", "proven", (1, 2))
+
+
+def test_without_a_topic_id_two_leaders_of_one_epoch_are_suspected(tmp_path: Path) -> None:
+    result = two(tmp_path, leads(4, 70, topic_id=None), leads(4, 60, topic_id=None, at="03:02,000"))
+    (finding,) = found(result, TWO)
+    assert (verdict(result, TWO), finding.confidence, finding.severity) == ("unknown", "suspected", "error")
+    assert "created again" in finding.uncertain[0]
+
+
+def test_two_leaders_of_different_epochs_or_topics_or_years_are_none(tmp_path: Path) -> None:
+    another = "A" + ID[1:]
+    cases = {
+        "epochs": (leads(4, 70, topic_id=ID), leads(5, 60, topic_id=ID)),
+        "topics": (leads(4, 70, topic_id=ID), leads(4, 60, topic_id=another)),
+    }
+    for name, logs in cases.items():
+        assert found(two(tmp_path / name, *logs), TWO) == []
+    folder = tmp_path / "years"
+    two(folder, leads(4, 70, topic_id=None), leads(4, 60, topic_id=ID))
+    log = folder / "broker-1" / "state-change.log"
+    log.write_text(log.read_text().replace("2024-06-11", "2022-06-11"))
+    assert [finding.confidence for finding in found(scan([str(folder)]), TWO)] == []
