@@ -316,7 +316,9 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
         rows = rows.with_columns((pl.col("_life").max().over(place) - pl.col("_life")).alias("incarnation"))
         rows = _by_id(rows).drop("_next_begins", "_life")
     else:
-        rows = rows.with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
+        none = pl.lit(0, dtype=pl.Int32)
+        rows = rows.with_columns(none.alias("incarnation"), none.alias("_life"))
+        rows = (_by_id(rows) if _several_ids(rows) else rows).drop("_life")
     return rows.drop("_mark", "_id", "_after_deletion", "_id_before", "_begins")
 
 
@@ -351,6 +353,12 @@ def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(
         pl.when(role & between & (nearer | pl.col("_after_deletion"))).then(later).otherwise("_id").alias("_id")
     ).with_columns(pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"))
+
+
+def _several_ids(rows: pl.DataFrame) -> bool:
+    """Return whether the lines of a partition name several topic ids, though no broker names two."""
+    ids = rows.filter(pl.col("_id").is_not_null()).group_by("topic", "partition").agg(pl.col("_id").n_unique())
+    return bool((ids.get_column("_id") > 1).any())
 
 
 def _by_id(rows: pl.DataFrame) -> pl.DataFrame:

@@ -97,3 +97,12 @@ def test_where_ids_are_printed_they_tell_the_lives_apart() -> None:
     rows = [led(4), led(0), led(2)]
     assert lives(told(rows, ONE, TWO, TWO)) == [1, 0, 0]
     assert lives(told(rows, ONE, ONE, ONE)) == [0, 0, 0]
+
+
+def test_brokers_that_name_two_ids_speak_of_two_topics() -> None:
+    """Even where each broker names one id alone, and no line shows a deletion."""
+    older = told([asked(3), led(3)], ONE, ONE)
+    later = [row | {"time": 10 + row["time"]} for row in told([asked(4), led(4)], TWO, TWO, broker=2)]  # type: ignore[operator]
+    assert lives([*older, *later]) == [1, 1, 0, 0]
+    same = told([asked(4), led(4)], ONE, ONE, broker=2)
+    assert lives([*older, *same]) == [0, 0, 0, 0]
