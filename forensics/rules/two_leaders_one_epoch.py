@@ -53,30 +53,34 @@ id.""",
 
 def judge(history: History, case: Case) -> Judgement:
     """Compare all statements about each epoch's leader."""
-    findings = []
-    possible_losses = []
-    blind = tuple(broker for broker in sorted(history.members) if not history.coverage.whole(broker))
-    for number, epoch in sorted(history.epochs.items()):
-        if not epoch.other_leaders or epoch.leader is None:
-            continue
-        leaders = (epoch.leader, *sorted(epoch.other_leaders))
-        decided = epoch.two_by_one or _of_one_id(history, number, leaders)
-        if blind and not decided:
-            findings += _suspected(history, epoch, leaders)
-            named = tuple((number, leader) for leader in leaders)
-            possible_losses.append(Want(Question.CREATED_AGAIN, (of(blind, *BOTH_LOGS),), epochs=named))
-            continue
-        if history.lives > 1 and history.topic_id is None:
-            possible_losses.append(Want(Question.WHICH_LIFE, (anywhere(*BOTH_LOGS),), epochs=((number, None),)))
-            continue
-        findings.append(_finding(history, epoch, epoch.leader))
+    findings: list[Finding] = []
+    wanted: list[Want] = []
+    for _, epoch in sorted(history.epochs.items()):
+        if epoch.other_leaders and epoch.leader is not None:
+            found, wants = _of_epoch(history, epoch, (epoch.leader, *sorted(epoch.other_leaders)))
+            findings += found
+            wanted += wants
     led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
     if not led:
-        possible_losses.append(any_leader())
+        wanted.append(any_leader())
     unseen = roles_not_seen(history)
     if led and unseen:
-        possible_losses.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unseen, Artefact.STATE_CHANGE_LOG),)))
-    return judgement(ID, findings, possible_losses)
+        wanted.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unseen, Artefact.STATE_CHANGE_LOG),)))
+    return judgement(ID, findings, wanted)
+
+
+def _of_epoch(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> tuple[list[Finding], list[Want]]:
+    """Return what is found of an epoch with several leaders, and what would decide it."""
+    number = epoch.epoch
+    blind = tuple(broker for broker in sorted(history.members) if not history.coverage.whole(broker))
+    if blind and not epoch.two_by_one and not _of_one_id(history, number, leaders):
+        named = tuple((number, leader) for leader in leaders)
+        return _suspected(history, epoch, leaders), [
+            Want(Question.CREATED_AGAIN, (of(blind, *BOTH_LOGS),), epochs=named)
+        ]
+    if history.lives > 1 and history.topic_id is None:
+        return [], [Want(Question.WHICH_LIFE, (anywhere(*BOTH_LOGS),), epochs=((number, None),))]
+    return [_finding(history, epoch, leaders[0])], []
 
 
 _ONE_LIFE = 24 * 3_600_000_000
