@@ -18,7 +18,7 @@ def without(coverage: Coverage, broker: int, what: Printed) -> Coverage:
     """The same without what a broker printed of one thing."""
     return Coverage(
         {b: printed - {what} if b == broker else printed for b, printed in coverage.printed.items()},
-        coverage.missing,
+        coverage.known_missing,
         coverage.unnamed,
     )
 

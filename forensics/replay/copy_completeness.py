@@ -35,6 +35,11 @@ class _Told:
     blind: bool = False
     thinned: bool = False
 
+    @property
+    def counts_all(self) -> bool:
+        """Return whether its lines name every segment file that it began since it created or loaded its log."""
+        return self.known and not self.blind
+
     def hear(self, event: Event) -> None:
         """Add one more line of the broker."""
         kind, offset = event.kind, event.offset
@@ -91,7 +96,8 @@ def _copy(disk: Disk, own: Sequence[Event], others: Sequence[Disk], *, sure: boo
         sure = False  # a trace does not report files
     inner, inner_why = _inner(disk, told, sure=sure)
     end, end_why = _end(disk, told, others, sure=sure)
-    return Copy(end, end_why, inner, inner_why, _earlier(disk))
+    by_lines = end is True and sure and told.counts_all
+    return Copy(end, end_why, inner, inner_why, _earlier(disk), end_by_lines=by_lines)
 
 
 def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tuple[bool | None, str]:
@@ -102,7 +108,7 @@ def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tupl
         return False, f"its log says that a segment began at offset {rolled[-1]}"
     if sure and told.loaded is not None and not disk.gaps and _counted(disk, told) < told.loaded[2]:
         return False, _few(disk, told)
-    if sure and told.known and not told.blind:
+    if sure and told.counts_all:
         return True, ""
     beside = [(base, name) for base, name in disk.beside if base >= disk.end]
     if beside:

@@ -1,44 +1,52 @@
 """Coverage: what the absence of a log line proves, for each replica. The only licence for "no line says …".
 
-A line that is in the evidence always counts. An absent line proves something only if no line of that time is missing.
-For example, "broker 2 did not truncate its log in leader epoch 3, because no line shows it" needs every line that
-broker 2 logged about its replica in that span. Code that concludes something from an absent line asks here first:
+A line that is in the evidence always counts. An absent line proves something only if no line of that kind and time is
+missing. For example, "broker 2 did not truncate its log in leader epoch 3, because no line shows it" needs every line
+that broker 2 logged about its replica's log in that span. Code that concludes something from an absent line asks here
+first. The answer depends on three things.
 
-* **whole**: the broker's lines are in the evidence, and nothing shows that one is missing in this span. An absent line
-  is proof.
-* **partly**: the broker's lines are in the evidence, and something shows that others are missing in this span. Lines
-  that are present count, absent ones do not.
-* **silent**: no line of this broker is in the evidence. Nothing follows from that.
+*Whose line?* Each broker logs about its own replica, and has an extent of its own for it:
 
-There are three spans. *Within* is from the replica's first line in the evidence to its last. *Before* and *after* are
-the times outside of that. "Before is whole" therefore means: nothing shows that the broker logged anything about the
-replica before its first line here. That line is then treated as the very first one.
+* **whole**: lines of the broker are in the evidence, and nothing shows that one is missing. An absent line is proof.
+* **partly**: lines of the broker are in the evidence, but not about both things below, or something shows that others
+  are missing. Lines that are present count, absent ones do not.
+* **silent**: no line of this broker is in the evidence. Nothing follows from that, at no time.
 
-Kafka logs two things about a replica: which roles it was given (``state-change.log``) and what happened to its log
-(``server.log``). *Within* is whole only if both are in the evidence. *Before* and *after* only ask whether something is
-known to be missing.
+*About what?* Kafka logs two things about a replica, to two files: which roles it was given (``state-change.log``) and
+what happened to its log (``server.log``). Of a broker with ``state-change.log`` alone, "it was given no other role" may
+be concluded and "it did not truncate" may not.
+
+*When?* There are three spans. *Within* is from the replica's first line in the evidence to its last. *Before* and
+*after* are the times outside of that. "Before is whole" means: nothing shows that the broker logged anything about the
+replica before its first line here. That line is then treated as the very first one. In the same way, "after is whole"
+means that its last line is treated as the very last one.
+
+So there are two kinds of questions, and each has methods of its own:
+
+* *May I conclude something from an absent line?* ``has`` answers for one thing, ``whole`` for both, each in the spans
+  that are named; ``throughout`` for both in all three. ``whole_replicas`` and ``replicas_with`` give the replicas of
+  which I may. For a silent broker they all answer no.
+* *What shows that lines are missing?* ``shown_missing``, ``shown_missing_by``, ``undated_from`` and ``ends_open``
+  answer that, to word what is asked for or to conclude less. Their silence proves nothing: nothing shows that lines of
+  a silent broker are missing either. A house test lists the modules that may ask this.
+
+Coverage starts from what is in the evidence, and only falls: each ``Omission`` is one way in which something present
+shows that something else is missing (``omissions`` lists them). Replay lowers the coverage by what it finds and starts
+again, so that every conclusion uses the final coverage.
 
 A doubt is less than an omission: lines may be missing, and nothing proves it. It lowers no coverage. Code that has one
 asks the coverage first and then concludes less about that one epoch (``epoch_start``, ``elections``).
 
-A trace may claim that it states each change of some replicas. Inside that claim an absent line is proof, whatever
-Kafka would have printed besides, so no omission counts for such a replica.
+A trace may claim that it states each change of some replicas. Inside that claim an absent line is proof, whatever Kafka
+would have printed besides, so no omission counts for such a replica.
 
 What rests on files (segments, checkpoints) needs no coverage: a file states what it holds.
-
-So there are two questions, and each has methods of its own:
-
-* *May I conclude something from an absent line?* ``whole``, ``throughout`` and ``has`` answer that, and
-  ``whole_replicas`` and ``replicas_with`` give the replicas of which I may. For a silent broker they answer no.
-* *What shows that lines are missing?* ``shown_missing`` and ``shown_by`` answer that, to word what is asked for, and
-  ``is_shown_missing`` answers whether anything does. Their silence proves nothing: nothing shows that lines of a silent
-  broker are missing either. A house test lists the modules that may ask this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -144,48 +152,50 @@ class Coverage:
 
     Attributes:
         printed: what each broker's lines about its replica are about: roles, log or both.
-        missing: evidence that lines of a replica are missing, in the order in which replay found it.
+        known_missing: evidence that lines of a replica are missing, in the order in which replay found it.
         unnamed: leader epochs that must have existed and that no line of any broker names. A conclusion about several
             epochs must check them as well: a replica's own lines can be whole and skip an epoch in which it had no
             role.
         claimed: replicas for which a trace claims to state every change.
+        ends_open: replicas of which lines are missing within the last role that they name. What came after it may be
+            missing as well, though nothing shows that.
     """
 
     printed: Mapping[int, frozenset[Printed]] = field(default_factory=dict)
-    missing: Mapping[int, tuple[MissingLines, ...]] = field(default_factory=dict)
+    known_missing: Mapping[int, tuple[MissingLines, ...]] = field(default_factory=dict)
     unnamed: frozenset[int] = frozenset()
     claimed: frozenset[int] = frozenset()
+    ends_open: frozenset[int] = frozenset()
 
     def extent(self, replica: int | None, span: Span = Span.WITHIN) -> Extent:
         """Return how much of a span of a replica's lines is in the evidence.
 
         A broker without any line in the evidence is silent. None, for a replica that no line names, is silent too.
         """
-        printed = self.printed.get(replica, frozenset()) if replica is not None else frozenset()
-        if not printed:
+        if replica is None or not self.printed.get(replica):
             return Extent.SILENT
-        if span is Span.WITHIN and printed != BOTH:
-            return Extent.PARTLY
-        return Extent.PARTLY if self.is_shown_missing(replica, span) else Extent.WHOLE
+        return Extent.WHOLE if self.whole(replica, span) else Extent.PARTLY
+
+    def has(self, replica: int | None, what: Printed, *spans: Span) -> bool:
+        """Return whether an absent line about one thing is proof in all given spans; if none is given, within the
+        replica's lines.
+
+        That is so if lines about it are in the evidence, and nothing shows that lines are missing in these spans. It
+        allows a conclusion about this one thing: "no truncation" of the log, "no other role".
+        """
+        printed = self.printed.get(replica, frozenset()) if replica is not None else frozenset()
+        return what in printed and not self.is_shown_missing(replica, *(spans or (Span.WITHIN,)))
 
     def whole(self, replica: int | None, *spans: Span) -> bool:
-        """Return whether an absent line of a replica is proof in all given spans; if none is given, within its
-        lines.
+        """Return whether an absent line of a replica is proof, whatever it would be about: ``has`` for roles and log.
+
+        It is asked of all given spans; if none is given, within the replica's lines.
         """
-        return all(self.extent(replica, span) is Extent.WHOLE for span in spans or (Span.WITHIN,))
+        return all(self.has(replica, what, *spans) for what in Printed)
 
     def throughout(self, replica: int | None) -> bool:
         """Return whether an absent line is proof in all three spans, that is, at any time."""
         return self.whole(replica, *Span)
-
-    def has(self, replica: int | None, what: Printed) -> bool:
-        """Return whether a replica's lines about one thing are in the evidence, and no such line is known to be
-        missing.
-
-        That allows a conclusion from absent lines about this one thing: "no truncation" of the log, "no other role".
-        """
-        printed = self.printed.get(replica, frozenset()) if replica is not None else frozenset()
-        return what in printed and not self.is_shown_missing(replica, Span.WITHIN)
 
     def whole_replicas(self, *spans: Span) -> frozenset[int]:
         """Replicas of which an absent line is proof in all of these spans; if none is given, within their lines."""
@@ -199,34 +209,41 @@ class Coverage:
         """Return whether no line of this broker about its replica is in the evidence."""
         return self.extent(replica) is Extent.SILENT
 
-    def is_shown_missing(self, replica: int | None, span: Span, *spans: Span) -> bool:
+    def is_shown_missing(self, replica: int | None, *spans: Span) -> bool:
         """Return whether something shows that lines of a replica are missing in any of these spans.
 
         False is no licence: nothing shows that of a silent broker either.
         """
-        missing = self.missing.get(replica, ()) if replica is not None else ()
-        return any(one.span in (span, *spans) for one in missing)
+        missing = self.known_missing.get(replica, ()) if replica is not None else ()
+        return any(one.span in spans for one in missing)
 
     def shown_missing(self, span: Span, *spans: Span) -> dict[int, MissingLines]:
         """Replicas of which something shows that lines are missing in any of these spans, and what does, first found.
 
         A replica that is not among them may be silent, so nothing follows from that.
         """
-        found = {replica: self._first(replica, (span, *spans)) for replica in sorted(self.missing)}
+        found = {replica: self._first(replica, (span, *spans)) for replica in sorted(self.known_missing)}
         return {replica: one for replica, one in found.items() if one is not None}
 
-    def shown_by(self, *omissions: Omission) -> dict[int, MissingLines]:
+    def shown_missing_by(self, *omissions: Omission) -> dict[int, MissingLines]:
         """Return the first missing lines that one of these omissions shows, by replica."""
         ids = {omission.id for omission in omissions}
-        found = ((replica, one) for replica, known in self.missing.items() for one in reversed(known))
+        found = ((replica, one) for replica, known in self.known_missing.items() for one in reversed(known))
         return {replica: one for replica, one in found if one.shown_by in ids}
 
+    def undated_from(self, replica: int, epoch: int) -> int | None:
+        """Return the first offset of a leader epoch from which the writer of a replica's records is unknown, because
+        lines of the replica are missing; None if nothing shows that.
+        """
+        found = (one for one in self.known_missing.get(replica, ()) if one.epoch == epoch)
+        return next((one.undated_from for one in found if one.undated_from is not None), None)
+
     def _first(self, replica: int, spans: tuple[Span, ...]) -> MissingLines | None:
-        return next((one for one in self.missing[replica] if one.span in spans), None)
+        return next((one for one in self.known_missing[replica] if one.span in spans), None)
 
     def lowered(self, found: Iterable[MissingLines]) -> Coverage:
         """Return the coverage with more lines known to be missing. An omission counts once for each replica."""
-        missing = {replica: list(known) for replica, known in self.missing.items()}
+        missing = {replica: list(known) for replica, known in self.known_missing.items()}
         for one in found:
             if one.replica in self.claimed:
                 continue
@@ -234,8 +251,15 @@ class Coverage:
             if all(other.shown_by != one.shown_by for other in known):
                 known.append(one)
         ordered = {replica: tuple(known) for replica, known in sorted(missing.items())}
-        return Coverage(self.printed, ordered, self.unnamed, self.claimed)
+        return replace(self, known_missing=ordered)
+
+    def open_at(self, ends: Iterable[int]) -> Coverage:
+        """Return the coverage with replicas of which lines are missing within their last role.
+
+        Only replicas that are known to lack lines within theirs count.
+        """
+        return replace(self, ends_open=frozenset(one for one in ends if self.is_shown_missing(one, Span.WITHIN)))
 
     def with_unnamed(self, epochs: Iterable[int]) -> Coverage:
         """Return the coverage with leader epochs that must have existed although no line names them."""
-        return Coverage(self.printed, self.missing, frozenset(epochs), self.claimed)
+        return replace(self, unnamed=frozenset(epochs))

@@ -175,7 +175,7 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     later = [e for n, e in sorted(history.epochs.items()) if n > told and e.leader_took_up]
     # A member of its ISR was given this epoch, so lines are missing.
     untold = any(broker in isr for e in later for isr, _ in e.isr)
-    if not untold and not history.coverage.is_shown_missing(broker, Span.AFTER):
+    if not untold and history.coverage.has(broker, Printed.ROLES, Span.AFTER):
         return None
     starts = (e.start if e.start is not None else e.start_low for e in later)
     return next((start for start in starts if start < statement.high_watermark), None)

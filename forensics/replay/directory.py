@@ -200,6 +200,8 @@ class Copy:
     Attributes:
         end: True if its last segment is the broker's last one; False if another one was; None if unknown.
         end_why: reason for ``end``, in words.
+        end_by_lines: ``end`` rests on absent lines: none of the broker's shows that a later segment began. So it counts
+            only as far as their coverage reaches.
         inner: True if gaps between its segments already existed on the broker; False if not; None if unknown.
         inner_why: reason for ``inner``, in words.
         earlier: evidence that there were segments before its first one; empty if there is none.
@@ -210,3 +212,4 @@ class Copy:
     inner: bool | None
     inner_why: str
     earlier: str = ""
+    end_by_lines: bool = False

@@ -246,10 +246,9 @@ class EpochStart:
 
     def _clear_undated(self, epoch: Epoch, leader: int) -> None:
         """Offsets of an older epoch than its followers' have are of no known epoch: lines of the leader are missing."""
-        for one in self.history.coverage.missing.get(leader, ()):
-            if one.undated_from is not None and one.epoch == epoch.epoch:
-                start = epoch.start if epoch.start else one.undated_from
-                epoch.lineage = epoch.lineage.without([(one.undated_from, start)])
+        first = self.history.coverage.undated_from(leader, epoch.epoch)
+        if first is not None:
+            epoch.lineage = epoch.lineage.without([(first, epoch.start or first)])
 
     def _own_prefix(self, leader: int, number: int, start: int) -> Lineage | None:
         """Return the leader's log below an epoch's start from its own batches, if they are still the same as then.

@@ -34,7 +34,6 @@ from forensics.replay.history import (
 from forensics.replay.hw_attribution import HwAttribution
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.omissions.files import begin_late, end_early, not_claimed
-from forensics.replay.omissions.left_out import LINES_LEFT_OUT
 from forensics.replay.omissions.own_lines import gaps_in
 from forensics.replay.omissions.passed_over import passed_over
 from forensics.replay.omissions.role_epochs import (
@@ -133,15 +132,14 @@ class _Pass:
         history, events, facts = self.history, self.events, self.facts
         readers = self._read()
         self._set_protocol()
-        lacking = {
-            *history.coverage.missing,
-            *(one.replica for one in contradictions if one.shown_by == LINES_LEFT_OUT.id),
-        }
         history.coverage = history.coverage.lowered(contradictions)
-        lacking |= self._collect_epochs()
+        self._collect_epochs()
+        open_at = (broker for broker, own in history.role_spans.items() if own and own[-1].ends_in_unknown_change)
+        history.coverage = history.coverage.open_at(open_at)
         for broker, reader in readers.items():
             # Without all its lines, a value that fell may be of another process or role, or its lines in another order.
-            if broker not in lacking and not history.coverage.is_silent(broker):
+            # Those before count too: a trace that claims nothing lacks lines, and that is all that is known of them.
+            if history.coverage.whole(broker, Span.BEFORE, Span.WITHIN):
                 history.regressions += reader.regressions
                 history.members_behind += reader.members_behind
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
@@ -166,7 +164,7 @@ class _Pass:
             reader = readers[broker] = Reader(broker, fact)
             own = self.events.get(broker, ())
             gaps = [] if fact.complete else gaps_in(broker, own, fact)
-            history.role_spans[broker] = reader.read(own, {gap.row: gap.of(broker) for gap in gaps})
+            history.role_spans[broker] = reader.read(own, {gap.row for gap in gaps})
             missing += [*(gap.of(broker) for gap in gaps[:1]), *not_claimed(broker, own, complete=fact.complete)]
             spans = history.role_spans[broker]
             roles = reader.roles_stated and any(role_span.epoch >= 0 for role_span in spans)
@@ -208,8 +206,8 @@ class _Pass:
             for event in self.cluster_events
         )
 
-    def _collect_epochs(self) -> set[int]:
-        """The epochs. Returns the replicas whose lines leave out some of theirs."""
+    def _collect_epochs(self) -> None:
+        """Collect the leader epochs, and lower the coverage of the replicas whose lines leave out some of theirs."""
         history, disks, role_spans = self.history, self.history.disks, self.history.role_spans
         whose = {*history.coverage.replicas_with(Printed.ROLES)}
         history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
@@ -234,7 +232,6 @@ class _Pass:
         history.epochs = dict(sorted(history.epochs.items()))
         history.coverage = history.coverage.with_unnamed(unnamed)
         history.coverage = history.coverage.lowered(passed_over(history))
-        return {*missed}
 
     def _add_unknown_change(self, missing: MissingLines) -> None:
         """Add to a replica's role spans that its lines on an epoch are missing: what became of its log then, and with
@@ -245,7 +242,7 @@ class _Pass:
         last = [role_span for role_span in spans if role_span.epoch <= missing.epoch][-1]
         if missing.shown_by == ROLES_BEGIN_LATE.id:
             clear_start_from_load(spans, missing.epoch)
-        last.steps.append(unknown_change(missing, last.last_time, last.refs[-1]))
+        last.steps.append(unknown_change(last.last_time, last.refs[-1]))
         clear_starts_from_earlier_roles(spans)
 
 

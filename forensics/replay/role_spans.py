@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
-from types import MappingProxyType
 
-from forensics.replay.coverage import MissingLines
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
 from forensics.replay.history import EpochAnswer, Role, TruncationReason
 from forensics.replay.isr import broker_set
-from forensics.replay.omissions.own_lines import FIRST_ROLE_AGAIN
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind, repeated, unknown_change
 from forensics.replay.watermarks import Watermarks
 from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition, answered_end
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
-
-_NOTHING: Mapping[int, MissingLines] = MappingProxyType({})
 
 
 ROLES = frozenset({Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER})
@@ -34,18 +29,18 @@ class Reader(Watermarks):
         facts: facts about its broker. A follower of a release before KIP-101 truncates to its own high watermark.
     """
 
-    def read(self, events: Iterable[Event], missing: Mapping[int, MissingLines] = _NOTHING) -> list[RoleSpan]:
+    def read(self, events: Iterable[Event], missing: Set[int] = frozenset()) -> list[RoleSpan]:
         """Read all events and give the role spans in order.
 
         Args:
             events: the replica's lines.
-            missing: lines that are missing, by the row before or behind which they are.
+            missing: rows before or behind which lines are missing.
         """
         events = list(events)
         self.roles_stated = any(event.kind in ROLES for event in events)
         for event in events:
             if event.row in missing:
-                self._lose_track(event, missing[event.row])
+                self._lose_track(event)
             handler = _HANDLERS.get(event.kind)
             if handler is None:
                 continue
@@ -53,7 +48,7 @@ class Reader(Watermarks):
                 self.first_time = event.time
             handler(self, event)
             if event.row in missing:
-                self._lose_track(event, missing[event.row])
+                self._lose_track(event)
             if event.time is not None:
                 self.now.last_time = event.time
         self._close()
@@ -126,7 +121,7 @@ class Reader(Watermarks):
 
     def _begin(self, event: Event, epoch: int, role: Role, leader: int | None, ref: Ref) -> None:
         if self._leads_anew(event):
-            self._lose_track(event, FIRST_ROLE_AGAIN.of(self.replica, {"served": epoch}, epoch=epoch, ref=ref))
+            self._lose_track(event)
         self._close()
         before = self.now
         served = before.role is not Role.OFFLINE and (before.leader is None or before.leader >= 0)
@@ -155,11 +150,11 @@ class Reader(Watermarks):
 
     # -- the log ----------------------------------------------------------------------------------------------------
 
-    def _lose_track(self, event: Event, missing: MissingLines) -> None:
+    def _lose_track(self, event: Event) -> None:
         """Lines are missing here: what became of the log, and where it ends, is not known any more."""
         ref = Ref(row=event.row, note="lines are missing here")
-        if not self.now.ends_unknown:
-            self.now.steps.append(unknown_change(missing, event.time, ref))
+        if not self.now.ends_in_unknown_change:
+            self.now.steps.append(unknown_change(event.time, ref))
         self.end, self.low, self.low_ref, self.growing, self.sampled = None, 0, None, True, False
         self.loaded_hw, self.planned, self.at_rest = None, None, False
         if event.message != TRACE:  # a trace's witness stated its role and high watermark nevertheless

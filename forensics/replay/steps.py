@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from forensics.replay.coverage import MissingLines
 from forensics.replay.directory import Ref
 from forensics.replay.history import (
     EpochAnswer,
@@ -74,7 +73,6 @@ class Step:
         own_hw: of a truncation, a high watermark above its target that the replica had stated before.
         answer: of a truncation, the answer of the leader that made the replica truncate, if a line states it.
         end_ref: what states the log end offset before, or the least that it can have been.
-        shown_by: of an unknown change, the id of the omission that shows that lines are missing.
     """
 
     kind: StepKind
@@ -91,7 +89,6 @@ class Step:
     own_hw: OwnHw | None = None
     answer: EpochAnswer | None = None
     end_ref: Ref | None = None
-    shown_by: str | None = None
 
     @property
     def known_end(self) -> int:
@@ -181,8 +178,8 @@ class RoleSpan:
         return bool(self.steps) and self.steps[-1].kind is StepKind.DELETED
 
     @property
-    def ends_unknown(self) -> bool:
-        """Return whether lines are missing right after the last change of its log."""
+    def ends_in_unknown_change(self) -> bool:
+        """Return whether its last step is an unknown change. What that proves is the coverage's business."""
         return bool(self.steps) and self.steps[-1].kind is StepKind.UNKNOWN_CHANGE
 
 
@@ -247,17 +244,16 @@ def made_first(role_span: RoleSpan) -> Step | None:
     )
 
 
-def unknown_change(missing: MissingLines, time: int | None, ref: Ref) -> Step:
+def unknown_change(time: int | None, ref: Ref) -> Step:
     """A step for missing lines of a replica within a role span: what happened to its log there is unknown.
 
     It marks the place alone. That lines are missing, and what follows, is the coverage's business.
 
     Args:
-        missing: what shows it.
         time: of the line before, microseconds since 1970 UTC, or None.
         ref: that line.
     """
-    return Step(StepKind.UNKNOWN_CHANGE, 0, None, 0, None, time, (ref,), shown_by=missing.shown_by)
+    return Step(StepKind.UNKNOWN_CHANGE, 0, None, 0, None, time, (ref,))
 
 
 def repeated(steps: Sequence[Step], target: int, reason: TruncationReason) -> Step | None:

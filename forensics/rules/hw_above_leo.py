@@ -9,7 +9,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.replay.committed import committed
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.coverage import Span
+from forensics.replay.coverage import Printed, Span
 from forensics.replay.directory import Ref
 from forensics.replay.elections import latest_isr_stated
 from forensics.replay.history import History
@@ -122,9 +122,8 @@ def _compare(history: History, case: Case, broker: int) -> _Comparison:
 def _partial(history: History, broker: int) -> Want | None:
     """Return what would show whether only the copy lacks the end of a replica's log; None if it does not."""
     copy = history.copies.get(broker)
-    # Without lines of a broker, the copy decides. Lines may show that the broker continued after the copy.
-    went_on = history.coverage.is_shown_missing(broker, Span.AFTER)
-    if copy is None or (copy.end and not went_on):
+    # Other files show by themselves that it is whole; its lines only if none is missing up to the copy.
+    if copy is None or (copy.end and (not copy.end_by_lines or history.coverage.has(broker, Printed.LOG, Span.AFTER))):
         return None
     end = history.replicas[broker].end
     return Want(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.coverage import Span
+from forensics.replay.coverage import Printed, Span
 from forensics.replay.history import History, Regression, RegressionKind
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, actions, judgement, place
@@ -78,7 +78,7 @@ def _another_role(history: History, regression: Regression) -> bool:
     """Return whether a replica may no longer have led: its files have later epochs than its last line."""
     spans = history.role_spans.get(regression.replica, ())
     last = max((role_span.epoch for role_span in spans), default=-1)
-    ends_early = not history.coverage.whole(regression.replica, Span.AFTER)
+    ends_early = not history.coverage.has(regression.replica, Printed.ROLES, Span.AFTER)
     return regression.kind is RegressionKind.LEADER and ends_early and regression.epoch == last
 
 

@@ -6,11 +6,9 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.committed import committed, possible_losses
-from forensics.replay.coverage import Span
 from forensics.replay.directory import Ref
 from forensics.replay.history import Fork, History
 from forensics.replay.lineage import Range, intersect, size, subtract
-from forensics.replay.omissions import unknown_writers
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -25,7 +23,7 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import fork_cause, missing_data, replicas_not_named
+from forensics.rules.story import fork_cause, is_last_leader, missing_data, replicas_not_named
 from forensics.rules.wants import Artefact, Question, Want, of, offsets_of
 
 ID = "replica-divergence"
@@ -94,7 +92,7 @@ def judge(history: History, case: Case) -> Judgement:
         if inside:
             groups.setdefault(inside, []).append(fork)
     findings = tuple(
-        _finding(history, ranges, alike)
+        _finding(history, case, ranges, alike)
         for ranges, forks in sorted(groups.items())
         for alike in _between_two(history, ranges, forks)
     )
@@ -179,13 +177,10 @@ def _stated(history: History, broker: int) -> int | None:
     return max(stated, default=None)
 
 
-def _finding(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
+def _finding(history: History, case: Case, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
     current = history.current
     known = current is not None and not current.other_leaders and not history.epoch_rollbacks
-    # Whose lines end before its files do may have been followed by another leader.
-    after = history.coverage.shown_missing(Span.AFTER)
-    unknown = history.coverage.shown_by(*unknown_writers.OMISSIONS)
-    known = known and current is not None and current.leader not in after and not unknown
+    known = known and current is not None and is_last_leader(history, case, current.leader)
     # A leader that truncated since, in an unseen role, did not lead to the end.
     truncations = (*history.truncations, *history.truncations_of_unknown_extent)
     known = known and current is not None and not any(c.replica == current.leader and c.epoch < 0 for c in truncations)

@@ -9,7 +9,7 @@ from typing import cast
 
 from forensics.case import Case
 from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, refetched
-from forensics.replay.coverage import Printed, Span
+from forensics.replay.coverage import MissingLines, Printed, Span
 from forensics.replay.elections import outside_isr, was_last_member
 from forensics.replay.history import (
     Epoch,
@@ -23,6 +23,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.isr import isr_text
 from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
+from forensics.replay.omissions import unknown_writers
 from forensics.replay.protocol import Answer
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, LogBefore, Step, StepKind
@@ -531,11 +532,50 @@ def any_leader() -> Want:
 
 def roles_not_seen(history: History) -> list[int]:
     """Replicas whose own lines on their roles are not in the evidence, or not all of them."""
-    coverage = history.coverage
-    return sorted(
-        broker
-        for broker in history.members
-        if not coverage.has(broker, Printed.ROLES) or not coverage.whole(broker, Span.BEFORE, Span.AFTER)
+    return sorted(broker for broker in history.members if not history.coverage.has(broker, Printed.ROLES, *Span))
+
+
+def led_unnamed(history: History) -> dict[int, MissingLines]:
+    """Return the replicas whose records show a last leader that no line names, and what shows it."""
+    return history.coverage.shown_missing_by(*unknown_writers.OMISSIONS)
+
+
+def is_last_leader(history: History, case: Case, leader: int | None) -> bool:
+    """Return whether the last leader that the evidence names is known to be the last one that the partition had.
+
+    Either the roles of every replica are in the evidence to the end, or the controllers' elections are.
+    """
+    if led_unnamed(history):
+        return False
+    return not roles_not_seen(history) or elections_told_to_the_end(history, leader, maybe_controllers(history, case))
+
+
+def elections_told_to_the_end(history: History, leader: int | None, electors: list[int]) -> bool:
+    """Return whether lines of controllers name each leader up to the end of the evidence.
+
+    Controllers log no lines of a replica, so the coverage does not say where theirs end. They count to the end only if
+    the last leader's own lines do.
+
+    Args:
+        history: the partition.
+        leader: the last leader that the evidence names.
+        electors: brokers without any evidence that may have been the next controller.
+    """
+    if not history.elections_known or electors or _ends_open(history):
+        return False
+    return history.coverage.has(leader, Printed.ROLES, Span.AFTER)
+
+
+def _ends_open(history: History) -> bool:
+    """Return whether lines of a replica's last role are missing, and no later epoch is known.
+
+    The controller's lines may end there too.
+    """
+    latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
+    last = history.epochs.get(latest)
+    return any(
+        history.role_spans[broker][-1].epoch >= latest or (last is not None and last.leader == broker)
+        for broker in history.coverage.ends_open
     )
 
 

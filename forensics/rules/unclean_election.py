@@ -6,7 +6,7 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.coverage import Printed, Span
+from forensics.replay.coverage import Printed
 from forensics.replay.elections import (
     elected_with_others,
     from_isr,
@@ -20,7 +20,6 @@ from forensics.replay.elections import (
 from forensics.replay.epochs import in_one_request
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import isr_text
-from forensics.replay.omissions import unknown_writers
 from forensics.rules.finding import (
     Fact,
     Finding,
@@ -32,7 +31,16 @@ from forensics.rules.finding import (
     judgement,
     place,
 )
-from forensics.rules.story import any_leader, leader_fact, maybe_controllers, roles_not_seen, unclean_cause, went_back
+from forensics.rules.story import (
+    any_leader,
+    elections_told_to_the_end,
+    leader_fact,
+    led_unnamed,
+    maybe_controllers,
+    roles_not_seen,
+    unclean_cause,
+    went_back,
+)
 from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, of
 
 ID = "unclean-election"
@@ -115,39 +123,14 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
     """Return what would show whether another leader followed the known ones."""
     if not led:
         return []
-    untold = history.coverage.shown_by(*unknown_writers.OMISSIONS)
+    untold = led_unnamed(history)
     if untold:
         ways = (of(sorted({*untold, *unseen}), Artefact.STATE_CHANGE_LOG), _electors(history))
         last = ((max(history.epochs), None),)
         return [Want(Question.LEADER_AFTER, ways, epochs=last, because=untold[min(untold)].text)]
-    partly = not history.elections_known or electors or _end_early(history) or _ends_early(history, led[-1].leader)
-    if not unseen or not partly:
+    if not unseen or elections_told_to_the_end(history, led[-1].leader, electors):
         return []
     return [Want(Question.LATER_LEADER, (of(unseen, Artefact.STATE_CHANGE_LOG), _electors(history)))]
-
-
-def _ends_early(history: History, broker: int | None) -> bool:
-    """Return whether something shows that a replica's lines end before its files do.
-
-    The lines of the broker that elects may end there too.
-    """
-    return history.coverage.is_shown_missing(broker, Span.AFTER)
-
-
-def _end_early(history: History) -> bool:
-    """Return whether lines of a replica's last role are missing, and no later epoch is known.
-
-    The controller's lines may end there too.
-    """
-    latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
-    last = history.epochs.get(latest)
-    partly = history.coverage.shown_missing(Span.WITHIN)
-    spans = [(broker, role_span) for broker in partly for role_span in history.role_spans.get(broker, [])[-1:]]
-    return any(
-        role_span.epoch >= latest or (last is not None and last.leader == broker)
-        for broker, role_span in spans
-        if role_span.ends_unknown
-    )
 
 
 def _seen(history: History, epoch: Epoch, before: Epoch | None, unseen: list[int]) -> bool:

@@ -326,6 +326,15 @@ def test_three_histories_are_three_sides() -> None:
     assert lost == {(((12, 20),), "broker 1's copy of orders-0"), (((12, 17),), "broker 2's copy of orders-0")}
 
 
+def test_a_leader_without_lines_is_not_known_to_lead_still(tmp_path: Path) -> None:
+    """Broker 3 led last. Without its own lines another broker may have led after it, so nobody is said to serve."""
+    folder = unpacked("threeway-2.3.1", tmp_path)
+    shutil.rmtree(folder / "broker-3" / "logs")
+    found = [f for f in scan([str(folder)]).findings if f.rule == "replica-divergence"]
+    assert {f.replicas for f in found} == {(1, 2), (2, 3), (1, 3)}
+    assert [f.summary for f in found if "current leader" in f.summary] == []
+
+
 def test_an_isr_that_zookeeper_refused_is_none() -> None:
     found = scan([str(DATA / "chaos14-1.1.1.tar.xz")]).findings
     assert {finding.topic for finding in found} == {"__consumer_offsets"}  # its directories were not collected

@@ -27,6 +27,29 @@ def test_silence_is_proof_where_roles_and_log_are_printed_and_nothing_is_missing
     assert [nothing.extent(1), whole(1).extent(2), whole(1).extent(None)] == [Extent.SILENT] * 3
 
 
+@pytest.mark.parametrize("what", Printed)
+@pytest.mark.parametrize("span", Span)
+def test_lines_about_one_thing_alone_prove_nothing_about_the_other_in_any_span(what: Printed, span: Span) -> None:
+    (other,) = BOTH - {what}
+    alone = without(whole(1), 1, other)
+    assert (alone.has(1, what, span), alone.has(1, other, span)) == (True, False)
+    assert alone.extent(1, span) is Extent.PARTLY
+    assert not alone.whole(1, span)
+    assert alone.whole_replicas(span) == frozenset()
+
+
+def test_a_thing_is_covered_only_in_the_spans_that_are_asked() -> None:
+    coverage = whole(1).lowered([EARLY.of(1, {"end": 7})])
+    assert coverage.has(1, Printed.ROLES)
+    assert coverage.has(1, Printed.ROLES, Span.BEFORE, Span.WITHIN)
+    assert not coverage.has(1, Printed.ROLES, Span.AFTER)
+    assert not coverage.has(1, Printed.ROLES, *Span)
+
+
+def test_an_open_end_is_one_of_known_missing_lines() -> None:
+    assert holed(whole(1, 2), 1).open_at([1, 2]).ends_open == {1}
+
+
 def test_what_is_missing_in_one_span_leaves_the_others_whole() -> None:
     coverage = whole(1, 2).lowered([LATE.of(1, epoch=3), EARLY.of(2, {"end": 7})])
     assert [coverage.extent(1, span) for span in Span] == [Extent.PARTLY, Extent.WHOLE, Extent.WHOLE]
@@ -38,7 +61,7 @@ def test_what_is_missing_in_one_span_leaves_the_others_whole() -> None:
         1: "its lines begin in leader epoch 3",
         2: "its lines end at 7",
     }
-    assert [*coverage.shown_missing(Span.AFTER)] == [*coverage.shown_by(EARLY)] == [2]
+    assert [*coverage.shown_missing(Span.AFTER)] == [*coverage.shown_missing_by(EARLY)] == [2]
 
 
 def test_lines_missing_within_make_neither_of_the_two_files_whole() -> None:
@@ -52,8 +75,8 @@ def test_coverage_only_falls_and_never_by_the_same_twice() -> None:
     once = whole(1).lowered([EARLY.of(1, {"end": 7}, ref=Ref(row=1))])
     assert once.lowered([EARLY.of(1, {"end": 9})]) == once
     lower = once.lowered([LATE.of(1, epoch=1)])
-    assert {*once.missing[1]} < {*lower.missing[1]}
-    assert whole(1).missing == {}, "what is known before stays as it was"
+    assert {*once.known_missing[1]} < {*lower.known_missing[1]}
+    assert whole(1).known_missing == {}, "what is known before stays as it was"
     assert once.with_unnamed([4]).unnamed == {4}
 
 

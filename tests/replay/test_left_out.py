@@ -45,9 +45,9 @@ def judged(tmp_path: Path, *lines: str) -> Result:
 def test_a_line_that_names_no_broker_may_be_of_each_that_speaks_there(tmp_path: Path) -> None:
     lines = (ROLES.format(1), ROLES.format(2), LEADS, FETCHES)
     (whole,) = judged(tmp_path, *lines).partitions
-    assert whole.history.coverage.shown_by(LINES_LEFT_OUT) == {}
+    assert whole.history.coverage.shown_missing_by(LINES_LEFT_OUT) == {}
     (partition,) = judged(tmp_path, *lines, NOBODYS, NOBODYS).partitions
-    found = partition.history.coverage.shown_by(LINES_LEFT_OUT)
+    found = partition.history.coverage.shown_missing_by(LINES_LEFT_OUT)
     assert {broker: one.text for broker, one in found.items()} == dict.fromkeys(
         (1, 2),
         "several brokers wrote to one log file, and 2 lines there about this partition name no broker",

@@ -11,7 +11,7 @@ import pytest
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
-from forensics.replay.omissions.own_lines import FIRST_ROLE_AGAIN, JUMPED, OwnLines, gaps_in
+from forensics.replay.omissions.own_lines import JUMPED, OwnLines, gaps_in
 from forensics.replay.omissions.role_epochs import Linked, Roles, linked, missed_epochs
 from forensics.replay.protocol import Answer, Protocol
 from forensics.replay.role_spans import Reader
@@ -270,8 +270,7 @@ def test_a_leader_that_leads_an_epoch_from_another_offset_is_another_process(
     assert found == ["a process took up leader epoch 3 as its first role, after a role in epoch 3"] * missing
     spans = Reader(1, BrokerFacts()).read(one._replace(row=row) for row, one in enumerate(own))
     assert [t.epoch for t in spans] == [-1, 3, 3][: 2 + missing]
-    unknown = [step for t in spans for step in t.steps if step.kind is StepKind.UNKNOWN_CHANGE]
-    assert [step.shown_by for step in unknown] == [FIRST_ROLE_AGAIN.id] * missing
+    assert [step.kind for t in spans for step in t.steps].count(StepKind.UNKNOWN_CHANGE) == missing
 
 
 def test_what_was_printed_last_is_not_where_a_later_role_began() -> None:

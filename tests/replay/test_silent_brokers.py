@@ -12,7 +12,7 @@ import pytest
 
 from forensics.replay.committed import committed
 from forensics.replay.coverage import Coverage, Printed
-from forensics.replay.crosscheck import found_shorter_unexplained
+from forensics.replay.crosscheck import beyond_lines, found_shorter_unexplained
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.elections import isr_changes_complete
 from forensics.replay.epoch_rollback import begun_twice
@@ -112,7 +112,7 @@ def test_a_truncation_is_safe_only_where_both_sides_have_every_line(coverage: Co
     truncation = Truncation(who, 1, 3 - who, 40, 41, False, Lineage(), TruncationReason.LEADER_EPOCH, None, (LINE,))
     history = found(whole(1, 2, 9), *follows, *leads, *gave_way, epochs=epochs)
     assert is_safe(history, truncation)
-    both = Coverage({**coverage.printed, 9: whole(9).printed[9]}, coverage.missing)
+    both = Coverage({**coverage.printed, 9: whole(9).printed[9]}, coverage.known_missing)
     history.coverage = both
     assert not is_safe(history, truncation)
 
@@ -139,6 +139,17 @@ def test_a_follower_kept_its_log_only_where_its_truncations_would_be_told(covera
     assert fold._uncut(1, follows, 50) == log
     history.coverage = coverage
     assert fold._uncut(1, follows, 50) is None
+
+
+@pytest.mark.parametrize("coverage", [whole(2), without(whole(1, 2), 1, Printed.ROLES)], ids=["silent", "no roles"])
+def test_a_checkpoint_is_of_a_later_epoch_where_no_line_tells_the_roles_to_the_end(coverage: Coverage) -> None:
+    """Broker 2 began epoch 1 at 20. No line of broker 1 tells whether it followed, outside the ISR."""
+    epochs = {1: Epoch(1, leader=2, start=20, leader_took_up=True, isr=[isr(2)], isr_from_leader=True)}
+    said = HwStatement(1, UNKNOWN, Lineage(((0, 0),)), 30, False, HwSource.CHECKPOINT, None, (LINE,))
+    history = found(whole(1, 2), epochs=epochs)
+    assert beyond_lines(history, said) is None
+    history.coverage = coverage
+    assert beyond_lines(history, said) == 20
 
 
 def test_epochs_that_no_line_names_had_a_leader_where_somebody_may_have_led_unseen() -> None:

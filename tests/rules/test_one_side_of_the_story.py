@@ -18,7 +18,7 @@ from forensics.replay.steps import RoleSpan, Step, StepKind, unknown_change
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
 from forensics.rules.story import loss_cause
-from tests.covering import LINES_MISSING, holed, whole, without
+from tests.covering import holed, whole, without
 from tests.incident import Incident, wishes
 
 
@@ -144,12 +144,28 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
     history.coverage = whole(1, 2)
     if lost:
         spans = [RoleSpan(1, 0, run, Role.FOLLOWER, 2) for run in range(1, lost + 1)]
-        spans[0].steps.append(unknown_change(LINES_MISSING.of(1), None, Ref(row=1)))
+        spans[0].steps.append(unknown_change(None, Ref(row=1)))
         history.role_spans = {1: spans}
-        history.coverage = holed(history.coverage, 1)
+        history.coverage = holed(history.coverage, 1).open_at([1] if lost == 1 else [])
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict is (Verdict.CLEAN if known else Verdict.UNKNOWN)
     assert ["another leader" in wish for wish in wishes(judgement)] == [True] * (not known)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_elections_are_told_to_the_end_only_if_the_last_leaders_lines_are(told: bool, sample_traces: Path) -> None:
+    """The controller's lines are there, and of the last leader, broker 2, all lines or none."""
+    history = History("orders", 0, elections_known=True)
+    both = [(frozenset({1, 2}), Ref(row=1))]
+    history.epochs[0] = Epoch(
+        0, leader=2, isr=both, isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
+    )
+    history.states = {0: (0, frozenset({1, 2}))}
+    history.replicas = {b: Replica(b) for b in (1, 2)}
+    history.coverage = without(whole(1, 2), 1, Printed.ROLES) if told else whole(1)
+    judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
+    assert judgement.verdict is (Verdict.CLEAN if told else Verdict.UNKNOWN)
+    assert ["another leader" in wish for wish in wishes(judgement)] == [True] * (not told)
 
 
 def test_one_epoch_that_begins_twice_orders_no_leaders(sample_traces: Path, tmp_path: Path) -> None:
