@@ -102,6 +102,11 @@ def weighed(weak: Iterable[Weakness]) -> Confidence:
     return Confidence.INFERRED if found else Confidence.PROVEN
 
 
+def decides(confidence: Confidence) -> bool:
+    """Return whether a conclusion answers its question; what is only suspected leaves it open."""
+    return confidence is not Confidence.SUSPECTED
+
+
 def weak_points(weak: Mapping[Weakness, bool]) -> tuple[Weakness, ...]:
     """The weaknesses that a conclusion has, of all that it may have.
 

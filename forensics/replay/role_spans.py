@@ -16,7 +16,6 @@ from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
-
 ROLES = frozenset({Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER})
 """Kinds of line that name a replica's role."""
 
@@ -140,7 +139,7 @@ class Reader(Watermarks):
         now.shut_down = before.shut_down if before.run == event.run else None
         self.now, self.planned = now, None
         self.own_first = self.own_hw = None
-        self.restored = now.start_hw
+        self.restored = now.start_hw if self.log_unsure != event.run else None
         self.growing = role is Role.LEADER
 
     def _close(self) -> None:
@@ -159,6 +158,7 @@ class Reader(Watermarks):
         self.loaded_hw, self.planned, self.at_rest = None, None, False
         if event.message != TRACE:  # a trace's witness stated its role and high watermark nevertheless
             self.own_first = self.own_hw = self.restored = None
+            self.log_unsure = event.run
 
     def _step(
         self,
@@ -177,6 +177,8 @@ class Reader(Watermarks):
             before, refs = anew if target == 0 else (before, refs)
         # An exact value stays exact only while nothing can have been appended unseen.
         end = None if self.growing and not self.traced else self.end
+        if kind is StepKind.LOADED and target < max(end or 0, self.low):
+            self.log_unsure = event.run
         self.now.steps.append(Step(kind, target, end, self.low, reason, event.time, refs, before, end_ref=self.low_ref))
         self._exact(target, ref)
         self.growing = False

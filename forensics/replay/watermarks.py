@@ -68,6 +68,7 @@ class Watermarks:
         self.own_first: int | None = None  # from this offset on, its records are of its leader in this role
         self.own_hw: OwnHw | None = None
         self.restored: Sample | None = None  # read back by this process; nothing changed the log since
+        self.log_unsure = -1  # last process whose log may be another than the one that its checkpoints were written of
 
     def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
         self.end, self.end_ref, self.low, self.low_ref, self.had, self.sampled = end, ref, end, ref, 0, sampled
@@ -90,7 +91,7 @@ class Watermarks:
         if event.run != self.now.run or self.at_rest:
             # Read before the broker received its role: it belongs to the role span that follows.
             self.loaded_hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
-            self.restored = self.loaded_hw
+            self.restored = self.loaded_hw if self.log_unsure != event.run else None
         else:
             self._hw_at_start(event.hw, event)
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TypedDict
 
 from forensics.case import Case
-from forensics.replay.confidence import Bearer, Bearers, Confidence, Weakness, weighed
+from forensics.replay.confidence import Bearer, Bearers, Confidence, Weakness, decides, weighed
 from forensics.replay.directory import Ref
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, size
@@ -265,7 +265,7 @@ def judgement(rule: str, findings: Iterable[Finding], missing: Iterable[Want]) -
     What is only suspected decides nothing.
     """
     found, wanted = tuple(findings), tuple(dict.fromkeys(missing))
-    decided = any(finding.confidence is not Confidence.SUSPECTED for finding in found)
+    decided = any(decides(finding.confidence) for finding in found)
     verdict = Verdict.VIOLATED if decided else Verdict.UNKNOWN if wanted else Verdict.CLEAN
     return Judgement(rule, verdict, found, wanted)
 
