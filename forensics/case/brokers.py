@@ -46,6 +46,8 @@ class Broker:
         releases: every release that its processes printed: it may have been upgraded.
         processes: version facts of each of its processes, by run.
         settings: settings that matter, last printed or from ``server.properties``.
+        configured: all that it was set up with is in the evidence: its ``server.properties``, or the first line of a
+            trace that states its release. So a setting that is not stated has its default.
         log_dirs: each new value of ``log.dirs`` that its processes printed: time (microseconds since 1970 UTC) and
             value.
         directories: by path, its log directories in the evidence that hold the same partitions as another.
@@ -64,6 +66,7 @@ class Broker:
     releases: set[Release] = field(default_factory=set)
     processes: dict[int, Process] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
+    configured: bool = False
     log_dirs: list[tuple[int, str]] = field(default_factory=list)
     directories: dict[str, LogDirectory] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
@@ -75,12 +78,12 @@ class Broker:
 
     @property
     def release(self) -> Release | None:
-        """Its release, the one that it printed last.
+        """Its release, the one that it printed last; None if it printed none.
 
-        Up to 0.10.2 the version goes to standard output only. Then the first inter-broker protocol is used, which
-        defaults to the broker's own version.
+        Its inter-broker protocol and message format are no substitute. A broker refuses those of later releases than
+        its own (KafkaConfig), so they only say what it is at least.
         """
-        return version_of(self.version) or version_of(self.settings.get(INTER_BROKER))
+        return version_of(self.version)
 
 
 def version_of(text: str | None) -> Release | None:
@@ -105,7 +108,9 @@ def brokers(
     """
     found = {number: Broker(number, cluster) for number, cluster in clusters.items()}
     for number, values in settings.items():
-        found.setdefault(number, Broker(number)).settings.update(values)
+        broker = found.setdefault(number, Broker(number))
+        broker.settings.update(values)
+        broker.configured = True
     # Counted here, because not every caller has counted them; rows without a topic are enough.
     run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("broker").alias("run")
     rows = (
@@ -144,10 +149,13 @@ def brokers(
 
 
 def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
-    """Mark the brokers for which a trace claims to state every change."""
+    """Mark the brokers for which a trace claims to state every change, and those of which it states the release."""
     claimed = observations.filter(pl.col("kind") == Kind.TRACE.value).get_column("broker").drop_nulls()
     for number in found.keys() & set(claimed.to_list()):
         found[number].complete = True
+    told = (pl.col("kind") == Kind.BROKER_VERSION.value) & (pl.col("message") == TRACE)
+    for number in found.keys() & set(observations.filter(told).get_column("broker").drop_nulls().to_list()):
+        found[number].configured = True
 
 
 def _ran(broker: Broker, run: int | None, key: str, release: Release) -> None:

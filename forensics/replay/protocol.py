@@ -57,12 +57,15 @@ class Behaviour:
         unknown: the answer of the ranges if the release is unknown.
         source: KIP, KAFKA issue, or Kafka's class and the release it was read in.
         asked: the releases for which it must hold.
-        inter_broker: lowest ``inter.broker.protocol.version``. A broker that states none uses that of its release. With
-            KRaft ``metadata.version`` replaces it; its lowest value, 3.0-IV1, passes every gate here.
-        message_format: lowest ``log.message.format.version``. If batches are in the evidence, they alone decide.
+        inter_broker: lowest ``inter.broker.protocol.version``. If its configuration is in the evidence and states none,
+            the broker uses that of its release. With KRaft ``metadata.version`` replaces it; its lowest value, 3.0-IV1,
+            passes every gate here.
+        message_format: lowest ``log.message.format.version``. If batches are in the evidence, they alone decide. With
+            KRaft, and from inter-broker protocol 3.0 on, brokers ignore it and write the newest format (KIP-724).
         feature: finalized feature and its lowest level. No evidence states a level, so such a row never answers
             ``YES``.
-        setting: a broker with this setting does so in any release.
+        setting: a broker with this setting does so in any release that has it, see ``optional``.
+        optional: releases in which the setting decides. If it may be set and is not stated, the answer is ``OPEN``.
         needs: behaviours without which it does not.
         unless: behaviours with which it does not.
     """
@@ -77,6 +80,7 @@ class Behaviour:
     message_format: Release | None = None
     feature: tuple[str, int] | None = None
     setting: str | None = None
+    optional: tuple[Releases, ...] = ()
     needs: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
 
@@ -88,8 +92,9 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "ZooKeeper sends it LeaderAndIsr requests.",
         releases=(Releases((4, 0), None),),
         setting="process.roles",
-        unknown=Answer.NO,
-        source="KIP-500; KIP-833: 4.0 has no other mode",
+        optional=(Releases((2, 8), (4, 0)),),
+        unknown=Answer.OPEN,
+        source="KIP-500: from 2.8 on; KIP-833: 4.0 has no other mode",
     ),
     # -- truncation ---------------------------------------------------------------------------------------------------
     Behaviour(
@@ -279,7 +284,7 @@ _NAMED: Mapping[str, Behaviour] = {row.name: row for row in BEHAVIOURS}
 class Protocol:
     """Behaviour of one broker: an answer for each row of ``BEHAVIOURS``, in that order."""
 
-    kraft: Answer = Answer.NO
+    kraft: Answer = Answer.OPEN
     truncates_by_epoch: Answer = Answer.OPEN
     always_truncates_as_follower: Answer = Answer.OPEN
     truncates_on_fetch: Answer = Answer.OPEN
@@ -288,7 +293,7 @@ class Protocol:
     fences_fetch_sessions: Answer = Answer.OPEN
     hw_needs_min_isr: Answer = Answer.OPEN
     joins_below_epoch_start: Answer = Answer.OPEN
-    elects_from_elr: Answer = Answer.NO
+    elects_from_elr: Answer = Answer.OPEN
     logs_leader_start: Answer = Answer.OPEN
     logs_isr_commits: Answer = Answer.OPEN
     ships_dump_log: Answer = Answer.OPEN
@@ -357,20 +362,37 @@ _OPPOSITE = {Answer.YES: Answer.NO, Answer.NO: Answer.YES, Answer.OPEN: Answer.O
 
 
 class _Stated(NamedTuple):
-    """Facts in the evidence about one broker or process that decide on its behaviours."""
+    """Facts in the evidence about one broker or process that decide on its behaviours.
+
+    Attributes:
+        release, inter_broker, message_format: as the broker states them.
+        magic: newest message format among the partition's batches, or None without batches.
+        settings: what is known of its settings.
+        configured: a setting that is not known has its default.
+    """
 
     release: Release | None = None
     inter_broker: Release | None = None
     message_format: Release | None = None
     magic: int | None = None
     settings: Mapping[str, str] = {}
+    configured: bool = False
+
+    @property
+    def at_least(self) -> Release | None:
+        """Return a release that the broker's own is not below.
+
+        A broker refuses an inter-broker protocol of a later release than its own, and a message format of a later
+        release than its inter-broker protocol (KafkaConfig).
+        """
+        return max((one for one in (self.inter_broker, self.message_format) if one is not None), default=None)
 
 
 def _of_broker(broker: Broker | None, magic: int | None) -> _Stated:
     if broker is None:
         return _Stated(magic=magic)
     inter_broker, message_format = (version_of(broker.settings.get(key)) for key in (INTER_BROKER, MESSAGE_FORMAT))
-    return _Stated(broker.release, inter_broker, message_format, magic, broker.settings)
+    return _Stated(broker.release, inter_broker, message_format, magic, broker.settings, broker.configured)
 
 
 def _of_process(process: Process) -> _Stated:
@@ -379,15 +401,15 @@ def _of_process(process: Process) -> _Stated:
 
 def _answer(row: Behaviour, stated: _Stated) -> Answer:
     """Return the answer of a row for one release."""
-    if row.setting is not None and stated.settings.get(row.setting, "").strip("[] "):
-        return Answer.YES
+    if row.setting is not None and (told := _by_setting(row, row.setting, stated)) is not None:
+        return told
     if row.message_format is not None and stated.magic is not None:
         return Answer.YES if stated.magic >= _FORMAT_2 else Answer.NO
     return every(
         (
-            _by_release(row, stated),
+            _by_release(row.releases, stated, row.unknown),
             _speaks(row, stated),
-            _reaches(stated.message_format, row.message_format),
+            _writes(row, stated),
             Answer.YES if row.feature is None else Answer.OPEN,
             *(_answer(_NAMED[name], stated) for name in row.needs),
             *(_OPPOSITE[_answer(_NAMED[name], stated)] for name in row.unless),
@@ -397,23 +419,80 @@ def _answer(row: Behaviour, stated: _Stated) -> Answer:
 
 _FORMAT_2 = 2
 """Message format that stores the leader epoch with each batch (0.11, KIP-98 and KIP-101)."""
+_METADATA_VERSION = (3, 0)
+"""Lowest ``metadata.version``; inter-broker protocol from which brokers ignore the message format (KIP-724)."""
 
 
-def _by_release(row: Behaviour, stated: _Stated) -> Answer:
+def _by_setting(row: Behaviour, setting: str, stated: _Stated) -> Answer | None:
+    """Return the answer of ``process.roles``; None if it is known to be unset, or if a release has no such setting."""
+    if stated.settings.get(setting, "").strip("[] "):
+        return Answer.YES
+    if _below_kraft(stated):
+        return Answer.NO
+    if setting in stated.settings or stated.configured:
+        return None
+    always = _by_release(row.releases, stated, Answer.OPEN)
+    may = some((always, _by_release(row.optional, stated, Answer.OPEN)))
+    return None if always is Answer.YES or may is Answer.NO else Answer.OPEN
+
+
+def _below_kraft(stated: _Stated) -> bool:
+    """Return whether a broker states an inter-broker protocol below the first one of KRaft.
+
+    There is no reason to set one with KRaft, which ignores it and warns (KafkaConfig, 3.3).
+    """
+    return stated.inter_broker is not None and stated.inter_broker < _METADATA_VERSION
+
+
+def _by_release(ranges: Iterable[Releases], stated: _Stated, unknown: Answer) -> Answer:
+    """Return whether a broker's release is in one of the ranges; ``unknown`` if nothing is known of it."""
     if stated.release is not None:
-        return within(row.releases, stated.release)
-    # A broker refuses a message format of a later release than its own (KafkaConfig).
-    formatted = row.message_format is not None and stated.message_format is not None
-    return Answer.YES if formatted else row.unknown
+        return within(ranges, stated.release)
+    return unknown if stated.at_least is None else _from_on(ranges, stated.at_least)
+
+
+def _from_on(ranges: Iterable[Releases], least: Release) -> Answer:
+    """Return whether each release that is not below the given one is in one of the ranges."""
+    left = [one for one in ranges if one.until is None or one.until > least]
+    if not left:
+        return Answer.NO
+    return Answer.YES if any(since is None or since <= least for since, until in left if until is None) else Answer.OPEN
 
 
 def _speaks(row: Behaviour, stated: _Stated) -> Answer:
-    """Return whether the gate of the inter-broker protocol is passed; with KRaft the setting is ignored."""
-    if row.inter_broker is None or _answer(_NAMED["kraft"], stated) is Answer.YES:
+    """Return whether the gate of the inter-broker protocol is passed."""
+    if row.inter_broker is None:
         return Answer.YES
-    return _reaches(stated.inter_broker, row.inter_broker)
+    return some((_by_metadata_version(stated), _speaks_at_least(row.inter_broker, stated)))
 
 
-def _reaches(stated: Release | None, least: Release | None) -> Answer:
-    """Return whether a gate is passed. It is if there is none; an unstated setting has the broker's own release."""
-    return Answer.NO if least is not None and stated is not None and stated < least else Answer.YES
+def _writes(row: Behaviour, stated: _Stated) -> Answer:
+    """Return whether the gate of the message format is passed."""
+    if row.message_format is None:
+        return Answer.YES
+    ignored = (_by_metadata_version(stated), _speaks_at_least(_METADATA_VERSION, stated))
+    return some((*ignored, _reaches(stated.message_format, row.message_format, stated)))
+
+
+def _by_metadata_version(stated: _Stated) -> Answer:
+    """Return whether ``metadata.version`` decides, so that the broker ignores both settings (KIP-778, KIP-724)."""
+    since = _by_release((Releases(_METADATA_VERSION, None),), stated, Answer.OPEN)
+    return every((_answer(_NAMED["kraft"], stated), since))
+
+
+def _speaks_at_least(least: Release, stated: _Stated) -> Answer:
+    """Return whether the inter-broker protocol is of a release or a later one; it is not below the message format."""
+    if stated.inter_broker is None and stated.message_format is not None and stated.message_format >= least:
+        return Answer.YES
+    return _reaches(stated.inter_broker, least, stated)
+
+
+def _reaches(setting: Release | None, least: Release, stated: _Stated) -> Answer:
+    """Return whether a setting is of a release or a later one. It is not above the broker's own, which is its default.
+
+    Where neither the setting nor the whole configuration is in the evidence, it may be of any release up to that.
+    """
+    if setting is not None:
+        return Answer.NO if setting < least else Answer.YES
+    default = _by_release((Releases(least, None),), stated, Answer.OPEN)
+    return default if stated.configured or default is Answer.NO else Answer.OPEN

@@ -32,8 +32,12 @@ _SHAPE: Final = pl.Struct(
     }
 )
 
-_FORMAT: Final = {"hw": "0.10.2", "epoch": "0.11.0"}
-"""Message format that makes followers of Kafka truncate so (KIP-101); what else differs by release it leaves open."""
+_SETTINGS: Final = {
+    "hw": (("inter.broker.protocol.version", "0.10.2"), ("log.message.format.version", "0.10.2")),
+    "epoch": (("log.message.format.version", "0.11.0"),),
+}
+"""Settings that make followers of Kafka truncate so (KIP-101). What else differs by release they leave open: the
+inter-broker protocol is at least that of the message format, and below 0.11 nothing else depends on it."""
 
 
 class Trace(NamedTuple):
@@ -109,7 +113,7 @@ def _of_header(said: Header, line: int) -> pl.DataFrame:
         rows += [{**stated, "witness": one} for one in replicas] or [stated]
     settings = list(said.settings)
     if said.protocol is not None:
-        settings.append(("log.message.format.version", _FORMAT[said.protocol]))
+        settings += _SETTINGS[said.protocol]
     for replica in replicas:
         if said.release is not None:
             rows.append({"kind": Kind.BROKER_VERSION, "detail": said.release, "witness": replica})

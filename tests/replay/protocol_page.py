@@ -22,9 +22,11 @@ holds it to the table in [`forensics/replay/protocol.py`](../forensics/replay/pr
 each release that the model plays.
 
 - **releases**: the ranges in which a broker does so. *before 2.0.1* leaves 2.0.1 out.
-- **gates**: what else must hold. A broker that states no `inter.broker.protocol.version` runs that of its release; with
-  KRaft `metadata.version` takes its place and passes every gate here. Batches in the evidence decide on the message
-  format.
+- **gates**: what else must hold. A broker whose `server.properties` sets no `inter.broker.protocol.version` runs that
+  of its release. Where neither that file nor the setting is in the evidence, the answer is *open*; a broker without a
+  stated release is at least of the release of its inter-broker protocol. With KRaft `metadata.version` takes its place
+  and passes every gate here. Batches in the evidence decide on the message format; with KRaft, and from inter-broker
+  protocol 3.0 on, its setting is ignored (KIP-724).
 - **unknown**: the answer where the release is not known. *open*: replay takes both for possible.
 - **asked of**: which releases count where a broker was upgraded within the evidence.
 """
@@ -43,7 +45,7 @@ def span(releases: Releases) -> str:
 
 def gates(row: Behaviour) -> Iterator[str]:
     if row.setting is not None:
-        yield f"or `{row.setting}` is set"
+        yield f"or `{row.setting}` is set, in releases {' and '.join(span(one) for one in row.optional)}"
     if row.inter_broker is not None:
         yield f"`{INTER_BROKER}` {number(row.inter_broker)} or later"
     if row.message_format is not None:

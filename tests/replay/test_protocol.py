@@ -72,7 +72,7 @@ EDGES: dict[str, dict[str, Answer]] = {
     "logs_isr_commits": {"2.3.1": NO, "2.4.0": YES, "4.2.0": YES},
     "ships_dump_log": {"1.1.1": NO, "2.0.0": YES, "4.2.0": YES},
 }
-"""What a broker of a release does that states nothing else, at the edges of each row's ranges."""
+"""What a broker of a release does whose configuration sets nothing else, at the edges of each row's ranges."""
 
 
 # -- the form of the table --------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def stating(version: str | None, **settings: str) -> Broker:
     """A broker that states a version and settings; of their names dots are written as underscores."""
     named = {key.replace("_", "."): value for key, value in settings.items()}
     releases = {release} if (release := version_of(version)) is not None else set()
-    return Broker(1, version=version, releases=releases, settings=named)
+    return Broker(1, version=version, releases=releases, settings=named, configured=version is not None)
 
 
 @pytest.mark.parametrize(("name", "version"), [(name, version) for name, found in EDGES.items() for version in found])
@@ -202,8 +202,68 @@ def test_no_edge_is_left_out(row: Behaviour) -> None:
     ],
 )
 def test_a_release_of_which_the_last_number_is_not_known(name: str, stated: str, expected: Answer) -> None:
-    """Where no version is logged, the inter-broker protocol that a broker starts with stands for its release."""
-    assert answer(name, stating(None, inter_broker_protocol_version=f"{stated}-IV0")) is expected
+    assert answer(name, stating(stated)) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "inter_broker", "expected"),
+    [
+        ("always_truncates_as_follower", "0.10.2-IV0", OPEN),  # 0.10.2, or a later release that speaks as 0.10.2 does
+        ("always_truncates_as_follower", "0.11.0-IV2", NO),
+        ("truncates_by_epoch", "0.10.2-IV0", NO),
+        ("starts_fetching_at_leo", "1.0-IV0", OPEN),
+        ("starts_fetching_at_leo", "1.1-IV0", NO),
+        ("joins_below_epoch_start", "1.1-IV0", OPEN),
+        ("joins_below_epoch_start", "2.1-IV0", NO),
+        ("takes_hw_before_truncation", "3.2-IV0", OPEN),
+        ("takes_hw_before_truncation", "3.4-IV0", OPEN),
+        ("takes_hw_before_truncation", "3.5-IV2", NO),
+        ("fences_fetch_sessions", "2.1-IV2", OPEN),  # from release 2.5 on
+        ("hw_needs_min_isr", "3.6-IV2", OPEN),
+        ("hw_needs_min_isr", "3.7-IV4", YES),
+        ("logs_leader_start", "0.11.0-IV2", YES),
+    ],
+)
+def test_an_inter_broker_protocol_says_what_a_release_is_at_least(
+    name: str, inter_broker: str, expected: Answer
+) -> None:
+    """Brokers speak as an older release while a cluster is upgraded, and some go on so for years."""
+    assert stating(None, inter_broker_protocol_version=inter_broker).release is None
+    assert answer(name, stating(None, inter_broker_protocol_version=inter_broker)) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [
+        ("kraft", "3.9.1"),
+        ("truncates_by_epoch", "2.8.2"),
+        ("answers_with_epoch", "2.8.2"),
+        ("truncates_on_fetch", "2.8.2"),
+        ("takes_hw_before_truncation", "2.8.2"),
+        ("starts_fetching_at_hw", "2.8.2"),
+        ("fences_stale_epochs", "2.8.2"),
+        ("fences_fetch_sessions", "2.8.2"),
+        ("elects_from_elr", "4.1.1"),
+    ],
+)
+def test_a_gate_of_which_nothing_is_stated_is_open(name: str, version: str) -> None:
+    """The version alone is in the evidence: the lines with the settings are not, and no server.properties."""
+    assert answer(name, Broker(1, version=version, releases={version_of(version) or ()})) is OPEN
+    assert answer(name, stating(version)) is EDGES[name].get(version, answer(name, stating(version)))
+
+
+@pytest.mark.parametrize("name", [row.name for row in BEHAVIOURS if row.inter_broker or row.message_format])
+def test_kraft_passes_the_gates_of_protocol_and_format(name: str) -> None:
+    """From 4.0 on there is no other mode and neither setting: nothing has to be stated."""
+    assert answer(name, Broker(1, version="4.0.0", releases={(4, 0, 0)})) is YES
+
+
+def test_the_message_format_is_ignored_from_inter_broker_protocol_3_0_on() -> None:
+    """KIP-724; and a broker refuses a format of a later release than its inter-broker protocol."""
+    old = {"log_message_format_version": "0.10.2"}
+    assert answer("truncates_by_epoch", stating("3.9.1", **old)) is YES
+    assert answer("truncates_by_epoch", stating("3.9.1", **old, inter_broker_protocol_version="2.8-IV1")) is NO
+    assert answer("truncates_by_epoch", Broker(1, settings={MESSAGE_FORMAT: "0.10.2"})) is OPEN
 
 
 def test_fixed_in_one_line_of_releases_and_not_in_the_next() -> None:
@@ -229,28 +289,29 @@ def test_2_0_1_requires_the_start_of_the_epoch_and_2_0_0_does_not() -> None:
         ("kraft", "3.9.1", ROLES, None, YES),
         ("kraft", "3.9.1", {"process.roles": "[]"}, None, NO),  # as ZooKeeper mode logs it
         ("truncates_by_epoch", "2.8.2", {INTER_BROKER: "0.10.2-IV0"}, None, NO),
-        ("truncates_by_epoch", "2.8.2", {INTER_BROKER: "0.11.0-IV2"}, None, YES),
+        ("truncates_by_epoch", "2.8.2", {INTER_BROKER: "0.11.0-IV2"}, None, OPEN),  # nothing states the format
+        ("truncates_by_epoch", "2.8.2", {INTER_BROKER: "0.11.0-IV2"}, 2, YES),
         ("truncates_by_epoch", "2.8.2", {MESSAGE_FORMAT: "0.10.2-IV0"}, None, NO),
         ("truncates_by_epoch", "2.8.2", {MESSAGE_FORMAT: "0.11.0-IV0"}, None, YES),
         ("truncates_by_epoch", "2.8.2", {}, 1, NO),  # what is on disk says it best
         ("truncates_by_epoch", "0.10.2.2", {}, 2, YES),
         ("truncates_by_epoch", None, {}, 2, YES),
         ("truncates_by_epoch", None, {MESSAGE_FORMAT: "0.11.0"}, None, YES),  # no release before 0.11 accepts it
-        ("truncates_by_epoch", None, {MESSAGE_FORMAT: "0.10.2"}, None, NO),
+        ("truncates_by_epoch", None, {MESSAGE_FORMAT: "0.10.2", INTER_BROKER: "0.10.2"}, None, NO),
         ("answers_with_epoch", "2.8.2", {INTER_BROKER: "1.1-IV0"}, None, NO),
-        ("answers_with_epoch", "2.8.2", {INTER_BROKER: "2.0-IV1"}, None, YES),
+        ("answers_with_epoch", "2.8.2", {INTER_BROKER: "2.0-IV1"}, 2, YES),
         ("truncates_on_fetch", "2.8.2", {INTER_BROKER: "2.6-IV0"}, None, NO),
-        ("truncates_on_fetch", "2.8.2", {INTER_BROKER: "2.7-IV2"}, None, YES),
+        ("truncates_on_fetch", "2.8.2", {INTER_BROKER: "2.7-IV2"}, 2, YES),
         ("truncates_on_fetch", "3.9.1", {INTER_BROKER: "2.6-IV0"} | ROLES, None, YES),  # KRaft ignores the setting
         ("truncates_on_fetch", "2.8.2", {}, 1, NO),
         ("takes_hw_before_truncation", "2.8.2", {INTER_BROKER: "2.6-IV0"}, None, NO),
         ("starts_fetching_at_hw", "2.8.2", {INTER_BROKER: "2.6-IV0"}, None, YES),
-        ("starts_fetching_at_hw", "2.8.2", {INTER_BROKER: "2.7-IV2"}, None, NO),
+        ("starts_fetching_at_hw", "2.8.2", {INTER_BROKER: "2.7-IV2"}, 2, NO),
         ("starts_fetching_at_hw", "3.9.1", {}, 1, YES),
         ("fences_stale_epochs", "2.8.2", {INTER_BROKER: "2.0-IV1"}, None, NO),
         ("fences_stale_epochs", "2.8.2", {INTER_BROKER: "2.1-IV2"}, None, YES),
         ("fences_fetch_sessions", "2.8.2", {INTER_BROKER: "2.0-IV1"}, None, NO),  # its fetches carry no epoch
-        ("fences_fetch_sessions", "2.8.2", {INTER_BROKER: "2.1-IV2"}, None, YES),
+        ("fences_fetch_sessions", "2.8.2", {INTER_BROKER: "2.1-IV2"}, 2, YES),
         ("fences_fetch_sessions", "2.8.2", {}, 1, NO),
         ("joins_below_epoch_start", None, ROLES, None, NO),  # KRaft came after the fix
         ("bumps_epoch_on_death", "3.9.1", ROLES, None, NO),
@@ -275,15 +336,14 @@ def test_every_gate_is_tried() -> None:
 
 
 def test_of_an_unknown_broker() -> None:
-    """ZooKeeper mode is assumed, which decides on what only KRaft controllers do; all else stays open."""
-    assumed = {"kraft": NO, "elects_from_elr": NO, "bumps_epoch_on_death": YES}
     for name in NAMES:
-        assert answer(name, None) is answer(name, Broker(1)) is assumed.get(name, OPEN), name
+        assert answer(name, None) is answer(name, Broker(1)) is OPEN, name
     assert of(None) == of(Broker(1)) == UNKNOWN_BROKER
 
 
 def upgraded(*versions: str) -> Broker:
-    return Broker(1, version=versions[-1], releases={r for v in versions if (r := version_of(v)) is not None})
+    releases = {r for v in versions if (r := version_of(v)) is not None}
+    return Broker(1, version=versions[-1], releases=releases, configured=True)
 
 
 @pytest.mark.parametrize(
@@ -366,6 +426,6 @@ def test_the_model_has_the_same_behaviours_by_the_same_names() -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in NOT_MODELLED])
 def test_the_model_and_the_table_agree_on_each_release_that_is_modelled(name: str, modelled: Modelled) -> None:
     settings = {INTER_BROKER: modelled.inter_broker} | (ROLES if modelled.mode == "kraft" else {})
-    broker = Broker(1, version=modelled.kafka, settings=settings)
+    broker = Broker(1, version=modelled.kafka, settings=settings, configured=True)
     assert (answer(name, broker, modelled.magic) is YES) is getattr(modelled, name)
     assert answer(name, broker, modelled.magic) is not OPEN

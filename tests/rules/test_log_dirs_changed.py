@@ -16,7 +16,8 @@ LOSS, SHORTER = "committed-data-lost", "leo-regression"
 
 def settings(node: Node, at: float, dirs: str, only: str = "/tmp/kafka-logs") -> None:
     node.says(
-        at, f"INFO KafkaConfig values: \n\tbroker.id = {node.number}\n\tlog.dir = {only}\n\tlog.dirs = {dirs}\n"
+        at, f"INFO KafkaConfig values: \n\tbroker.id = {node.number}\n\tinter.broker.protocol.version = 2.8-IV1\n"
+        f"\tlog.dir = {only}\n\tlog.dirs = {dirs}\n\tlog.message.format.version = 2.8-IV1\n"
         " (kafka.server.KafkaConfig)"
     )  # fmt: skip
 
