@@ -97,6 +97,7 @@ class Kind(StrEnum):
     CONSUMER_OUT_OF_RANGE = "consumer_out_of_range"  # offset = position, which the leader does not have
     CONSUMER_TRUNCATED = "consumer_truncated"  # offset = position, leo = where its epoch ends by the leader's answer
     CONSUMER_RESET = "consumer_reset"  # offset = new position
+    CONSUMER_SET = "consumer_set"  # offset = position that the application set
     # -- progress ---------------------------------------------------------------------------------------------------
     APPEND = "append"  # offset = first offset, leo after it
     LEO = "leo"  # leo

@@ -57,7 +57,7 @@ BROKERS = (
 )
 """Kinds of line that brokers log."""
 
-CONSUMERS = (Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_TRUNCATED, Kind.CONSUMER_RESET)
+CONSUMERS = (Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_TRUNCATED, Kind.CONSUMER_RESET, Kind.CONSUMER_SET)
 """Kinds of line that consumers log, in the logs of any application."""
 
 Complaints = dict[tuple[str, int, int], list[Complaint]]

@@ -384,12 +384,17 @@ def _set_back(history: History) -> Iterator[tuple[Complaint, Complaint]]:
     """Yield positions out of range, each with the reset that followed, if that was to a lower offset.
 
     A reset goes to the end or the start of the log, so a lower offset shows that the position was above the end. A
-    reset to a higher offset is the result of retention.
+    reset to a higher offset is the result of retention. A position that somebody had set shows nothing: no record was
+    read there.
     """
     waiting: dict[int, Complaint] = {}
-    for one, _ in _complaints_of(history, Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_RESET):
-        if one.kind == Kind.CONSUMER_OUT_OF_RANGE:
-            waiting[one.source] = one
+    chosen: set[tuple[int, int | None]] = set()
+    for one, _ in _complaints_of(history, Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_RESET, Kind.CONSUMER_SET):
+        if one.kind == Kind.CONSUMER_SET:
+            chosen.add((one.source, one.offset))
+        elif one.kind == Kind.CONSUMER_OUT_OF_RANGE:
+            if (one.source, one.offset) not in chosen:
+                waiting[one.source] = one
         elif (asked := waiting.pop(one.source, None)) is not None and (one.offset or 0) < (asked.offset or 0):
             yield asked, one
 

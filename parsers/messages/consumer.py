@@ -232,5 +232,31 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # The application sets the position: it has not read up to there.
+    Message(
+        id="CO-4",
+        kind=Kind.CONSUMER_SET,
+        literal="Seeking to offset ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.9",
+                until=None,
+                regex=rf"^{_CONSUMER}Seeking to offset (?P<offset>[0-9]+) for partition {TP}(?: |$)",
+                source_ref="KafkaConsumer.seek",
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Seeking to offset 50 for partition orders-0",
+                        ({**ORDERS, "offset": 50},),
+                    ),
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Seeking to offset 50 for partition orders-0 with epoch 4",
+                        ({**ORDERS, "offset": 50},),
+                    ),
+                ),
+            ),
+        ),
+    ),
 )
 """Positions and what became of them."""

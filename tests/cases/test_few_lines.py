@@ -128,3 +128,24 @@ def test_two_leaders_of_different_epochs_or_topics_or_years_are_none(tmp_path: P
     log = folder / "broker-1" / "state-change.log"
     log.write_text(log.read_text().replace("2024-06-11", "2022-06-11"))
     assert [finding.confidence for finding in found(scan([str(folder)]), TWO)] == []
+
+
+# -- a consumer beyond the end of the log ------------------------------------------------------------------------------
+
+
+def consumed(*, seek: int | None) -> str:
+    """A consumer asks for offset 640 and goes back to 15; before that its application may have set a position."""
+    at = "currentLeader=LeaderAndEpoch{leader=Optional[k4:9092 (id: 4 rack: null)], epoch=7}}"
+    who = "INFO [Consumer clientId=mail-1, groupId=mail]"
+    sought = f"05:01,000 {who} Seeking to offset {seek} for partition clicks-3 (o.a.k.c.consumer.KafkaConsumer)\n"
+    return f"""{sought if seek is not None else ""}
+        05:02,000 {who} Fetch position FetchPosition{{offset=640, offsetEpoch=Optional.empty, {at} is out of range for partition clicks-3, resetting offset (o.a.k.c.consumer.internals.Fetcher)
+        05:03,000 {who} Resetting offset for partition clicks-3 to position FetchPosition{{offset=15, offsetEpoch=Optional.empty, {at}. (o.a.k.c.consumer.internals.SubscriptionState)
+    """.replace("\n\n", "\n")  # noqa: E501
+
+
+def test_a_position_that_the_application_set_shows_no_loss(tmp_path: Path) -> None:
+    assert found(scanned(tmp_path / "set", b9_app=consumed(seek=640)), LOSS) == []
+    for name, seek in (("read", None), ("elsewhere", 80)):
+        (finding,) = found(scanned(tmp_path / name, b9_app=consumed(seek=seek)), LOSS)
+        assert (finding.confidence, finding.offsets) == ("suspected", ((15, 640),))
