@@ -16,6 +16,9 @@ from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
+_NAMES_DIRECTORY = "L-05"
+"""The line about a loaded log that names its directory, from 2.6 on: it is not about a log that waits for deletion."""
+
 ROLES = frozenset({Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER})
 """Kinds of line that name a replica's role."""
 
@@ -201,6 +204,8 @@ class Reader(Watermarks):
             # Up to 2.5 a log that waits for deletion is loaded under the replica's name too: the longer one counts.
             if event.leo > steps[-1].target:
                 self._replace_load(event, event.leo)
+            elif event.leo < steps[-1].target and event.message == _NAMES_DIRECTORY:
+                self._loaded_again(event, event.leo)
         else:
             self._note_lifetime()
             if self.end is not None and event.leo > self.end:
@@ -210,6 +215,14 @@ class Reader(Watermarks):
             self._step(StepKind.LOADED, event.leo, event, f"log end offset {event.leo} when loaded", before=left)
             self._note_dir_failure(steps[-1], failed)
             self.at_rest, self.recovering, self.loaded_by = True, False, event.run
+
+    def _loaded_again(self, event: Event, end: int) -> None:
+        """Handle a log that was loaded twice with no other line in between: by two processes, though no line shows a
+        start. Nothing shows that the first of them stopped cleanly.
+        """
+        self.end = None  # that process may have appended
+        note = f"log end offset {end} when loaded again"
+        self._step(StepKind.LOADED, end, event, note, before=LogBefore.UNCLEAN_STOP)
 
     def _note_dir_failure(self, step: Step, failed: Ref | None) -> None:
         """A directory that had failed can be read again, and its log may be shorter."""

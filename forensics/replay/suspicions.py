@@ -32,6 +32,8 @@ class Sign(StrEnum):
     LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR came back with less than was committed"
     TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
     LEFT_DIRECTORY_HAD_MORE = "a directory left behind had more committed than the live one holds"
+    BEGAN_BELOW_READ_BACK = "a leader began below the high watermark that it had read back"
+    LOADED_SHORTER = "a log was loaded shorter than the load before had found it"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
     TRUNCATION_REFUSED = "a broker stopped rather than truncate its log to where its leader's ends"
     LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
@@ -426,11 +428,60 @@ def _append_refused(history: History) -> Iterator[Suspicion]:
             yield _of_complaint(Sign.APPEND_REFUSED, one, role_span, one.offset, one.leo, refs)
 
 
+def _began_below_read_back(history: History) -> Iterator[Suspicion]:
+    """Yield leaders whose process read back a high watermark above the offset at which they begin.
+
+    Log recovery had removed committed records, for example, or files of the log were gone.
+    """
+    for broker, _, role_span in _begun(history):
+        start, known = role_span.start_end, role_span.start_hw
+        if known is None or start is None or role_span.start_ref is None or start >= known.value:
+            continue
+        own = {ref.row for ref in role_span.refs}
+        if known.ref.row in own or role_span.start_ref.row not in own:
+            continue  # the role line prints both, or the start is of an earlier line
+        if max(start, log_start_at(history.log_starts, broker, known.ref.row)) >= known.value:
+            continue  # all of it had been deleted from the start of the log
+        shortened = _shortened(history, broker, role_span)
+        refs = (known.ref, *_recovery_before(history, broker, start), role_span.start_ref)
+        yield Suspicion(
+            Sign.BEGAN_BELOW_READ_BACK, broker, broker, role_span.epoch, -1,
+            _kept_from(history, broker, known, start), known.value, role_span.time,
+            tuple(dict.fromkeys(refs)), None, shortened, start,
+        )  # fmt: skip
+
+
+def _recovery_before(history: History, broker: int, start: int) -> tuple[Ref, ...]:
+    """Return the lines by which log recovery truncated a replica's log to the offset at which it begins to lead."""
+    steps = [step for span in history.role_spans[broker] for step in span.steps]
+    recovered = (step for step in steps if step.kind is StepKind.RECOVERY_TRUNCATED and step.target == start)
+    return next((step.refs for step in recovered), ())
+
+
+def _loaded_shorter(history: History) -> Iterator[Suspicion]:
+    """Yield logs that were loaded twice with no other change in between, the second time shorter.
+
+    Retention and compaction remove nothing from the end of a log.
+    """
+    known = {one.refs for one in history.shortened_logs}
+    for broker, spans in sorted(history.role_spans.items()):
+        for role_span in spans:
+            for one, two in itertools.pairwise(role_span.steps):
+                both = one.kind is StepKind.LOADED is two.kind
+                if both and two.target < one.target and two.refs not in known:
+                    yield Suspicion(
+                        Sign.LOADED_SHORTER, broker, broker, role_span.epoch, -1, two.target, one.target,
+                        two.time, (*one.refs, *two.refs),
+                    )  # fmt: skip
+
+
 SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: _truncated_below_own,
     Sign.LEFT_DIRECTORY_HAD_MORE: _left_had_more,
+    Sign.BEGAN_BELOW_READ_BACK: _began_below_read_back,
+    Sign.LOADED_SHORTER: _loaded_shorter,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
     Sign.TRUNCATION_REFUSED: _refused_to_truncate,
     Sign.LEADER_ENDS_BELOW_FOLLOWER: _leader_is_shorter,

@@ -81,6 +81,31 @@ SUSPECTS: tuple[Suspect, ...] = (
         settle=("copy the directory that broker {replica} left behind: it may hold the only copy",),
     ),
     Suspect(
+        Sign.BEGAN_BELOW_READ_BACK,
+        "committed-data-lost",
+        "broker {replica} read back high watermark {end} and began to lead {role} at offset {target}: committed "
+        "offsets {span} may be lost",
+        "broker {replica} begins to lead {role} at offset {target}",
+        (
+            "another replica that was in the ISR still has them",
+            "its checkpoint file is of another time than its log",
+            REMADE,
+        ),
+    ),
+    Suspect(
+        Sign.LOADED_SHORTER,
+        "leo-regression",
+        "broker {replica} loaded a log that ended at {end}, and later one that ended at {first}; no line shows that "
+        "anything removed offsets {span}",
+        "the log of broker {replica} was loaded with log end offset {end}, and later with {first}",
+        (
+            "lines in between are missing, and one of them shows a truncation",
+            "the process before was killed, and what it had not flushed was lost with its host",
+            REMADE,
+        ),
+        before=LEO,
+    ),
+    Suspect(
         Sign.RECOVERY_TRUNCATED_LEADER,
         "committed-data-lost",
         "log recovery truncated the log of broker {replica} to offset {first}, and broker {replica} led {role} next: "

@@ -149,3 +149,50 @@ def test_a_position_that_the_application_set_shows_no_loss(tmp_path: Path) -> No
     for name, seek in (("read", None), ("elsewhere", 80)):
         (finding,) = found(scanned(tmp_path / name, b9_app=consumed(seek=seek)), LOSS)
         assert (finding.confidence, finding.offsets) == ("suspected", ((15, 640),))
+
+
+# -- a log that is shorter than before, outside of replication ---------------------------------------------------------
+
+
+def recovered(*, start: int = 520, hw: int = 610, kept: int = 0) -> str:
+    """Log recovery truncates to 520, the broker reads back a high watermark and leads."""
+    return f"""
+        00:01,000 INFO [Log partition=clicks-3, dir=/srv/k] Recovering unflushed segment 500 (kafka.log.Log)
+        00:01,100 WARN [Log partition=clicks-3, dir=/srv/k] Corruption found in segment 500, truncating to offset 520 (kafka.log.Log)
+        00:02,000 INFO Completed load of Log(dir=/srv/k/clicks-3, topic=clicks, partition=3, highWatermark={hw}, lastStableOffset={hw}, logStartOffset={kept}, logEndOffset={start}) with 1 segments in 7ms (1/1 loaded in /srv/k) (kafka.log.LogManager)
+        00:03,000 INFO [Partition clicks-3 broker=1] Log loaded for partition clicks-3 with initial high watermark {hw} (kafka.cluster.Partition)
+        {leads(4, start, topic_id=None)}
+    """  # noqa: E501
+
+
+def test_a_leader_that_recovery_left_below_its_own_high_watermark_is_suspected(tmp_path: Path) -> None:
+    (finding,) = found(scanned(tmp_path, b1_server=recovered()), LOSS)
+    assert (finding.confidence, finding.severity, finding.offsets) == ("suspected", "error", ((520, 610),))
+    assert any("Corruption found" in one.text for one in finding.evidence)
+
+
+def test_a_leader_that_begins_at_the_high_watermark_it_read_back_is_not(tmp_path: Path) -> None:
+    assert found(scanned(tmp_path / "all", b1_server=recovered(hw=520)), LOSS) == []
+    assert found(scanned(tmp_path / "deleted", b1_server=recovered(start=610, kept=610)), LOSS) == []
+
+
+def loaded(*ends: int, between: str = "") -> str:
+    """One log, loaded several times within an hour; no line shows a start of the broker."""
+    lines = [
+        f"{10 * at:02}:00,000 INFO Completed load of Log(dir=/srv/k/clicks-3, topicId={ID}, topic=clicks, partition=3, "
+        f"highWatermark={end}, lastStableOffset={end}, logStartOffset=0, logEndOffset={end}) with {1 + end // 200} "
+        "segments in 7ms (1/1 loaded in /srv/k) (kafka.log.LogManager)"
+        for at, end in enumerate(ends)
+    ]
+    return "\n".join([*lines[:1], *([between] if between else []), *lines[1:]])
+
+
+def test_a_log_that_is_loaded_shorter_than_before_is_suspected(tmp_path: Path) -> None:
+    (finding,) = found(scanned(tmp_path, b1_server=loaded(800, 600)), "leo-regression")
+    assert (finding.confidence, finding.severity, finding.offsets) == ("suspected", "warning", ((600, 800),))
+
+
+def test_a_log_that_is_loaded_as_long_or_truncated_in_between_is_not(tmp_path: Path) -> None:
+    cut = "05:00,000 INFO [UnifiedLog partition=clicks-3, dir=/srv/k] Truncating to offset 600 (kafka.log.UnifiedLog)"
+    for name, log in (("same", loaded(800, 800)), ("more", loaded(600, 800)), ("cut", loaded(800, 600, between=cut))):
+        assert found(scanned(tmp_path / name, b1_server=log), "leo-regression") == []
