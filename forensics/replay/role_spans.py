@@ -201,11 +201,7 @@ class Reader(Watermarks):
         elif event.leo == 0 and event.run == self.now.run:
             self._created(event)  # up to 2.5 a new, empty log is logged as a load, after the role that requires it
         elif self.at_rest and steps and steps[-1].kind is StepKind.LOADED:
-            # Up to 2.5 a log that waits for deletion is loaded under the replica's name too: the longer one counts.
-            if event.leo > steps[-1].target:
-                self._replace_load(event, event.leo)
-            elif event.leo < steps[-1].target and event.message == _NAMES_DIRECTORY:
-                self._loaded_again(event, event.leo)
+            self._loaded_again(event, event.leo)
         else:
             self._note_lifetime()
             if self.end is not None and event.leo > self.end:
@@ -217,9 +213,17 @@ class Reader(Watermarks):
             self.at_rest, self.recovering, self.loaded_by = True, False, event.run
 
     def _loaded_again(self, event: Event, end: int) -> None:
-        """Handle a log that was loaded twice with no other line in between: by two processes, though no line shows a
-        start. Nothing shows that the first of them stopped cleanly.
+        """Handle a log that was loaded twice with no other line in between.
+
+        Up to 2.5 a log that waits for deletion is loaded under the replica's name too: the longer one counts. A line
+        that names the directory is of another process, though no line shows its start. Nothing shows that the first one
+        stopped cleanly.
         """
+        before = self.now.steps[-1].target
+        if end > before:
+            self._replace_load(event, end)
+        if end >= before or event.message != _NAMES_DIRECTORY:
+            return
         self.end = None  # that process may have appended
         note = f"log end offset {end} when loaded again"
         self._step(StepKind.LOADED, end, event, note, before=LogBefore.UNCLEAN_STOP)
@@ -283,7 +287,7 @@ class Reader(Watermarks):
         first_step = not now.steps
         self.since = event.time
         anew = now.epoch != -1 and event.run != now.run  # by a new process, after the one before had a role
-        first = not self.role_spans and not now.steps and self.low == 0 and not anew
+        first = not self.role_spans and not now.steps and self.low == 0 and not anew and self.failed is None
         self.starts_empty |= first
         if self.end == 0 and not self.growing:
             if self.facts.protocol.kraft is Answer.YES:  # behind the role; else another line of the same creation

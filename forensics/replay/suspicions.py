@@ -16,10 +16,10 @@ from forensics.replay.coverage import Printed
 from forensics.replay.deletions import log_start_at
 from forensics.replay.directory import LiveBy, Ref
 from forensics.replay.history import History, Role, ShortenedLog
-from forensics.replay.lineage import Range, subtract
+from forensics.replay.lineage import Lineage, Range, subtract
 from forensics.replay.log_dirs import Moved, moved
 from forensics.replay.refusals import Complaint
-from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
+from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind, came_back
 from forensics.replay.surviving_copies import holders
 from parsers.details import BATCH_OFFSETS
 from parsers.schema import Kind
@@ -31,6 +31,7 @@ class Sign(StrEnum):
     EPOCH_BELOW_HIGH_WATERMARK = "a leader began below a high watermark stated before"
     LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR came back with less than was committed"
     TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
+    BEGAN_EMPTY_AFTER_FAILURE = "a leader began empty after its log directory failed, and a follower had more committed"
     LEFT_DIRECTORY_HAD_MORE = "a directory left behind had more committed than the live one holds"
     BEGAN_BELOW_READ_BACK = "a leader began below the high watermark that it had read back"
     LOADED_SHORTER = "a log was loaded shorter than the load before had found it"
@@ -258,6 +259,35 @@ def _truncation_below(role_span: RoleSpan, known: Sample) -> Step | None:
     return next((step for step in below if (known.ref.row or 0) <= (step.refs[-1].row or 0)), None)
 
 
+def _began_empty_after_failure(history: History) -> Iterator[Suspicion]:
+    """Yield leaders alone in the ISR that begin with a new, empty log after their log directory failed.
+
+    Only if the high watermark of a follower then fell to 0: it truncated all that had counted as committed.
+    """
+    fell = [one for one in history.complaints if one.kind == Kind.HW_REGRESSED and one.hw == 0 and one.hw_before]
+    for broker, at, role_span in _begun(history):
+        anew = _made_after_failure(history, broker, at)
+        others = [one for one in fell if one.broker != broker]
+        if anew is None or not others or role_span.start_ref is None:
+            continue
+        most = max(others, key=lambda one: one.hw_before or 0)
+        shortened = came_back(anew, broker, role_span.epoch, Lineage())
+        refs = (_ref(most, f"high watermark {most.hw_before}"), *anew.refs, role_span.start_ref)
+        yield Suspicion(
+            Sign.BEGAN_EMPTY_AFTER_FAILURE, broker, most.broker, role_span.epoch, -1, 0, most.hw_before,
+            role_span.time, tuple(dict.fromkeys(refs)), None, shortened,
+        )  # fmt: skip
+
+
+def _made_after_failure(history: History, broker: int, at: int) -> Step | None:
+    """Return the new log, made after a log directory failed, with which a replica alone in the ISR began to lead."""
+    spans = history.role_spans[broker][: at + 1]
+    steps = [step for span in spans for step in span.steps]
+    alone = bool(spans[-1].isr) and spans[-1].isr[0][0] == {broker}
+    made = bool(steps) and steps[-1].before is LogBefore.DIR_FAILED
+    return steps[-1] if made and alone and spans[-1].start_end == 0 else None
+
+
 def _left_had_more(history: History) -> Iterator[Suspicion]:
     """Yield brokers whose new log directory has a log that ends below the high watermark of the former directory.
 
@@ -479,6 +509,7 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: _truncated_below_own,
+    Sign.BEGAN_EMPTY_AFTER_FAILURE: _began_empty_after_failure,
     Sign.LEFT_DIRECTORY_HAD_MORE: _left_had_more,
     Sign.BEGAN_BELOW_READ_BACK: _began_below_read_back,
     Sign.LOADED_SHORTER: _loaded_shorter,

@@ -72,6 +72,16 @@ SUSPECTS: tuple[Suspect, ...] = (
         ),
     ),
     Suspect(
+        Sign.BEGAN_EMPTY_AFTER_FAILURE,
+        "committed-data-lost",
+        "broker {replica} began to lead {role} alone and empty after its log directory failed, and broker {witness} "
+        "had high watermark {end}: committed offsets {span} may be lost",
+        "a new, empty log on broker {replica}, which leads {role} from offset 0",
+        ("another replica that was in the ISR still has them", REMADE),
+        settle=("find out whether the failed log directory of broker {replica} can be read again",),
+        do_not=("do not wipe or replace the disk of broker {replica} before that",),
+    ),
+    Suspect(
         Sign.LEFT_DIRECTORY_HAD_MORE,
         "committed-data-lost",
         "broker {replica} left a directory behind with high watermark {end}, and its log ends at {target} in the one "

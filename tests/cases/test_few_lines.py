@@ -196,3 +196,39 @@ def test_a_log_that_is_loaded_as_long_or_truncated_in_between_is_not(tmp_path: P
     cut = "05:00,000 INFO [UnifiedLog partition=clicks-3, dir=/srv/k] Truncating to offset 600 (kafka.log.UnifiedLog)"
     for name, log in (("same", loaded(800, 800)), ("more", loaded(600, 800)), ("cut", loaded(800, 600, between=cut))):
         assert found(scanned(tmp_path / name, b1_server=log), "leo-regression") == []
+
+
+# -- a broker whose only directory failed, and that leads with an empty log --------------------------------------------
+
+
+def emptied(*, failed: bool = True, isr: str = "1") -> str:
+    """Broker 1 comes back with a new log, and leads from 0."""
+    line = "00:05,000 ERROR Shutdown broker because all log dirs in /srv/k have failed (kafka.log.LogManager)"
+    return f"""{line if failed else ""}
+        09:05,000 INFO Created log for partition clicks-3 in /srv/k/clicks-3 with properties {{}} (kafka.log.LogManager)
+        {leads(4, 0, topic_id=None, at="09:06,000").replace("ISR [1]", f"ISR [{isr}]")}
+    """.lstrip()
+
+
+FELL = (
+    "09:07,000 WARN [Log partition=clicks-3, dir=/srv/k] Non-monotonic update of high watermark from "
+    "(offset={hw} segment=[0:9]) to (offset={to} segment=[0:0]) (kafka.log.Log)"
+)
+
+
+def test_a_failed_directory_of_the_only_member_is_the_cause_where_others_truncate(tmp_path: Path) -> None:
+    (finding,) = found(scanned(tmp_path, b1_server=emptied(), b2_server=FELL.format(hw=77, to=0)), LOSS)
+    assert (finding.confidence, finding.severity, finding.offsets) == ("suspected", "error", ((0, 77),))
+    assert finding.cause == "wiped-disk"
+    assert any("directory of broker 1 had failed" in one for one in finding.inferences)
+
+
+def test_an_empty_leader_without_a_failed_directory_or_not_alone_is_no_such_loss(tmp_path: Path) -> None:
+    fell = FELL.format(hw=77, to=0)
+    cases = (
+        (emptied(failed=False), fell),
+        (emptied(isr="1,2"), fell),
+        (emptied(), FELL.format(hw=77, to=60)),
+    )
+    for at, (one, other) in enumerate(cases):
+        assert found(scanned(tmp_path / str(at), b1_server=one, b2_server=other), LOSS) == []
