@@ -137,7 +137,7 @@ def _extracts(
     if thrown.height:
         _wordings(thrown, parts, fitted, thrown=True)
         lines_read = _lines_of(fitted)
-    observations = _values(pl.concat(parts, how="diagonal")) if parts else empty(OBSERVATIONS)
+    observations = _named_by_event(_values(pl.concat(parts, how="diagonal"))) if parts else empty(OBSERVATIONS)
     strays = _strays(lines.filter(~heads), frame)
     missed = pl.concat([strays, torn, unknown_wordings.notices(unknown, _PER_TEXT)])
     missed = missed.sort("line", maintain_order=True)
@@ -437,6 +437,27 @@ def _thrown(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> pl.DataFrame
     times = frames.split(found.select(pl.col("event").alias("line"), pl.col("event_text").alias("text")), frame)
     timed = found.with_columns(times.get_column("time"))
     return timed.with_columns(pl.when(mine).then("time").alias("time")).drop("event", "event_text")
+
+
+def _named_by_event(rows: pl.DataFrame) -> pl.DataFrame:
+    """Name the partition of exceptions whose text names none, from the line right above.
+
+    That line must name the same offset: up to 1.1 a leader prints the partition and the offset asked for, and the
+    exception below it the offset and the range of its log (ReplicaManager.readFromLocalLog, Log.read).
+    """
+    unnamed = (pl.col("kind") == Kind.OUT_OF_RANGE.value) & pl.col("topic").is_null()
+    if not rows.select(unnamed.any()).item():
+        return rows
+    above = rows.filter(pl.col("topic").is_not_null(), pl.col("offset").is_not_null()).select(
+        pl.col("line") + 1, "offset", pl.col("topic").alias("_topic"), pl.col("partition").alias("_partition")
+    )
+    found = rows.join(
+        above.unique(["line", "offset"], keep="first"), on=["line", "offset"], how="left", maintain_order="left"
+    )
+    return found.with_columns(
+        pl.when(unnamed).then("_topic").otherwise("topic").alias("topic"),
+        pl.when(unnamed).then("_partition").otherwise("partition").alias("partition"),
+    ).drop("_topic", "_partition")
 
 
 _MOST_TORN = 10

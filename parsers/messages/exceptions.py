@@ -15,7 +15,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="X-01",
         kind=Kind.APPEND_REFUSED,
-        literal=(" is less than the next offset ", "Offset mismatch for partition "),
+        literal=(" less than the next offset ", "Offset mismatch for partition "),
         level="ERROR",
         stock=True,
         thrown=True,
@@ -47,6 +47,25 @@ MESSAGES: tuple[Message, ...] = (
                         "Unexpected offset in append to orders-0. First offset 40 is less than the next offset 42. "
                         "First 10 offsets in append: ArrayBuffer(40), last offset in append: 40. Log start offset = 7",
                         ({**ORDERS, "detail": "First offset", "offset": 40, "leo": 42, "log_start": 7},),
+                    ),
+                ),
+            ),
+            # In other words, as people paste it.
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    rf"^Unexpected offset in append to {TP}\. (?P<detail>First offset)\b.* less than the next offset "
+                    rf"(?P<leo>[0-9]+)\. First offset in append: {_OFFSET},"
+                    r"(?:.* Log start offset = (?P<log_start>[0-9]+))?"
+                ),
+                source_ref="Log.append, pasted with another order of words",
+                examples=(
+                    Example(
+                        "Unexpected offset in append to orders-0. First offset or last offset of the first 2 records "
+                        "List(40, 41) are less than the next offset 42. First offset in append: 40, last offset in "
+                        "append: 41. Log start offset = 0",
+                        ({**ORDERS, "detail": "First offset", "offset": 40, "leo": 42, "log_start": 0},),
                     ),
                 ),
             ),

@@ -13,13 +13,16 @@ ID = "q7JxVn2kTbW0dYh5sLr3Ag"
 
 
 def scanned(folder: Path, **logs: str) -> Result:
-    """What a scan makes of logs: ``b2_server`` is server.log of broker 2. A line begins with its second."""
+    """What a scan makes of logs: ``b2_server`` is server.log of broker 2.
+
+    A line begins with its minute and second; an exception below a line begins with ``|``.
+    """
     for name, text in logs.items():
         broker, _, log = name.partition("_")
         path = folder / f"broker-{broker[1:]}" / f"{log.replace('_', '-')}.log"
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = (line.strip().split(" ", 1) for line in text.strip().splitlines())
-        path.write_text("".join(f"[2024-06-11 08:{at}] {line}\n" for at, line in lines))
+        path.write_text("".join(f"{line}\n" if at == "|" else f"[2024-06-11 08:{at}] {line}\n" for at, line in lines))
     return scan([str(folder)])
 
 
@@ -232,3 +235,33 @@ def test_an_empty_leader_without_a_failed_directory_or_not_alone_is_no_such_loss
     )
     for at, (one, other) in enumerate(cases):
         assert found(scanned(tmp_path / str(at), b1_server=one, b2_server=other), LOSS) == []
+
+
+# -- a refusal of which the exception below the line gives the numbers -----------------------------------------------
+
+
+def asked_for(offset: int, *, below: int) -> str:
+    """A leader of 1.1 was asked for an offset; its log holds 40 to 300. The exception names no partition."""
+    return f"""
+        02:00,000 ERROR [ReplicaManager broker=1] Error processing fetch operation on partition clicks-3, offset {offset} (kafka.server.ReplicaManager)
+        | org.apache.kafka.common.errors.OffsetOutOfRangeException: Request for offset {below} but we only have log segments in the range 40 to 300.
+    """  # noqa: E501
+
+
+def test_an_exception_without_a_partition_is_about_that_of_the_line_above(tmp_path: Path) -> None:
+    (finding,) = found(scanned(tmp_path, b1_server=asked_for(350, below=350)), LOSS)
+    assert (finding.confidence, finding.offsets, finding.topic) == ("suspected", ((300, 350),), "clicks")
+
+
+def test_an_exception_about_another_offset_or_the_start_of_the_log_is_not(tmp_path: Path) -> None:
+    for at, log in enumerate((asked_for(350, below=360), asked_for(20, below=20))):
+        assert found(scanned(tmp_path / str(at), b1_server=log), LOSS) == []
+
+
+def test_records_that_a_follower_refuses_are_heard_in_another_order_of_words(tmp_path: Path) -> None:
+    log = """
+        02:00,000 ERROR [ReplicaFetcher replicaId=2, leaderId=4, fetcherId=0] Unexpected error occurred while processing data for partition clicks-3 at offset 90 (kafka.server.ReplicaFetcherThread)
+        | kafka.common.UnexpectedAppendOffsetException: Unexpected offset in append to clicks-3. First offset or last offset of the first 3 records List(84, 85, 86) are less than the next offset 90. First offset in append: 84, last offset in append: 93. Log start offset = 0
+    """  # noqa: E501
+    (finding,) = found(scanned(tmp_path, b2_server=log), "replica-divergence")
+    assert (finding.confidence, finding.offsets) == ("suspected", ((84, 90),))
