@@ -96,16 +96,38 @@ class EpochStarts:
 
 
 @dataclass(frozen=True, slots=True)
+class LeaderLogFell:
+    """A log end offset of a leader that fell within its leader epoch. A leader only appends.
+
+    Attributes:
+        replica: broker id of the leader, which states both values.
+        epoch: leader epoch.
+        before, after: the two log end offsets.
+        time: of the later one, microseconds since 1970 UTC, or None.
+        refs: the two lines.
+    """
+
+    replica: int
+    epoch: int
+    before: int
+    after: int
+    time: int | None
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Stated:
     """Statements about one partition that break an invariant by themselves.
 
     Attributes:
         hw_above_leo: the first of each replica.
         epoch_starts: leader epochs with several first offsets, by number.
+        leader_log_fell: the first of each replica.
     """
 
     hw_above_leo: tuple[HwAboveLeo, ...] = ()
     epoch_starts: tuple[EpochStarts, ...] = ()
+    leader_log_fell: tuple[LeaderLogFell, ...] = ()
 
 
 NOTHING = Stated()
@@ -149,6 +171,8 @@ class _Known:
         hw, leo: last values of that moment, each with its line.
         checkpoint: the last checkpointed high watermark since which nothing shortened the log.
         truncated: offset to which the log was shortened, -1 if unknown; None once it has grown again.
+        leads: by its last role, if nothing has begun since that may have shortened the log.
+        longest: of a leader, its greatest log end offset since then, with its line.
     """
 
     broker: int
@@ -160,10 +184,13 @@ class _Known:
     leo: tuple[int, Ref] | None = None
     checkpoint: tuple[int, Ref] | None = None
     truncated: int | None = None
+    leads: bool = False
+    longest: tuple[int, Ref] | None = None
 
     def begin(self, line: _Line) -> None:
         """Begin a new process or role, or a shortened log: earlier values no longer apply."""
-        self.time = self.hw = self.leo = self.checkpoint = None
+        self.time = self.hw = self.leo = self.checkpoint = self.longest = None
+        self.leads = line.kind == Kind.BECOME_LEADER and self.broker == self.replica
         if line.kind in _SHORTENS:
             self.truncated = line.offset if line.kind == Kind.TRUNCATE and line.offset is not None else -1
         elif line.leader_epoch is not None:
@@ -188,6 +215,17 @@ class _Known:
         states = line.kind != Kind.APPEND or line.hw is not None or self.exact
         self.leo = (line.leo, Ref(row=line.row, note=f"log end offset {line.leo}")) if states else None
 
+    def fell(self, line: _Line) -> LeaderLogFell | None:
+        """Return the log end offset of a leader that a line states below an earlier one, or None."""
+        if not self.leads or line.leo is None or line.kind == Kind.APPEND:
+            return None  # appends may be stated in another order than they were made in
+        ref = Ref(row=line.row, note=f"log end offset {line.leo}")
+        if self.longest is None or line.leo >= self.longest[0]:
+            self.longest = line.leo, ref
+            return None
+        before, earlier = self.longest
+        return LeaderLogFell(self.replica, self.epoch, before, line.leo, line.time, (earlier, ref))
+
     def above(self) -> HwAboveLeo | None:
         """Return the high watermark above the log end offset at the last moment, or None."""
         if self.truncated is not None or self.leo is None:
@@ -208,6 +246,7 @@ class _Known:
 class _Partition:
     replicas: dict[tuple[int, int], _Known] = field(default_factory=dict)
     above: dict[int, HwAboveLeo] = field(default_factory=dict)
+    fell: dict[int, LeaderLogFell] = field(default_factory=dict)
     starts: dict[int, dict[int, tuple[int, Ref, bool]]] = field(default_factory=dict)
     trimmed: set[int] = field(default_factory=set)
     reloaded: dict[int, int | None] = field(default_factory=dict)
@@ -255,6 +294,8 @@ def _take(partition: _Partition, line: _Line, complete: frozenset[int]) -> None:
         known.begin(line)
     if line.kind in _STATES:
         known.add(line)
+        if (fell := known.fell(line)) is not None:
+            partition.fell.setdefault(fell.replica, fell)
     if line.hw is not None and line.leo is not None:
         _note(partition, known.above())
 
@@ -286,7 +327,9 @@ def _note(partition: _Partition, above: HwAboveLeo | None) -> None:
 def _result(partition: _Partition) -> Stated:
     for known in partition.replicas.values():
         _note(partition, known.above())
-    return Stated(tuple(one for _, one in sorted(partition.above.items())), tuple(_several(partition)))
+    above = tuple(one for _, one in sorted(partition.above.items()))
+    fell = tuple(one for _, one in sorted(partition.fell.items()))
+    return Stated(above, tuple(_several(partition)), fell)
 
 
 def _several(partition: _Partition) -> Iterator[EpochStarts]:

@@ -12,9 +12,23 @@ from forensics.replay.elections import outside_isr
 from forensics.replay.history import History, Role, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import differences, subtract
 from forensics.replay.log_dirs import Moved, moved_before
+from forensics.replay.stated import LeaderLogFell
 from forensics.replay.steps import REMOVES, LogBefore, StepKind
 from forensics.replay.surviving_copies import holders
-from forensics.rules.finding import Finding, Help, Judgement, Rule, Severity, actions, brokers_text, judgement, place
+from forensics.rules.causes import CauseId
+from forensics.rules.finding import (
+    Fact,
+    Finding,
+    Help,
+    Judgement,
+    Rule,
+    Severity,
+    actions,
+    brokers_text,
+    epoch_text,
+    judgement,
+    place,
+)
 from forensics.rules.story import (
     BOTH_LOGS,
     SHORTENED_BY,
@@ -33,7 +47,8 @@ HELP = Help(
     finds=(
         """\
 A log end offset at load, or after log recovery, below one that the replica is known to have
-reached, or an empty log in the place of one that had records.""",
+reached, or an empty log in the place of one that had records. In a trace, a log end offset of a
+leader below an earlier one of the same role.""",
     ),
     matters=(
         """\
@@ -84,6 +99,7 @@ def judge(history: History, case: Case) -> Judgement:
         for shortened in history.shortened_logs
         if shortened.cause is not ShortenedBy.DIR_FAILURE or shortened.replica not in _whole(history, shortened)
     )
+    findings += tuple(_fell(history, one) for one in history.stated.leader_log_fell if not _is_told(history, one))
     missing = [*_replaced(history), *_created_again(history), *_unmeasured(history), *_flushed(history)]
     missing += missing_logs(history)
     return judgement(ID, findings, missing or _untold(history))
@@ -323,6 +339,40 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
             *((look_in(history, shortened.replica, moved),) if moved is not None else ()),
         ),
         do_not=(_never(shortened, others),) if shortened.cause in _EMPTY and not again else (),
+    )
+
+
+def _is_told(history: History, fell: LeaderLogFell) -> bool:
+    """Return whether a log that was found shorter explains that a leader's log end offset fell."""
+    return any(one.replica == fell.replica and one.target <= fell.after for one in history.shortened_logs)
+
+
+def _fell(history: History, fell: LeaderLogFell) -> Finding:
+    broker = fell.replica
+    earlier, later = fell.refs
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        weak=(Weakness.LINES_BETWEEN,),
+        **place(history),
+        replicas=(broker,),
+        epochs=(fell.epoch,) if fell.epoch >= 0 else (),
+        offsets=((fell.after, fell.before),),
+        records=(fell.before - fell.after, None),
+        summary=(
+            f"the log of broker {broker} ended at {fell.before} and then at {fell.after} while it led "
+            f"{epoch_text(fell.epoch)}, and nothing explains the difference: a leader only appends"
+        ),
+        facts=(
+            Fact(f"log end offset {fell.before}", broker=broker, refs=(earlier,)),
+            Fact(f"log end offset {fell.after}", broker=broker, time=fell.time, refs=(later,)),
+        ),
+        before={"log_end_offset": fell.before},
+        after={"log_end_offset": fell.after},
+        cause=CauseId.UNKNOWN,
+        next_steps=actions(
+            f"copy the directory {history.name} of every replica to another disk before any broker is started again"
+        ),
     )
 
 

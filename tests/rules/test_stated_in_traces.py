@@ -228,3 +228,22 @@ def test_files_beside_a_trace_are_asked_for(sample_traces: Path, tmp_path: Path)
     found = scan([str(tmp_path)]).partitions
     assert len(found) > 1
     assert all(not partition.verdicts(Verdict.NOT_APPLICABLE) for partition in found)
+
+
+def test_a_log_end_of_a_leader_that_falls_within_its_epoch(tmp_path: Path) -> None:
+    """A leader only appends, so its log came back shorter; a new role, an append or a truncation explains it."""
+    lead = said(0, 1, "become_leader", leader_epoch=3, leo=50, hw=40, isr="1,2")
+    answer = judged(tmp_path, [lead, said(5, 1, "leo", leo=60), said(6, 1, "leo", leo=45)])["leo-regression"]
+    assert answer.verdict is Verdict.VIOLATED
+    (finding,) = answer.findings
+    assert (finding.replicas, finding.epochs, finding.offsets) == ((1,), (3,), ((45, 60),))
+    assert finding.confidence is Confidence.INFERRED
+    near = {
+        "grows": [lead, said(5, 1, "leo", leo=60), said(6, 1, "leo", leo=60)],
+        "follower": [FOLLOWS, said(5, 1, "leo", leo=60), said(6, 1, "leo", leo=45)],
+        "role": [lead, said(5, 1, "leo", leo=60), said(6, 1, "become_leader", leader_epoch=4, leo=45, isr="1")],
+        "order": [lead, said(5, 1, "append", offset=55, leo=60), said(6, 1, "append", offset=50, leo=55)],
+        "other": [lead, said(5, 1, "leo", leo=60), said(6, 1, "leo", replica=2, leo=45)],
+    }
+    for name, lines in near.items():
+        assert judged(tmp_path, lines)["leo-regression"].findings == (), name
