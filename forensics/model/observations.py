@@ -159,6 +159,16 @@ OF_THE_BROKER = frozenset(
 """Observations about a process or a broker, not about the partition."""
 
 
+NAMES = {
+    "hw": "high_watermark",
+    "hw_before": "high_watermark_before",
+    "leader_hw": "leader_high_watermark",
+    "leo": "log_end_offset",
+    "log_start": "log_start_offset",
+}
+"""Fields of a trace whose name is longer than that of the fact."""
+
+
 def head(cluster: Cluster, cluster_id: str) -> dict[str, Any]:
     """The first line: of what all the others are, and that they leave nothing out."""
     replicas = sorted(cluster.brokers)
@@ -197,7 +207,8 @@ def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
 
 def _line(event: Event, kind: str, facts: Facts) -> Facts:
     time = moment(event.at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return {"schema": SCHEMA, "time": time, "witness": event.broker, "kind": kind, **facts}
+    named = {NAMES.get(name, name): value for name, value in facts.items()}
+    return {"schema": SCHEMA, "time": time, "witness": event.broker, "kind": kind, **named}
 
 
 def to_lines(cluster: Cluster, topic_id: str, cluster_id: str) -> str:

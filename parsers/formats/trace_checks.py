@@ -8,17 +8,29 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from parsers.formats.trace_kinds import BROKERS, FIELDS, HEADER, NOT_NEGATIVE, OF_FILES, OF_KIND, PLACE, STATEMENTS
-from parsers.schema import OBSERVATIONS, Kind
+from parsers.formats.trace_kinds import (
+    BROKERS,
+    FIELD_OF,
+    FIELDS,
+    HEADER,
+    NOT_NEGATIVE,
+    OF_FILES,
+    OF_KIND,
+    PLACE,
+    STATEMENTS,
+    TYPES,
+)
+from parsers.schema import Kind
 
 _KNOWN: Final = ("schema", *FIELDS)
-_NUMBERS: Final = "|".join(name for name in FIELDS if OBSERVATIONS[name].is_integer())
-_WORDS: Final = "|".join(name for name in FIELDS if not OBSERVATIONS[name].is_integer())
+_NUMBERS: Final = "|".join(name for name in FIELDS if TYPES[name].is_integer())
+_WORDS: Final = "|".join(name for name in FIELDS if not TYPES[name].is_integer())
 _NO_NUMBER: Final = rf'"({_NUMBERS})"\s*:\s*(?:true|false|-?[0-9]+[.eE])'
 _NO_WORD: Final = rf'"({_WORDS})"\s*:\s*(?:true|false|[-0-9])'
 _OWN: Final = pl.col("message").is_null() & (pl.col("kind") != Kind.TRACE.value)
@@ -46,7 +58,7 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
         found: ``line``, ``text`` and the fields of each line, times as ``_time``.
     """
     for name in FIELDS:
-        if OBSERVATIONS[name] == pl.Int32:
+        if TYPES[name] == pl.Int32:
             fits = pl.col(name).is_between(-(1 << 31), (1 << 31) - 1).fill_null(True)
             yield Wrong(found.filter(~fits), f'a number beyond its column: "{name}"')
     for pattern, wanted in ((_NO_NUMBER, "a whole number"), (_NO_WORD, "a string")):
@@ -88,8 +100,8 @@ def _missing(own: pl.DataFrame) -> Iterator[Wrong]:
             continue
         for name in names:
             for row in of_kind.filter(pl.col(name).is_null()).rows(named=True):
-                near = difflib.get_close_matches(name, _unknown(row["text"]), n=1, cutoff=0.65)
-                meant = f': "{near[0]}" may be meant as it' if near else ""
+                near = next((odd for odd in _unknown(row["text"]) if _meant(odd, [name])), None)
+                meant = f': "{near}" may be meant as it' if near else ""
                 one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
                 yield Wrong(one, f'a line of kind {kind.value} needs "{name}"{meant}')
 
@@ -108,10 +120,23 @@ def _misspelt(own: pl.DataFrame) -> Iterator[Wrong]:
     odd = own.filter(names.list.set_difference(list(_KNOWN)).list.len() > 0)
     for row in odd.select("line", "text", *FIELDS).rows(named=True):
         for name in _unknown(row["text"]):
-            near = difflib.get_close_matches(name, [one for one in _KNOWN if row.get(one) is None], n=1, cutoff=0.65)
+            near = _meant(name, [one for one in _KNOWN if row.get(one) is None])
             if near:
                 one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
-                yield Wrong(one, f'no field "{name}" is known: "{near[0]}" may be meant', True)
+                yield Wrong(one, f'no field "{name}" is known: "{near}" may be meant', True)
+
+
+_SHORT: Final = FIELD_OF | {"epoch": "leader_epoch", "log_end": "log_end_offset"}
+"""Names that many write for a field, which are spelt unlike it."""
+
+
+def _meant(name: str, fields: Sequence[str]) -> str | None:
+    """The field whose name another one is most like; None without one."""
+    if _SHORT.get(name.lower()) in fields:
+        return _SHORT[name.lower()]
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    near = difflib.get_close_matches(snake, fields, n=1, cutoff=0.65)
+    return near[0] if near else None
 
 
 def _unknown(text: str) -> list[str]:
@@ -141,13 +166,13 @@ def type_of(text: str) -> str:
         return "no JSON object of a trace"
     for name, value in content.items():
         if name in FIELDS and value is not None and not _fits(name, value):
-            wanted = "a whole number" if OBSERVATIONS[name].is_integer() else "a string"
+            wanted = "a whole number" if TYPES[name].is_integer() else "a string"
             return f'"{name}" is not {wanted}'
     return "no JSON object of a trace"
 
 
 def _fits(name: str, value: Any) -> bool:
-    if OBSERVATIONS[name].is_integer():
+    if TYPES[name].is_integer():
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, str)
 

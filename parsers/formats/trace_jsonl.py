@@ -1,8 +1,8 @@
 """Traces: one observation per line as a JSON object, so that any system with high watermarks and epochs can be judged.
 
 ``docs/trace-format.md`` is the full description, ``trace.schema.json`` beside this module is its JSON Schema. A line
-has the columns of ``OBSERVATIONS`` with a value, ``"schema": "forensics.trace/1"``, and its time in UTC. The first line
-may be of kind ``trace`` and describes all the others: see ``trace_kinds``.
+has ``"schema": "forensics.trace/1"``, its time in UTC, and those columns of ``OBSERVATIONS`` that have a value, under
+Kafka's names. The first line may be of kind ``trace`` and describes all the others: see ``trace_kinds``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from parsers.formats.trace_checks import Header, header, type_of, wrong
-from parsers.formats.trace_kinds import FIELDS, SCHEMA
+from parsers.formats.trace_kinds import COLUMN_OF, FIELD_OF, FIELDS, SCHEMA, TYPES
 from parsers.json_lines import decode
 from parsers.reading import EXCERPT
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
@@ -28,7 +28,7 @@ _KINDS: Final = frozenset(kind.value for kind in Kind)
 _SHAPE: Final = pl.Struct(
     {
         "schema": pl.String(),
-        **{name: pl.Int64() if OBSERVATIONS[name].is_integer() else pl.String() for name in FIELDS},
+        **{name: pl.Int64() if TYPES[name].is_integer() else pl.String() for name in FIELDS},
     }
 )
 
@@ -93,7 +93,7 @@ def read_trace(lines: pl.DataFrame) -> Trace:
     for one in wrong(good):
         notices.append(_notes(one.rows, one.reason if one.counts else f"{one.reason}: the line is left out"))
         left_out.update(() if one.counts else one.rows.get_column("line"))
-    good = good.filter(~pl.col("line").is_in(list(left_out))).drop("time").rename({"_time": "time"})
+    good = good.filter(~pl.col("line").is_in(list(left_out))).drop("time").rename({"_time": "time", **COLUMN_OF})
     good = good.with_columns(pl.col("message").fill_null(NAME), pl.col("kind").cast(OBSERVATIONS["kind"]))
     parts = [conform(good, OBSERVATIONS)]
     for line, text in heads.select("line", "text").iter_rows():
@@ -179,7 +179,7 @@ def write_trace(
     time = pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
     # What was written as a trace states no message.
     message = pl.when(pl.col("message") != NAME).then("message").alias("message")
-    rows = rows.select(*FIELDS).with_columns(time, message, pl.col("kind").cast(pl.String))
+    rows = rows.rename(FIELD_OF).select(*FIELDS).with_columns(time, message, pl.col("kind").cast(pl.String))
     for row in rows.iter_rows(named=True):
         yield _line({name: value for name, value in row.items() if value is not None})
 

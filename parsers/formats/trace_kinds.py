@@ -13,8 +13,23 @@ from parsers.schema import OBSERVATIONS, Kind
 
 SCHEMA: Final = "forensics.trace/1"
 
-FIELDS: Final = tuple(name for name in OBSERVATIONS if name not in ("line", "byte"))
-"""Columns that a line may have. Its place is its own line in the trace."""
+COLUMN_OF: Final = {
+    "high_watermark": "hw",
+    "high_watermark_before": "hw_before",
+    "leader_high_watermark": "leader_hw",
+    "log_end_offset": "leo",
+    "log_start_offset": "log_start",
+}
+"""Fields that are named as in Kafka, with the column of ``OBSERVATIONS`` that each fills."""
+
+FIELD_OF: Final = {column: field for field, column in COLUMN_OF.items()}
+"""The same by column."""
+
+FIELDS: Final = tuple(FIELD_OF.get(name, name) for name in OBSERVATIONS if name not in ("line", "byte"))
+"""Fields that a line may have. Its place is its own line in the trace."""
+
+TYPES: Final = {name: OBSERVATIONS[COLUMN_OF.get(name, name)] for name in FIELDS}
+"""Type of each field."""
 
 PLACE: Final = ("topic", "partition")
 
@@ -48,61 +63,99 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement(Kind.UNCLEAN_RESTART, (), (), "The process before was killed or crashed.", of_partition=False),
     Statement(Kind.SHUTDOWN_BEGIN, (), (), "The process begins to stop.", of_partition=False),
     Statement(Kind.LOG_CREATED, (), (), "The replica begins with a new, empty log."),
-    Statement(Kind.LOG_LOADED, ("leo",), ("log_start",), "The log as the process found it."),
-    Statement(Kind.HW_LOADED, ("hw",), (), "The high watermark read back after a start."),
+    Statement(Kind.LOG_LOADED, ("log_end_offset",), ("log_start_offset",), "The log as the process found it."),
+    Statement(Kind.HW_LOADED, ("high_watermark",), (), "The high watermark read back after a start."),
     Statement(
         Kind.BECOME_LEADER,
         ("leader_epoch",),
-        ("leo", "hw", "isr"),
-        "The witness leads; `leo` is where the epoch starts.",
+        ("log_end_offset", "high_watermark", "isr"),
+        "The witness leads; `log_end_offset` is where the epoch starts.",
     ),
     Statement(
         Kind.BECOME_FOLLOWER,
         ("leader_epoch",),
-        ("leader", "leo", "hw"),
-        "The witness follows `leader`; `leo` and `hw` are its own, before it truncates.",
+        ("leader", "log_end_offset", "high_watermark"),
+        "The witness follows `leader`; `log_end_offset` and `high_watermark` are its own, before it truncates.",
     ),
     Statement(Kind.TRUNCATE, ("offset",), (), "The replica truncated its log to `offset`."),
     Statement(Kind.TRUNCATE_FULL, ("offset",), (), "The replica removed its whole log, which begins anew at `offset`."),
     Statement(
-        Kind.APPEND, ("leo",), ("offset", "hw"), "Records from `offset` on were appended; the log now ends at `leo`."
+        Kind.APPEND,
+        ("log_end_offset",),
+        ("offset", "high_watermark"),
+        "Records from `offset` on were appended; the log now ends at `log_end_offset`.",
     ),
-    Statement(Kind.LEO, ("leo",), ("hw",), "The log end offset at this moment, with `hw` the high watermark too."),
-    Statement(Kind.HW, ("hw",), ("leo",), "The high watermark at this moment, with `leo` the log end offset too."),
-    Statement(Kind.HW_CHECKPOINT, ("hw",), (), "The high watermark in the checkpoint file."),
+    Statement(
+        Kind.LEO,
+        ("log_end_offset",),
+        ("high_watermark",),
+        "The log end offset at this moment, with `high_watermark` the high watermark too.",
+    ),
+    Statement(
+        Kind.HW,
+        ("high_watermark",),
+        ("log_end_offset",),
+        "The high watermark at this moment, with `log_end_offset` the log end offset too.",
+    ),
+    Statement(Kind.HW_CHECKPOINT, ("high_watermark",), (), "The high watermark in the checkpoint file."),
     Statement(
         Kind.EPOCH_ASSIGNED, ("leader_epoch", "offset"), (), "The replica noted that the epoch starts at `offset`."
     ),
     Statement(
         Kind.EPOCH_ENTRY, ("leader_epoch", "offset"), (), "An entry of the epoch file: the epoch starts at `offset`."
     ),
-    Statement(Kind.LOG_END, ("leo",), ("log_start",), "What the log held when it was looked at last."),
-    Statement(Kind.LOG_START, ("log_start",), (), "Records below `log_start` were deleted."),
-    Statement(Kind.ISR_SHRINK, ("isr",), ("isr_before", "leo", "hw"), "The leader proposes a smaller ISR."),
-    Statement(Kind.ISR_EXPAND, ("isr",), ("isr_before", "leo", "hw"), "The leader proposes a larger ISR."),
+    Statement(
+        Kind.LOG_END, ("log_end_offset",), ("log_start_offset",), "What the log held when it was looked at last."
+    ),
+    Statement(Kind.LOG_START, ("log_start_offset",), (), "Records below `log_start_offset` were deleted."),
+    Statement(
+        Kind.ISR_SHRINK,
+        ("isr",),
+        ("isr_before", "log_end_offset", "high_watermark"),
+        "The leader proposes a smaller ISR.",
+    ),
+    Statement(
+        Kind.ISR_EXPAND,
+        ("isr",),
+        ("isr_before", "log_end_offset", "high_watermark"),
+        "The leader proposes a larger ISR.",
+    ),
     Statement(Kind.ISR_COMMIT, (), ("isr", "partition_epoch"), "The ISR proposed last is committed."),
     Statement(Kind.PARTITION_CREATED, (), ("leader", "leader_epoch", "isr"), "The controller made the partition."),
     Statement(Kind.ELECTION, ("leader", "leader_epoch"), ("isr",), "The controller elected `leader`."),
     Statement(Kind.UNCLEAN_ELECTION, ("leader",), ("leader_epoch", "isr"), "The leader came from outside the ISR."),
     Statement(
-        Kind.PRODUCED, ("offset",), ("hw", "detail"), "The leader answered a producer: first `offset` of the records."
+        Kind.PRODUCED,
+        ("offset",),
+        ("high_watermark", "detail"),
+        "The leader answered a producer: first `offset` of the records.",
     ),
 )
 """Kinds that a producer of traces writes. The other kinds of ``parsers.schema.Kind`` come from logs of Kafka."""
 
 OF_FILES: Final[dict[Kind, tuple[str, ...]]] = {
-    Kind.HW_CHECKPOINT: ("hw",),
+    Kind.HW_CHECKPOINT: ("high_watermark",),
     Kind.EPOCH_ENTRY: ("leader_epoch", "offset"),
-    Kind.LOG_START_CHECKPOINT: ("log_start",),
+    Kind.LOG_START_CHECKPOINT: ("log_start_offset",),
     Kind.RECOVERY_POINT: ("offset",),
     Kind.CLEANER_CHECKPOINT: ("offset",),
-    Kind.LOG_END: ("leo",),
+    Kind.LOG_END: ("log_end_offset",),
 }
 """Fields that a line from a file requires, whatever its source: a checkpoint file has no entry without its value."""
 
 OF_KIND: Final = {statement.kind: statement for statement in STATEMENTS}
 
-NOT_NEGATIVE: Final = ("partition", "offset", "hw", "hw_before", "leader_hw", "leo", "log_start", "witness", "replica")
+NOT_NEGATIVE: Final = (
+    "partition",
+    "offset",
+    "high_watermark",
+    "high_watermark_before",
+    "leader_high_watermark",
+    "log_end_offset",
+    "log_start_offset",
+    "witness",
+    "replica",
+)
 BROKERS: Final = r"^([0-9]{1,9}(,[0-9]{1,9})*)?$"
 TIME: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$"
 
@@ -141,10 +194,10 @@ _SAYS: Final = {
     "message": "name of the message or source it was taken from; left out in a trace that is written as such",
     "time": "ISO 8601 with a zone",
     "offset": "see the kind",
-    "hw": "high watermark: first offset that is not committed",
-    "leader_hw": "high watermark that a leader sent",
-    "leo": "log end offset: next offset to be written",
-    "log_start": "first offset that is kept",
+    "high_watermark": "high watermark: first offset that is not committed",
+    "leader_high_watermark": "high watermark that a leader sent",
+    "log_end_offset": "log end offset: next offset to be written",
+    "log_start_offset": "first offset that is kept",
     "isr": "broker ids joined by commas",
     "detail": "see the kind",
 }
@@ -192,8 +245,8 @@ def _type(name: str) -> dict[str, Any]:
         return {"type": "string", "pattern": TIME}
     if name in ("isr", "isr_before"):
         return {"type": "string", "pattern": BROKERS}
-    if OBSERVATIONS[name].is_integer():
-        bits = 31 if OBSERVATIONS[name] == pl.Int32 else 63
+    if TYPES[name].is_integer():
+        bits = 31 if TYPES[name] == pl.Int32 else 63
         return {"type": "integer", "minimum": -(1 << bits), "maximum": (1 << bits) - 1}
     return {"type": "string"}
 

@@ -73,16 +73,16 @@ def test_another_systems_trace_with_the_least_that_the_rules_need(tmp_path: Path
     place = {"topic": "ledger", "partition": 0}
     told: list[dict[str, Any]] = [
         {**at(0, 1), "kind": "process_start"},
-        {**at(1, 1), "kind": "become_leader", "leader_epoch": 4, "leo": 0, **place},
-        {**at(9, 1), "kind": "hw", "hw": 30, **place},
+        {**at(1, 1), "kind": "become_leader", "leader_epoch": 4, "log_end_offset": 0, **place},
+        {**at(9, 1), "kind": "hw", "high_watermark": 30, **place},
         {**at(0, 2), "kind": "process_start"},
-        {**at(2, 2), "kind": "become_follower", "leader": 1, "leader_epoch": 4, "leo": 0, **place},
-        {**at(8, 2), "kind": "leo", "leo": 30, **place},
+        {**at(2, 2), "kind": "become_follower", "leader": 1, "leader_epoch": 4, "log_end_offset": 0, **place},
+        {**at(8, 2), "kind": "leo", "log_end_offset": 30, **place},
         {**at(10, 2), "kind": "process_start"},
-        {**at(10, 2), "kind": "log_loaded", "leo": 30, **place},
+        {**at(10, 2), "kind": "log_loaded", "log_end_offset": 30, **place},
         {**at(11, 2), "kind": "become_follower", "leader": 1, "leader_epoch": 5, **place},
         {**at(11, 2), "kind": "truncate", "offset": 20, **place},
-        {**at(12, 2), "kind": "become_leader", "leader_epoch": 6, "leo": 20, **place},
+        {**at(12, 2), "kind": "become_leader", "leader_epoch": 6, "log_end_offset": 20, **place},
     ]  # fmt: skip
     path = lines(tmp_path / "ledger.jsonl", told)
     for line in path.read_text().splitlines():

@@ -37,11 +37,12 @@ def test_every_cut_epoch_and_high_watermark_is_there(protocol: Protocol) -> None
     rows = [json.loads(line) for line in run.observations().splitlines()]
     cuts = [(row["witness"], row["offset"]) for row in rows if row["kind"] == "truncate"]
     assert cuts == ([(3, 50), (2, 50)] if protocol.name == "hw" else [])
-    begun = [(row["witness"], row["leader_epoch"], row["leo"]) for row in rows if row["kind"] == "become_leader"]
+    leads = [row for row in rows if row["kind"] == "become_leader"]
+    begun = [(row["witness"], row["leader_epoch"], row["log_end_offset"]) for row in leads]
     assert begun[0] == (1, 0, 0)
     assert begun[-1][::2] == (3, 50 if protocol.name == "hw" else 80)
-    assert max(row["hw"] for row in rows if row["kind"] == "hw") == (95 if protocol.name == "hw" else 125)
-    ends = {row["witness"]: row["leo"] for row in rows if row["kind"] == "log_end"}
+    assert max(row["high_watermark"] for row in rows if row["kind"] == "hw") == (95 if protocol.name == "hw" else 125)
+    ends = {row["witness"]: row["log_end_offset"] for row in rows if row["kind"] == "log_end"}
     assert ends == {broker: node.replica.log.end for broker, node in run.cluster.brokers.items()}
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from forensics.engines.local import scan
 from parsers.formats.trace_jsonl import SCHEMA
-from parsers.formats.trace_kinds import FIELDS, HEADER, STATEMENTS
-from parsers.schema import OBSERVATIONS, Kind
+from parsers.formats.trace_kinds import FIELDS, HEADER, STATEMENTS, TYPES
+from parsers.schema import Kind
 
 _SMALL = st.integers(0, 12)
 _ODD = st.one_of(
@@ -32,7 +32,7 @@ def _plain(name: str) -> st.SearchStrategy[Any]:
         return _TIMES
     if name in ("isr", "isr_before"):
         return st.lists(st.integers(1, 3), max_size=3).map(lambda ids: ",".join(map(str, ids)))
-    if OBSERVATIONS[name].is_integer():
+    if TYPES[name].is_integer():
         return st.integers(1, 3) if name in ("witness", "replica", "leader") else _SMALL
     return st.sampled_from(["orders", "key=value", "acks=all"])
 

@@ -9,12 +9,13 @@ from typing import Any
 from forensics.engines.local import scan
 from forensics.rules.finding import Judgement
 from parsers.formats.trace_jsonl import SCHEMA
+from parsers.formats.trace_kinds import FIELD_OF
 
 Line = dict[str, Any]
 
 
 def said(second: float, witness: int, kind: str, **values: Any) -> Line:
-    """A line about orders-0."""
+    """A line about orders-0. Fields may have the shorter names of the columns that they fill."""
     whole = int(second)
     time = f"2026-01-01T10:00:{whole:02}.{round((second - whole) * 1000):03}Z"
     return {"time": time, "witness": witness, "kind": kind, "topic": "orders", "partition": 0, **values}
@@ -29,7 +30,10 @@ LEADS = [
 
 def text(lines: list[Line]) -> str:
     """The lines as a file."""
-    return "".join(json.dumps({"schema": SCHEMA, **line}) + "\n" for line in lines)
+    return "".join(
+        json.dumps({"schema": SCHEMA, **{FIELD_OF.get(name, name): value for name, value in line.items()}}) + "\n"
+        for line in lines
+    )
 
 
 def judged(folder: Path, lines: list[Line]) -> dict[str, Judgement]:

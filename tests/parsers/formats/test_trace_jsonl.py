@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.formats.trace_jsonl import FIELDS, SCHEMA, json_schema, read_trace, write_header, write_trace
-from parsers.formats.trace_kinds import HEADER, OF_FILES, STATEMENTS, Statement
+from parsers.formats.trace_kinds import COLUMN_OF, HEADER, OF_FILES, STATEMENTS, TYPES, Statement
 from parsers.formats.trace_kinds import json_schema as made_schema
 from parsers.read import read
 from parsers.schema import OBSERVATIONS, Kind, conform
@@ -27,7 +27,7 @@ def _value(name: str) -> st.SearchStrategy[object]:
         return st.lists(st.integers(0, 999_999_999), max_size=4).map(lambda ids: ",".join(map(str, ids)))
     if name == "time":
         return st.datetimes()
-    return _TEXT if OBSERVATIONS[name] == pl.String else _INT32 if OBSERVATIONS[name] == pl.Int32 else _INT64
+    return _TEXT if TYPES[name] == pl.String else _INT32 if TYPES[name] == pl.Int32 else _INT64
 
 
 @st.composite
@@ -42,7 +42,7 @@ def observations(draw: st.DrawFn) -> pl.DataFrame:
             max_size=8,
         )
     )
-    return pl.DataFrame(rows, schema={name: OBSERVATIONS[name] for name in FIELDS})
+    return pl.DataFrame(rows, schema=TYPES).rename(COLUMN_OF)
 
 
 def lines(texts: list[str]) -> pl.DataFrame:
@@ -70,8 +70,8 @@ def test_the_schema_names_every_field_and_kind() -> None:
     assert properties["kind"]["enum"] == [kind.value for kind in Kind]
     assert properties["schema"] == {"const": SCHEMA}
     for name in FIELDS:
-        if OBSERVATIONS[name].is_integer():
-            assert properties[name]["maximum"] == (1 << (31 if OBSERVATIONS[name] == pl.Int32 else 63)) - 1
+        if TYPES[name].is_integer():
+            assert properties[name]["maximum"] == (1 << (31 if TYPES[name] == pl.Int32 else 63)) - 1
 
 
 def test_the_schema_in_the_package_is_made_of_the_table() -> None:
@@ -79,10 +79,10 @@ def test_the_schema_in_the_package_is_made_of_the_table() -> None:
 
 
 def test_the_witness_is_the_broker_that_states_a_row() -> None:
-    table = pl.DataFrame([{"kind": "hw", "hw": 3}], schema={**{n: OBSERVATIONS[n] for n in FIELDS}}).with_columns(
+    table = pl.DataFrame([{"kind": "hw", "hw": 3}], schema=OBSERVATIONS).with_columns(
         pl.lit(5, dtype=pl.Int32).alias("broker")
     )
-    assert json.loads(next(write_trace(table))) == {"schema": SCHEMA, "witness": 5, "kind": "hw", "hw": 3}
+    assert json.loads(next(write_trace(table))) == {"schema": SCHEMA, "witness": 5, "kind": "hw", "high_watermark": 3}
 
 
 def own(**fields: object) -> str:
@@ -91,7 +91,7 @@ def own(**fields: object) -> str:
     return json.dumps({"schema": SCHEMA, **place, **fields})
 
 
-GOOD = own(kind="hw", hw=3, more=[1])
+GOOD = own(kind="hw", high_watermark=3, more=[1])
 
 
 def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
@@ -99,10 +99,10 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
         "{",
         json.dumps({"schema": "other/1", "kind": "hw"}),
         json.dumps({"schema": SCHEMA, "kind": "no such"}),
-        own(kind="hw", hw="three"),
-        own(kind="hw", hw=3, partition=1 << 40),
+        own(kind="hw", high_watermark="three"),
+        own(kind="hw", high_watermark=3, partition=1 << 40),
     ]
-    undated = own(kind="hw", hw=4, time="yesterday")
+    undated = own(kind="hw", high_watermark=4, time="yesterday")
     reading = read(source("\n".join([GOOD, *bad, "", undated, GOOD]).encode(), "trace.jsonl"))
     assert (reading.format, reading.zone) == ("trace", "UTC")
     assert reading.observations.get_column("line").to_list() == [1, 8, 9]
@@ -113,18 +113,30 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
 @pytest.mark.parametrize(
     ("line", "reason", "counts"),
     [
-        (own(kind="hw"), 'a line of kind hw needs "hw": the line is left out', False),
+        (own(kind="hw"), 'a line of kind hw needs "high_watermark": the line is left out', False),
+        (own(kind="hw", hw=3), 'a line of kind hw needs "high_watermark": "hw" may be meant as it', False),
+        (own(kind="append", high_watermark=3, leo=3), 'a line of kind append needs "log_end_offset": "leo" may', False),
+        (own(kind="hw", high_watermark=3, leo=3), 'no field "leo" is known: "log_end_offset" may be meant', True),
+        (own(kind="hw", high_watermark=3, logEndOffset=3), 'no field "logEndOffset" is known: "log_end_of', True),
         (own(kind="truncate", ofset=3), 'a line of kind truncate needs "offset": "ofset" may be meant as it', False),
-        (own(kind="become_leader", leader_epoch=1, loe=3), 'no field "loe" is known: "leo" may be meant', True),
-        (own(kind="hw", hw=3, leo=None), '"leo" is null: leave a field without a value out', True),
+        (
+            own(kind="become_leader", leader_epoch=1, log_end_ofset=3),
+            'no field "log_end_ofset" is known: "log_end_offset" may be meant',
+            True,
+        ),
+        (
+            own(kind="hw", high_watermark=3, log_end_offset=None),
+            '"log_end_offset" is null: leave a field without a value out',
+            True,
+        ),
         (own(kind="truncate", offset=-3), '"offset" is negative: the line is left out', False),
-        (own(kind="hw", hw=3, partition=-1), '"partition" is negative: the line is left out', False),
-        (own(kind="hw", hw=3.5), '"hw" is not a whole number: the line is left out', False),
-        (own(kind="hw", hw=True), '"hw" is not a whole number: the line is left out', False),
+        (own(kind="hw", high_watermark=3, partition=-1), '"partition" is negative: the line is left out', False),
+        (own(kind="hw", high_watermark=3.5), '"high_watermark" is not a whole number: the line is left out', False),
+        (own(kind="hw", high_watermark=True), '"high_watermark" is not a whole number: the line is left out', False),
         (own(kind="isr_shrink", isr=[1, 2]), '"isr" is not a string: the line is left out', False),
         (own(kind="isr_shrink", isr="{1, 2}"), '"isr" is no list of broker ids joined by commas, as in "1,2,3"', False),
-        (own(kind="hw", hw=3, time="2024-03-01T10:22:41Z"), '"time" runs backwards', True),
-        (own(kind="log_start_checkpoint"), 'a line of kind log_start_checkpoint needs "log_start"', False),
+        (own(kind="hw", high_watermark=3, time="2024-03-01T10:22:41Z"), '"time" runs backwards', True),
+        (own(kind="log_start_checkpoint"), 'a line of kind log_start_checkpoint needs "log_start_offset"', False),
         (own(kind="recovery_point", message="recovery-point"), 'a line of kind recovery_point needs "offset"', False),
         ("[1]", "no JSON object", False),
     ],
@@ -140,7 +152,7 @@ def test_each_line_is_checked_against_its_kind(line: str, reason: str, counts: b
     "line",
     [
         GOOD,
-        own(kind="hw", hw=3, time="2024-03-01T09:00:00Z", witness=2),
+        own(kind="hw", high_watermark=3, time="2024-03-01T09:00:00Z", witness=2),
         own(kind="epoch_reply", leader_epoch=-1, offset=-1),
         own(kind="become_follower", leader=-1, leader_epoch=3),
         own(kind="become_leader", leader_epoch=3, isr=""),
@@ -156,7 +168,7 @@ def test_near_misses_of_bad_lines(line: str) -> None:
 
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.kind.value)
 def test_every_kind_is_as_the_table_says(statement: Statement) -> None:
-    values = {name: "1,2" if name.startswith("isr") else "words" if name == "detail" else 7 for name in OBSERVATIONS}
+    values = {name: "1,2" if name.startswith("isr") else "words" if name == "detail" else 7 for name in FIELDS}
     given = {name: values[name] for name in (*statement.needs, *statement.may)}
     validator = jsonschema.Draft202012Validator(json_schema())
     assert not list(validator.iter_errors(json.loads(own(kind=statement.kind.value, **given))))
