@@ -7,8 +7,20 @@ from typing import Literal
 
 import click
 
-from forensics.errors import UnwritableOutput
-from forensics.model import PROTOCOLS, SCENARIOS, VARIANTS, Run, Scenario, scenario, telling_seeds, what_if
+from forensics.errors import BadConfiguration, UnreadableInput, UnwritableOutput
+from forensics.model import (
+    PROTOCOLS,
+    SCENARIOS,
+    VARIANTS,
+    BadSchedule,
+    Run,
+    Scenario,
+    Schedule,
+    scenario,
+    schedule,
+    telling_seeds,
+    what_if,
+)
 
 LOGGING = ("default", "replication")
 Logging = Literal["default", "replication"]
@@ -16,6 +28,12 @@ Logging = Literal["default", "replication"]
 
 @click.command()
 @click.argument("name", required=False, type=click.Choice([story.name for story in SCENARIOS]), metavar="SCENARIO")
+@click.option(
+    "--schedule",
+    "file",
+    type=click.Path(dir_okay=False),
+    help="Play your own schedule from a YAML or JSON file (docs/schedules/README.md) instead of a scenario.",
+)
 @click.option("--list", "listed", is_flag=True, help="List the scenarios.")
 @click.option(
     "--protocol",
@@ -38,6 +56,7 @@ Logging = Literal["default", "replication"]
 )
 def simulate(
     name: str | None,
+    file: str | None,
     listed: bool,
     protocol: str | None,
     output: str | None,
@@ -47,7 +66,7 @@ def simulate(
     trace: str | None,
     compare: bool,
 ) -> None:
-    """Run a scenario of the reference model.
+    """Run a scenario of the reference model, or a schedule of your own.
 
     The files of each broker are in a folder of its own. Beside them are trace.jsonl, the run as a trace that states
     every change, whatever brokers print (docs/trace-format.md); truth.json, the correct answers; and events.jsonl, the
@@ -55,44 +74,92 @@ def simulate(
     change. A trace holds no records, so only the folders show whether replicas differ.
 
     Example: forensics simulate fork --protocol hw -o fork/ && forensics scan fork/broker-*
+
+    Own schedule: forensics simulate --schedule docs/schedules/fork.yaml --what-if
     """
-    if name is None and not listed and (protocol or output or trace or compare):
-        raise click.UsageError("which scenario? Give its name before the options; --list tells which there are")
-    if listed or name is None:
-        for story in SCENARIOS:
-            click.echo(f"{story.name:28} {story.summary}")
+    if listed or (name is None and file is None and not (protocol or output or trace or compare)):
+        for known in SCENARIOS:
+            click.echo(f"{known.name:28} {known.summary}")
         return
+    story, stated = told_story(name, file)
     if compare and (protocol or trace):
         raise click.UsageError("--what-if runs every protocol: leave out --protocol and --trace, or --what-if")
-    if not compare and (protocol is None or (output is None and trace is None)):
+    folder, alone = fresh(output, trace)
+    if compare:
+        compared(story, seed, steps, logging, folder)
+        return
+    under = protocol or stated
+    if under is None or (folder is None and alone is None):
         raise click.UsageError(
             "--protocol, and -o or --trace, are needed to write something; --list and --what-if need neither"
         )
-    folder = Path(output) if output is not None else None
-    if folder is not None and folder.exists() and any(folder.iterdir()):
-        raise click.UsageError(f"{output} is not empty; give a new folder: nothing is ever written over")
-    if trace is not None and Path(trace).exists():
-        raise click.UsageError(f"{trace} exists; give a new file: nothing is ever written over")
-    if trace is not None and folder is not None and folder.absolute() in Path(trace).absolute().parents:
-        raise click.UsageError(f"{trace} lies in {output}; give a file elsewhere")
-    story = scenario(name)
-    if protocol is None:
-        compared(story, seed, steps, logging, folder)
-        return
-    run = story.run(protocol, seed=seed, steps=steps)
+    write_one(story, under, seed, steps, logging, folder, alone)
+
+
+def write_one(
+    story: Scenario,
+    protocol: str,
+    seed: int,
+    steps: int | None,
+    logging: Logging,
+    folder: Path | None,
+    trace: Path | None,
+) -> None:
+    """Run a story under one protocol and write its evidence, its trace or both."""
+    try:
+        run = story.run(protocol, seed=seed, steps=steps)
+    except BadSchedule as error:
+        raise BadConfiguration(str(error)) from None
     try:
         if folder is not None:
             run.write(folder, logging=logging)
         if trace is not None:
-            Path(trace).write_text(run.observations())
+            trace.write_text(run.observations())
     except OSError as error:
         raise unwritable(error) from None
-    click.echo(f"{output or trace}: {told(run)}")
+    click.echo(f"{folder or trace}: {told(run)}")
+
+
+def fresh(output: str | None, trace: str | None) -> tuple[Path | None, Path | None]:
+    """Return the folder for the evidence and the file for the trace, neither of which holds anything yet."""
+    folder = Path(output) if output is not None else None
+    if folder is not None and folder.exists() and any(folder.iterdir()):
+        raise click.UsageError(f"{output} is not empty; give a new folder: nothing is ever written over")
+    alone = Path(trace) if trace is not None else None
+    if alone is not None and alone.exists():
+        raise click.UsageError(f"{trace} exists; give a new file: nothing is ever written over")
+    if alone is not None and folder is not None and folder.absolute() in alone.absolute().parents:
+        raise click.UsageError(f"{trace} lies in {output}; give a file elsewhere")
+    return folder, alone
+
+
+def told_story(name: str | None, file: str | None) -> tuple[Scenario, str | None]:
+    """Return the story to run, and the protocol that a schedule names."""
+    if name is not None and file is not None:
+        raise click.UsageError("give the name of a scenario or --schedule, not both")
+    if file is not None:
+        read = own_schedule(file)
+        return read.scenario(), read.protocol
+    if name is None:
+        raise click.UsageError("which scenario? Give its name before the options; --list tells which there are")
+    return scenario(name), None
+
+
+def own_schedule(file: str) -> Schedule:
+    """Read a user's schedule."""
+    try:
+        return schedule(file)
+    except BadSchedule as error:
+        raise BadConfiguration(str(error)) from None
+    except OSError as error:
+        raise UnreadableInput(f"{file}: {error.strerror}; give a file that can be read") from None
 
 
 def compared(story: Scenario, seed: int, steps: int | None, logging: Logging, folder: Path | None) -> None:
     """Prints the outcomes side by side, and writes the evidence of each protocol if a folder is given."""
-    outcomes = what_if(story.name, seed, steps)
+    outcomes = what_if(story, seed, steps)
+    if all(row["refused"] for row in outcomes):
+        raise BadConfiguration(outcomes[0]["refused"])
     click.echo(str(outcomes))
     if story.name == "random" and outcomes.alike:
         seeds = ", ".join(map(str, telling_seeds(seed + 1, steps)))
@@ -102,7 +169,7 @@ def compared(story: Scenario, seed: int, steps: int | None, logging: Logging, fo
         return
     try:
         for row in outcomes:
-            run = story.run(row["protocol"], seed=seed, steps=steps)
+            run = story.run(row["protocol"], seed=seed, steps=steps if row["steps"] is None else row["steps"])
             run.write(folder / run.protocol.name, logging=logging)
             click.echo(f"{folder / run.protocol.name}: {told(run)}")
     except OSError as error:

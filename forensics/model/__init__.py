@@ -10,17 +10,22 @@ from forensics.model.outcomes import Outcomes, telling_seeds, what_if
 from forensics.model.protocol import EVERY, PROTOCOLS, VARIANTS, Protocol
 from forensics.model.run import Run, Scenario
 from forensics.model.scenarios import SCENARIOS, scenario
+from forensics.model.schedule import BadSchedule, Schedule, StepRefused, schedule
 
 __all__ = [
     "EVERY",
     "PROTOCOLS",
     "SCENARIOS",
     "VARIANTS",
+    "BadSchedule",
     "Outcomes",
     "Protocol",
     "Run",
     "Scenario",
+    "Schedule",
+    "StepRefused",
     "scenario",
+    "schedule",
     "telling_seeds",
     "what_if",
 ]

@@ -180,13 +180,21 @@ class Cluster:
             self.fetch(broker)
 
     def produce(
-        self, count: int = 1, acks: str | int = "all", *, to: int | None = None, producer: int = -1, marker: str = ""
+        self,
+        count: int = 1,
+        acks: str | int = "all",
+        *,
+        to: int | None = None,
+        producer: int = -1,
+        marker: str = "",
+        values: tuple[str, ...] = (),
     ) -> list[Batch]:
         """A producer writes ``count`` records in one request to the leader, or to the broker that it believes to be the
         leader.
 
         Args:
             acks: ``0``, ``1`` or ``all``, or ``-1`` for ``all``.
+            values: What is written, instead of ``count`` records that the model names.
 
         Returns:
             What was appended; nothing if the request was refused.
@@ -203,12 +211,14 @@ class Cluster:
         leader = self.replica(to) if to is not None else self.leader()
         if leader is None or not self.runs(leader.broker) or leader.role != "leader":
             return []
-        values = (marker,) if marker else tuple(f"m{self.written + n}" for n in range(1, count + 1))
+        if marker:
+            values = (marker,)
+        values = values or tuple(f"m{self.written + n}" for n in range(1, count + 1))
         if acks == "all" and len(leader.isr) < self.min_isr:
             self.emit("refused", None, why="NOT_ENOUGH_REPLICAS", broker_asked=leader.broker)
             return []
         if not marker:
-            self.written += count
+            self.written += len(values)
         batches = replication.append(self, leader, values, acks, producer, marker)
         self.act("produced", broker=leader.broker, acks=acks, first=batches[0].base, last=batches[-1].end - 1)
         if acks == "1":

@@ -234,10 +234,14 @@ def prefer(cluster: Cluster, broker: int) -> bool:
     return moved
 
 
-def controller_failover(cluster: Cluster) -> bool:
-    """The controller dies and a spare one takes over with a higher controller epoch."""
+def controller_failover(cluster: Cluster, new: int | None = None) -> bool:
+    """The controller dies and a spare one takes over with a higher controller epoch.
+
+    Args:
+        new: its id; None for the next one.
+    """
     cluster.now += 1
-    new = cluster.controller.id + 1
+    new = cluster.controller.id + 1 if new is None else new
     cluster.act("controller failover", controller=new)
     cluster.controller.take_over(new)
     return True

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from forensics.model.protocol import EVERY
-from forensics.model.run import Run
+from forensics.model.protocol import EVERY, Protocol
+from forensics.model.run import Run, Scenario
 from forensics.model.scenarios import scenario
+from forensics.model.schedule import StepRefused
 
 
 class Outcomes(list[dict[str, Any]]):
@@ -25,7 +26,8 @@ class Outcomes(list[dict[str, Any]]):
         rows = [self.COLUMNS, *(tuple(str(row[column]) for column in self.COLUMNS) for row in self)]
         widths = [max(len(row[n]) for row in rows) for n in range(len(self.COLUMNS))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+        refused = [f"\n{row['refused']}. Its outcome is that of the steps before." for row in self if row["refused"]]
+        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], *refused])
 
 
 def spans(ranges: list[list[int]]) -> str:
@@ -33,8 +35,10 @@ def spans(ranges: list[list[int]]) -> str:
     return ", ".join(f"[{first}, {end})" for first, end in ranges) or "-"
 
 
-def outcome(run: Run) -> dict[str, Any]:
-    """One row of ``Outcomes``."""
+def outcome(run: Run, refused: str = "") -> dict[str, Any]:
+    """One row of ``Outcomes``, with ``steps``, how many were recorded, and ``refused``, why the run ended before its
+    story did.
+    """
     truth = run.truth()
     return {
         "protocol": run.protocol.name,
@@ -47,17 +51,30 @@ def outcome(run: Run) -> dict[str, Any]:
         or "-",
         "acked by all, then lost": spans(truth["lost_acked_all"]),
         "log ends": " ".join(f"{broker}:{end}" for broker, end in truth["replica_ends"].items()),
+        "steps": len(run.steps) if refused else None,
+        "refused": refused,
     }
 
 
-def what_if(name: str, seed: int = 0, steps: int | None = None) -> Outcomes:
+def played(story: Scenario, protocol: Protocol, seed: int, steps: int | None) -> dict[str, Any]:
+    """A row of ``Outcomes``; a schedule is played up to the step that cannot be done under the protocol."""
+    try:
+        return outcome(story.run(protocol, seed, steps))
+    except StepRefused as refused:
+        return outcome(story.run(protocol, seed, refused.step - 1), str(refused))
+
+
+def what_if(story: Scenario | str, seed: int = 0, steps: int | None = None) -> Outcomes:
     """Runs a scenario, or its first steps, under every protocol and variant and puts the outcomes side by side.
+
+    Args:
+        story: the scenario, or the name of a known one.
 
     Raises:
         UnknownName: No scenario of that name.
     """
-    story = scenario(name)
-    return Outcomes(outcome(story.run(protocol, seed, steps)) for protocol in EVERY)
+    told = scenario(story) if isinstance(story, str) else story
+    return Outcomes(played(told, protocol, seed, steps) for protocol in EVERY)
 
 
 def telling_seeds(first: int, steps: int | None = None, count: int = 3, among: int = 1_000) -> list[int]:
