@@ -107,6 +107,7 @@ class Disk:
         latest: last leader epoch of this directory, if there are other directories; or None.
         live_by: criterion by which this directory is live, if there are others; or None.
         bases: base offsets of its segment files, rising.
+        segments: ids of the sources that are its segments, in the order of their base offsets.
         gaps: offsets between segments that are not adjacent, although nothing was compacted and the segment before is
             whole. A file is missing there.
         skipped: offsets between two adjacent batches of one segment, and the second batch.
@@ -139,6 +140,7 @@ class Disk:
     latest: int | None = None
     live_by: LiveBy | None = None
     bases: tuple[int, ...] = ()
+    segments: tuple[int, ...] = ()
     gaps: tuple[Range, ...] = ()
     skipped: tuple[tuple[Range, Ref], ...] = ()
     lacking: tuple[Range, ...] = ()

@@ -37,11 +37,12 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     ends = (
         segments.sort(*PLACE, "base_offset", "id")
         .group_by(*PLACE, maintain_order=True)
-        .agg(_END, pl.col("base_offset").min(), pl.col("magic").max(), pl.col("path").first())
+        .agg(_END, pl.col("base_offset").min(), pl.col("magic").max(), pl.col("path").first(), "id")
     )
-    for topic, partition, broker, end, first, magic, path in ends.iter_rows():
+    for topic, partition, broker, end, first, magic, path, ids in ends.iter_rows():
         one = at(topic, partition, broker)
         one.end, one.first, one.magic, one.directory = end, first, magic, path.rpartition("/")[0]
+        one.segments = tuple(ids)
     agreeing = _without_lone(case, sound, at)
     for topic, partition, broker, epoch, start, before, undated, source, byte in _epochs(agreeing).iter_rows():
         at(topic, partition, broker).epoch(epoch, start, before, undated, Ref(source=source, byte=byte))
@@ -225,6 +226,7 @@ class _Files:
         self.latest: int | None = None
         self.live_by: LiveBy | None = None
         self.bases: list[int] = []
+        self.segments: tuple[int, ...] = ()
         self.gaps: list[Range] = []
         self.skipped: list[tuple[Range, Ref]] = []
         self.holes: list[Range] = []
@@ -286,6 +288,7 @@ class _Files:
             latest=self.latest,
             live_by=self.live_by,
             bases=tuple(sorted(self.bases)),
+            segments=self.segments,
             gaps=tuple(merge(self.gaps)),
             skipped=tuple(self.skipped),
             holes=tuple(merge(self.holes)),

@@ -5,7 +5,7 @@ An offset may have no record: compaction removed it, or it is a transaction mark
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -13,7 +13,6 @@ from forensics.case import Case
 from forensics.replay.compaction import is_compacted
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
-from forensics.replay.live_dirs import live
 
 _HEADER = ("base_offset", "last_offset", "records", "control", "source", "byte", "size")
 
@@ -96,12 +95,9 @@ def _headers(
     yield from rows.slice(max(0, first - 1), end - max(0, first - 1) + 1).iter_rows()
 
 
-def _rows(history: History, case: Case, broker: int | None = None) -> Iterable[pl.DataFrame]:
-    """Yield headers in the live segments of a partition's replicas, or of one of them, file by file."""
-    mine = (pl.col("topic") == history.topic) & (pl.col("partition") == history.partition)
-    if broker is not None:
-        mine &= pl.col("broker") == broker
-    segments = live(case, case.sources.filter(mine))[0].filter(pl.col("format").is_in(["segment", "dump-log"]))
-    for source in segments.sort("broker", "base_offset", "id").get_column("id"):
-        if (place := case.headers.get(source)) is not None:
-            yield case.batches.slice(*place)
+def _rows(history: History, case: Case, *brokers: int) -> Iterator[pl.DataFrame]:
+    """Yield headers in the live segments of a partition's replicas, or of some of them, file by file."""
+    for broker in brokers or sorted(history.disks):
+        for source in history.disks[broker].segments:
+            if (place := case.headers.get(source)) is not None:
+                yield case.batches.slice(*place)
