@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from forensics.case.log_directories import LogDirectory
+from forensics.case.speakers import saying
 from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.messages.catalogue import Says
+from parsers.messages.logs import LOG_OF, WITH_ZOOKEEPER, Log
 from parsers.schema import Kind
 
 Release = tuple[int, ...]
@@ -208,7 +211,7 @@ def _unheard(observations: pl.DataFrame) -> list[tuple[int, int]]:
     rows = rows.drop_nulls("replica").select(
         "replica",
         "offset",
-        pl.col("message").is_in(_OWN_WORD).alias("own"),
+        saying(Says.OWN_EPOCH).alias("own"),
         pl.coalesce(incarnation, pl.col("offset").cast(pl.String)).alias("process"),
     )
     told = rows.with_columns(
@@ -217,14 +220,6 @@ def _unheard(observations: pl.DataFrame) -> list[tuple[int, int]]:
     )
     later = told.filter(~pl.col("told") & (pl.col("offset") > pl.col("first")))
     return [(number, epoch) for number, epoch in later.group_by("replica").agg(pl.col("offset").min()).iter_rows()]
-
-
-_OWN_WORD = ("V-04a", "V-05")
-"""Messages in which a broker states its own broker epoch."""
-_SERVER_LOG = re.compile(r"(?:[EFLMPRV]|FM|RM)-")
-"""Messages of the catalogue that go to server.log by default: log layer, fetchers, process."""
-_STATE_LOG = re.compile(r"S-")
-"""Messages that go to state-change.log: the roles that it received and took up."""
 
 
 def _spoken(observations: pl.DataFrame) -> pl.DataFrame:
@@ -237,5 +232,6 @@ def _heard(broker: Broker, message: str | None) -> None:
         # A trace states everything.
         broker.server_log = broker.state_log = True
     elif message is not None:
-        broker.server_log = broker.server_log or bool(_SERVER_LOG.match(message))
-        broker.state_log = broker.state_log or bool(_STATE_LOG.match(message))
+        log = LOG_OF.get(message)
+        broker.server_log = broker.server_log or log is Log.SERVER
+        broker.state_log = broker.state_log or (log is Log.STATE_CHANGE and message not in WITH_ZOOKEEPER)

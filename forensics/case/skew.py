@@ -15,7 +15,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from forensics.case.speakers import OF_ITSELF
+from forensics.case.speakers import OF_ITSELF, saying
+from parsers.messages.catalogue import Says
+from parsers.messages.logs import WITH_ZOOKEEPER
 from parsers.schema import ROLES, Kind
 
 SKEW: dict[str, pl.DataType] = {
@@ -31,8 +33,6 @@ SKEW: dict[str, pl.DataType] = {
 """One row per broker except the reference."""
 
 _METADATA = ("metadata-log", "metadata-snapshot")
-_AFTERWARDS = ("P-40", "P-41")  # logged when an ISR change was handed over, perhaps after its answer
-_TOLD_AGAIN = ("C-09",)  # logs the state once a replica is offline, though it may have been so before
 _FAR = 1_000_000  # microseconds
 _HOPS = 4  # brokers that a bound may pass through
 
@@ -200,7 +200,7 @@ def _wanted(observations: pl.DataFrame) -> pl.DataFrame:
     active = rows.filter(_is(Kind.CONTROLLER_ACTIVE) & ~pl.col("message").is_in(_METADATA)).get_column("broker")
     one = set(active.to_list())
     foreign = pl.col("broker").is_in(sorted(one)).not_() if len(one) == 1 else pl.lit(True)
-    rows = rows.filter(~pl.col("message").is_in(_AFTERWARDS))
+    rows = rows.filter(~saying(Says.HANDED_OVER))
     rows = rows.filter(~(pl.col("message").is_in(_METADATA) & foreign) & (pl.col("message") != _METADATA[1]))
     ids = observations.filter(pl.col("topic_id").is_not_null()).select("topic", "topic_id").unique()
     several = ids.group_by("topic").len().filter(pl.col("len") > 1).select("topic")
@@ -260,7 +260,8 @@ def _decided(rows: pl.DataFrame, *, alone: bool) -> Pairs:
     count = pl.col("broker").n_unique().over(keys)
     heard = rows.filter(_is(*ROLES, Kind.METADATA_CACHED) & OF_ITSELF)
     # A controller with ZooKeeper repeats the decisions of the former one.
-    replayed = (count > 1) & ~pl.col("message").cast(pl.String).str.starts_with("C-").fill_null(False).any().over(keys)
+    repeated = pl.col("message").cast(pl.String).is_in(sorted(WITH_ZOOKEEPER)).fill_null(False)
+    replayed = (count > 1) & ~repeated.any().over(keys)
     return _pairs(decided.filter((count == 1) if alone else replayed), heard, keys)
 
 
@@ -300,7 +301,7 @@ def _proposals(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _recorded(rows: pl.DataFrame) -> pl.DataFrame:
     """ISR changes as a controller recorded them (AlterPartition, KIP-497)."""
-    committed = _is(Kind.ISR_COMMIT) & pl.col("leader").is_not_null() & ~pl.col("message").is_in(_TOLD_AGAIN)
+    committed = _is(Kind.ISR_COMMIT) & pl.col("leader").is_not_null() & ~saying(Says.RESTATED)
     return rows.filter((_is(Kind.PARTITION_CHANGED) | committed) & pl.col("partition_epoch").is_not_null())
 
 

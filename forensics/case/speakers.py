@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import polars as pl
 
+from parsers.messages.catalogue import Says
+from parsers.messages.logs import SAYS
 from parsers.schema import Kind
 
-_SENT = ("C-04", "C-11")
-"""Messages in which a controller logs that it sends a LeaderAndIsr request to a broker, also to itself."""
 
-SENT = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & pl.col("message").cast(pl.String).is_in(_SENT).fill_null(False)
+def saying(says: Says) -> pl.Expr:
+    """Rows of messages that say something beside their kind and their values; null where no message gave the row."""
+    return pl.col("message").cast(pl.String).is_in(sorted(SAYS[says]))
+
+
+SENT = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & saying(Says.SENT).fill_null(False)
 """Requests as their controller logs them; the receiver logs when it received them."""
 
 OF_ITSELF = (pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))) & ~SENT

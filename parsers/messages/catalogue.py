@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from parsers.schema import Kind
 
@@ -66,6 +67,15 @@ class Variant:
     quoted: bool = False
 
 
+class Says(StrEnum):
+    """What a message says beside its kind and its values."""
+
+    SENT = "a controller sends this to a broker"  # perhaps to itself; the receiver logs when it received it
+    OWN_EPOCH = "a broker states its own broker epoch"
+    HANDED_OVER = "an ISR change was handed over"  # logged perhaps after its answer
+    RESTATED = "the state of a partition, as one of its replicas goes offline"  # it may have been so before
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One fact that brokers print, in all its wordings.
@@ -79,6 +89,7 @@ class Message:
         stock: whether a default log4j configuration shows it.
         variants: tried in order, the first match wins.
         thrown: the text is that of an exception. It follows the name of its class, in a continuation line of an event.
+        says: what its kind and its values do not say, or None.
     """
 
     id: str
@@ -88,6 +99,7 @@ class Message:
     stock: bool
     variants: tuple[Variant, ...]
     thrown: bool = False
+    says: Says | None = None
 
     @property
     def literals(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Each, Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Says, Variant
 from parsers.messages.patterns import (
     ANY_STATE,
     EITHER,
@@ -28,6 +28,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="C-04",
         kind=Kind.LEADER_AND_ISR,
+        says=Says.SENT,
         literal=("ending become-leader LeaderAndIsr request ", "ending become-follower LeaderAndIsr request "),
         level="TRACE",
         stock=True,
@@ -249,6 +250,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="C-11",
         kind=Kind.LEADER_AND_ISR,
+        says=Says.SENT,
         literal=" with new replica assignment ",
         level="INFO",
         stock=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Each, Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Says, Variant
 from parsers.messages.patterns import (
     EITHER,
     LEADER_AND_ISR,
@@ -342,6 +342,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="C-09",
         kind=Kind.ELECTION,
+        says=Says.RESTATED,
         literal=" as part of transition to OfflineReplica",
         level="INFO",
         stock=True,

@@ -5,7 +5,7 @@ A shrink or expand line is a proposal. It holds only once an "ISR updated" line 
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Each, Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Says, Variant
 from parsers.messages.patterns import LEADER_AND_ISR, ORDERS, PARTITION, PARTITION_OLD, number
 from parsers.schema import Kind
 
@@ -311,6 +311,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="P-40",
         kind=Kind.ISR_EXPAND,
+        says=Says.HANDED_OVER,
         literal="Enqueued ISR change to state ",
         level="DEBUG",
         stock=False,
@@ -374,6 +375,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="P-41",
         kind=Kind.ISR_EXPAND,
+        says=Says.HANDED_OVER,
         literal="Submitting ISR state change ",
         level="DEBUG",
         stock=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Each, Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Says, Variant
 from parsers.schema import Kind
 
 MESSAGES: tuple[Message, ...] = (
@@ -151,6 +151,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="V-04a",
         kind=Kind.BROKER_REGISTERED,
+        says=Says.OWN_EPOCH,
         literal="Successfully registered broker ",
         level="INFO",
         stock=True,
@@ -177,6 +178,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="V-05",
         kind=Kind.BROKER_REGISTERED,
+        says=Says.OWN_EPOCH,
         literal=" at path /brokers/ids/",
         level="INFO",
         stock=True,
