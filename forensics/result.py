@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -16,7 +16,10 @@ from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verd
 from forensics.rules.proof import proved
 from forensics.rules.stated_problems import Problem, stated
 from forensics.rules.wants import Question
+from parsers.formats.offset_checkpoint import NAME as OFFSET_CHECKPOINT
+from parsers.messages.logs import LOG_OF
 from parsers.read import FAILED
+from parsers.text_log import NAME as LOG
 
 if TYPE_CHECKING:
     from forensics.case import Case
@@ -181,22 +184,70 @@ def _evidence(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
     }
 
 
-def borne_by(case: Case, where: Mapping[Ref, Place]) -> dict[Ref, tuple[int | None, str, bool]]:
-    """The broker whose line or file each piece of evidence is, the format of the file, and whether it is an excerpt."""
+class Source(NamedTuple):
+    """The source of a piece of evidence, as ``Evidence`` has it."""
+
+    broker: int | None
+    artefact: str
+    excerpt: bool
+    part: str = ""
+    beside: tuple[str, ...] = ()
+
+
+def borne_by(case: Case, where: Mapping[Ref, Place]) -> dict[Ref, Source]:
+    """The source of each piece of evidence."""
     files = {
-        number: (broker, name, piece)
+        number: Source(broker, name, piece)
         for number, broker, name, piece in case.sources.select("id", "broker", "format", IN_EXCERPT).iter_rows()
     }
-    rows = [ref.row for ref in where if ref.row is not None]
-    said = case.observations.filter(pl.col("row").is_in(rows)).select("row", "broker")
-    spoke = dict(said.iter_rows())
-    return {
-        ref: (
-            spoke.get(ref.row) if ref.row is not None else files[place.source][0],
-            *files[place.source][1:],
-        )
-        for ref, place in where.items()
-    }
+    rows = {ref.row for ref in where if ref.row is not None}
+    cited = case.observations.filter(pl.col("row").is_in(rows))
+    said = {row: (broker, message) for row, broker, message in cited.select("row", "broker", "message").iter_rows()}
+    beside = _beside(case, cited)
+    found = {}
+    for ref, place in where.items():
+        source = files[place.source]
+        if ref.row is not None:
+            broker, message = said.get(ref.row, (None, None))
+            source = Source(broker, source.artefact, source.excerpt, _part(source.artefact, message))
+            source = source._replace(beside=beside.get(ref.row, ()))
+        found[ref] = source
+    return found
+
+
+def _part(artefact: str, message: str | None) -> str:
+    """Return the part of its broker that wrote a line; see ``Bearer``."""
+    if artefact == LOG:
+        return LOG_OF.get(message or "", "")
+    return message or "" if artefact == OFFSET_CHECKPOINT else ""
+
+
+_SAME_LINE = (
+    *("broker", "time", "kind", "message", "topic", "partition", "replica", "leader", "leader_epoch", "offset", "hw"),
+    *("leo", "log_start", "isr", "log_dir", "detail"),
+)
+
+
+def _beside(case: Case, cited: pl.DataFrame) -> dict[int, tuple[str, ...]]:
+    """Other files that hold the same line of the same broker, by row."""
+    cited = cited.filter(pl.all_horizontal(pl.col("line", "time", "broker").is_not_null()))
+    if cited.is_empty():
+        return {}
+    times = cited.get_column("time").unique().implode()
+    alike = case.observations.filter(pl.col("time").is_in(times)).select("source", *_SAME_LINE)
+    pairs = (
+        cited.select("row", "source", *_SAME_LINE)
+        .join(alike, on=_SAME_LINE, how="inner", nulls_equal=True)
+        .filter(pl.col("source") != pl.col("source_right"))
+        .select("row", "source_right")
+        .unique()
+        .sort("row", "source_right")
+    )
+    paths: dict[int, str] = dict(case.sources.select("id", "path").iter_rows())
+    found: dict[int, tuple[str, ...]] = {}
+    for row, source in pairs.iter_rows():
+        found[row] = (*found.get(row, ()), paths[source])
+    return found
 
 
 def located(case: Case, refs: set[Ref]) -> dict[Ref, Place]:

@@ -8,10 +8,10 @@ files that were written apart do: of two brokers, or two logs of one broker (``s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import combinations
 
 
 class Confidence(StrEnum):
@@ -51,8 +51,6 @@ class Bearers(StrEnum):
 TESTIMONY = frozenset({"trace"})
 """Formats whose values count as stated: the writer of a replication trace vouches for it."""
 
-_LOG_NAME = re.compile(r"[^/]*?\.(?:log|out|txt|json)(?=[.-]|$)")
-
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
@@ -64,27 +62,45 @@ class Bearer:
         path: the file.
         excerpt: the file is a piece of an excerpt: somebody chose its lines and may have put together what does not
             belong together.
+        part: what of its broker wrote it, whatever the file is called: the log of a line's logger, or the kind of a
+            checkpoint. Empty where that is not known.
+        beside: other files of its broker that hold the same line.
     """
 
     broker: int | None
     artefact: str
     path: str
     excerpt: bool = False
+    part: str = ""
+    beside: tuple[str, ...] = ()
+
+    def apart_from(self, other: Bearer) -> bool:
+        """Return whether the two were written apart, so that no mistake of one is in the other.
+
+        A file without a known owner may be a copy of any other one. A log may be copied under another name, split into
+        pieces, or written twice. So the names of files do not count: two lines of one logger are of one log, and two
+        files that hold the same line of a broker are one.
+
+        >>> log = Bearer(1, "broker-log", "server.log", part="server.log")
+        >>> log.apart_from(Bearer(1, "broker-log", "copy.log", part="server.log"))
+        False
+        >>> log.apart_from(Bearer(1, "broker-log", "state-change.log", part="state-change.log"))
+        True
+        """
+        if self.broker is None or other.broker is None:
+            return False
+        if self.excerpt and other.excerpt and self._whole == other._whole:
+            return False
+        if self.broker != other.broker:
+            return True
+        if {self.path, *self.beside} & {other.path, *other.beside}:
+            return False
+        return self.artefact != other.artefact or ("" not in (self.part, other.part) and self.part != other.part)
 
     @property
-    def written_as(self) -> tuple[object, ...]:
-        """A key, equal for bearers that are not independent: one excerpt, or one log of one broker, rotated or not.
-
-        >>> Bearer(1, "broker-log", "b1/server.log.2024-05-01-10").written_as
-        (1, 'broker-log', 'server.log')
-        >>> Bearer(1, "broker-log", "ticket.txt!/broker1", excerpt=True).written_as
-        ('excerpt', 'ticket.txt')
-        """
-        if self.excerpt:
-            return ("excerpt", self.path.partition("!/")[0])
-        name = self.path.rpartition("/")[2]
-        found = _LOG_NAME.match(name)
-        return (self.broker, self.artefact, found.group() if found else name)
+    def _whole(self) -> str:
+        """The file that an excerpt is a piece of."""
+        return self.path.partition("!/")[0]
 
 
 def weighed(weak: Iterable[Weakness]) -> Confidence:
@@ -126,10 +142,10 @@ def borne(bearers: Iterable[Bearer], needed: Bearers) -> tuple[Weakness, ...]:
     >>> lines = Bearer(1, "broker-log", "b1/server.log")
     >>> borne([lines, lines], Bearers.TWO) == (Weakness.ONE_BEARER,)
     True
-    >>> borne([lines, Bearer(1, "broker-log", "b1/state-change.log")], Bearers.TWO)
+    >>> borne([lines, Bearer(2, "broker-log", "b2/server.log")], Bearers.TWO)
     ()
     """
     found = tuple(bearers)
     if needed is Bearers.ONE or any(one.artefact in TESTIMONY for one in found):
         return ()
-    return () if len({one.written_as for one in found}) > 1 else (Weakness.ONE_BEARER,)
+    return () if any(one.apart_from(two) for one, two in combinations(found, 2)) else (Weakness.ONE_BEARER,)

@@ -286,7 +286,14 @@ class Redactor:
 
     def _pieces(self, evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
         return tuple(
-            replace(e, path=self.path(e.path), text=self._quoted(e.text), note=self.text(e.note)) for e in evidence
+            replace(
+                e,
+                path=self.path(e.path),
+                text=self._quoted(e.text),
+                note=self.text(e.note),
+                beside=tuple(map(self.path, e.beside)),
+            )
+            for e in evidence
         )
 
     def _history(self, history: History) -> History:

@@ -54,6 +54,8 @@ class Evidence:
         broker: broker that logged it or owns the file, or None.
         artefact: format of the file.
         excerpt: the file is a piece of an excerpt.
+        part: what of its broker wrote it; see ``Bearer``.
+        beside: other files of its broker that hold the same line.
     """
 
     path: str
@@ -65,6 +67,8 @@ class Evidence:
     broker: int | None = None
     artefact: str = ""
     excerpt: bool = False
+    part: str = ""
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +221,8 @@ class Finding:
     @property
     def bearers(self) -> tuple[Bearer, ...]:
         """The files that show the finding, by its evidence: which files of which brokers, each once."""
-        return tuple(dict.fromkeys(Bearer(one.broker, one.artefact, one.path, one.excerpt) for one in self.evidence))
+        found = (Bearer(e.broker, e.artefact, e.path, e.excerpt, e.part, e.beside) for e in self.evidence)
+        return tuple(dict.fromkeys(found))
 
     @property
     def span(self) -> tuple[int | None, int | None]:

@@ -15,7 +15,15 @@ import pytest
 
 # Package, the one tuple in it that lists its entries in order, and the files in it that hold no entry, with the reason.
 REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
-    ("parsers.messages", "MESSAGES", {"catalogue": "says what an entry is", "patterns": "parts of expressions"}),
+    (
+        "parsers.messages",
+        "MESSAGES",
+        {
+            "catalogue": "says what an entry is",
+            "logs": "which log each message is of",
+            "patterns": "parts of expressions",
+        },
+    ),
     (
         "parsers.formats",
         "FORMATS",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
+from forensics.engines import local
 from forensics.replay.confidence import TESTIMONY, Bearer, Bearers, Confidence, Weakness, borne, weak_points, weighed
 from forensics.result import Result
 from forensics.rules import RULES
@@ -16,7 +19,7 @@ from forensics.rules.proof import shown
 
 Scanned = Callable[[Path], Result]
 
-SERVER = Bearer(1, "broker-log", "broker-1/server.log")
+SERVER = Bearer(1, "broker-log", "broker-1/server.log", part="server.log")
 
 
 @pytest.mark.parametrize("weakness", Weakness)
@@ -35,8 +38,8 @@ def test_what_something_else_explains_is_suspected_whatever_else_is_weak() -> No
     [
         Bearer(2, "broker-log", "broker-2/server.log"),
         Bearer(2, "broker-log", "all.log"),
-        Bearer(1, "broker-log", "broker-1/state-change.log"),
-        Bearer(1, "broker-log", "broker-1/state-change.log.2024-05-01-10"),
+        Bearer(1, "broker-log", "broker-1/state-change.log", part="state-change.log"),
+        Bearer(1, "broker-log", "broker-1/roles", part="state-change.log"),
         Bearer(1, "offset-checkpoint", "broker-1/data/replication-offset-checkpoint"),
         Bearer(1, "segment", "broker-1/data/orders-0/00000000000000000000.log"),
     ],
@@ -51,13 +54,19 @@ def test_two_files_written_apart_prove(other: Bearer) -> None:
         [],
         [SERVER],
         [SERVER, SERVER],
-        [SERVER, Bearer(1, "broker-log", "broker-1/server.log.2024-05-01-10")],
-        [SERVER, Bearer(1, "broker-log", "broker-1/server.log.1")],
+        [SERVER, Bearer(1, "broker-log", "broker-1/server.log.1", part="server.log")],
+        [SERVER, Bearer(1, "broker-log", "ticket-47.txt", part="server.log")],
+        [SERVER, Bearer(1, "broker-log", "broker-1/server.log", part="state-change.log")],
+        [SERVER, Bearer(1, "broker-log", "all.txt", part="state-change.log", beside=("broker-1/server.log",))],
+        [SERVER, Bearer(1, "broker-log", "unread.txt")],
+        [SERVER, Bearer(None, "broker-log", "lines.txt", part="state-change.log")],
+        [Bearer(None, "segment", "00.log"), Bearer(None, "offset-checkpoint", "replication-offset-checkpoint")],
+        [Bearer(1, "segment", "0.log"), Bearer(1, "segment", "copy/0.log")],
         [Bearer(1, "broker-log", "ticket!/one", excerpt=True), Bearer(2, "broker-log", "ticket!/two", excerpt=True)],
     ],
 )
 def test_one_file_alone_does_not_prove_what_happened(bearers: list[Bearer]) -> None:
-    """Neither do the rotated pieces of one log, nor brokers whose lines somebody put into one excerpt."""
+    """Neither do pieces or copies of one log, files that nobody owns, nor brokers' lines put into one excerpt."""
     assert borne(bearers, Bearers.TWO) == (Weakness.ONE_BEARER,)
     assert borne(bearers, Bearers.ONE) == ()
 
@@ -82,10 +91,26 @@ def test_a_finding_knows_what_bears_it(sample_traces: Path, scanned: Scanned) ->
 def test_no_rule_proves_from_one_log(rule: object) -> None:
     """And the finding says what would prove it."""
     made = Finding(rule=rule.id, severity=Severity.ERROR, topic="orders", partition=0, summary="")  # type: ignore[attr-defined]
-    line = Evidence("server.log", None, 1, None, "", broker=1, artefact="broker-log")
+    line = Evidence("server.log", None, 1, None, "", broker=1, artefact="broker-log", part="server.log")
     one = shown(made, (line, replace(line, line=2)))
     assert (one.confidence, one.uncertain) == (Confidence.INFERRED, (f"{rule.id}: {Weakness.ONE_BEARER.value}",))
-    assert shown(made, (line, replace(line, path="state-change.log"))).confidence is Confidence.PROVEN
+    assert shown(made, (line, replace(line, path="copy.log"))).confidence is Confidence.INFERRED
+    other = replace(line, path="state-change.log", part="state-change.log")
+    assert shown(made, (line, other)).confidence is Confidence.PROVEN
+
+
+def test_a_log_in_pieces_of_other_names_is_one_bearer(sample_traces: Path, tmp_path: Path) -> None:
+    """Neither is a line a second bearer that stands in both pieces."""
+    folder = tmp_path / "case"
+    shutil.copytree(sample_traces / "oldlog-2.8.2", folder)
+    log = folder / "broker-2" / "logs" / "server.log"
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(lines[:145]))
+    log.with_name("later.txt").write_text("".join(lines[130:]))
+    found = next(one for one in local.scan([str(folder)]).findings if one.rule == "leo-regression")
+    assert {Path(bearer.path).name for bearer in found.bearers} == {"server.log", "later.txt"}
+    assert found.weak == (Weakness.ONE_BEARER,)
+    assert [bearer.beside for bearer in found.bearers] == [(str(log.with_name("later.txt")),), ()]
 
 
 def test_rules_that_one_file_proves() -> None:
@@ -107,4 +132,4 @@ def test_every_proven_loss_has_two_bearers(sample_traces: Path, scanned: Scanned
         if finding.rule == "committed-data-lost" and finding.confidence is Confidence.PROVEN
     ]
     assert losses
-    assert all(len({bearer.written_as for bearer in finding.bearers}) >= 2 for finding in losses)
+    assert all(any(a.apart_from(b) for a, b in combinations(finding.bearers, 2)) for finding in losses)
