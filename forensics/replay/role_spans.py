@@ -14,10 +14,9 @@ from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind, 
 from forensics.replay.watermarks import Watermarks
 from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition, answered_end
 from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.messages.catalogue import Says
+from parsers.messages.logs import SAYS
 from parsers.schema import Kind
-
-_NAMES_DIRECTORY = "L-05"
-"""The line about a loaded log that names its directory, from 2.6 on: it is not about a log that waits for deletion."""
 
 ROLES = frozenset({Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER})
 """Kinds of line that name a replica's role."""
@@ -222,7 +221,7 @@ class Reader(Watermarks):
         before = self.now.steps[-1].target
         if end > before:
             self._replace_load(event, end)
-        if end >= before or event.message != _NAMES_DIRECTORY:
+        if end >= before or event.message not in SAYS[Says.NAMES_DIRECTORY]:
             return
         self.end = None  # that process may have appended
         note = f"log end offset {end} when loaded again"

@@ -96,14 +96,16 @@ def _missing(own: pl.DataFrame) -> Iterator[Wrong]:
     required = dict(OF_FILES) | {statement.kind: statement.required for statement in STATEMENTS}
     for kind, names in required.items():
         of_kind = own.filter(pl.col("kind") == kind.value)
-        if of_kind.is_empty():
-            continue
-        for name in names:
+        for name in names if of_kind.height else ():
             for row in of_kind.filter(pl.col(name).is_null()).rows(named=True):
-                near = next((odd for odd in _unknown(row["text"]) if _meant(odd, [name])), None)
-                meant = f': "{near}" may be meant as it' if near else ""
-                one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
-                yield Wrong(one, f'a line of kind {kind.value} needs "{name}"{meant}')
+                yield _lacking(row, kind, name)
+
+
+def _lacking(row: dict[str, Any], kind: Kind, name: str) -> Wrong:
+    near = next((odd for odd in _unknown(row["text"]) if _meant(odd, [name])), None)
+    meant = f': "{near}" may be meant as it' if near else ""
+    one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
+    return Wrong(one, f'a line of kind {kind.value} needs "{name}"{meant}')
 
 
 def _null(own: pl.DataFrame) -> Iterator[Wrong]:

@@ -73,6 +73,7 @@ class Says(StrEnum):
     SENT = "a controller sends this to a broker"  # perhaps to itself; the receiver logs when it received it
     OWN_EPOCH = "a broker states its own broker epoch"
     HANDED_OVER = "an ISR change was handed over"  # logged perhaps after its answer
+    NAMES_DIRECTORY = "the directory of the log that was loaded"  # so it is not one that waits for deletion
     RESTATED = "the state of a partition, as one of its replicas goes offline"  # it may have been so before
 
 

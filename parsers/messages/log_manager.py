@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Each, Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Says, Variant
 from parsers.messages.patterns import LOG, NAME, ORDERS, TP
 from parsers.schema import Kind
 
@@ -125,6 +125,7 @@ MESSAGES: tuple[Message, ...] = (
         literal="Completed load of Log(dir=",
         level="INFO",
         stock=True,
+        says=Says.NAMES_DIRECTORY,
         variants=(
             Variant(
                 since="2.6",
