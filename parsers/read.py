@@ -352,6 +352,7 @@ TAKERS: tuple[Taker, ...] = (
     Taker(GC_LOG, "pauses of the JVM", take_text.is_gc_log, take_text.gc_log),
     Taker("trace", "observations, one a line", take_text.is_trace, take_text.trace),
     Taker("topics-describe", "output of kafka-topics --describe", take_text.is_description, take_text.description),
+    Taker("zookeeper-nodes", "leader, ISR and epochs as ZooKeeper held them", take_text.is_nodes, take_text.nodes),
     Taker("quorum-describe", "output of kafka-metadata-quorum describe", take_text.is_quorum, take_text.quorum),
     Taker("log-dirs", "output of kafka-log-dirs --describe", take_text.is_log_dirs, take_text.log_dirs),
     Taker("broker-log", "a broker's log4j output", take_text.is_text, take_text.log),

@@ -155,7 +155,7 @@ class Kind(StrEnum):
     LOGGER_LEVEL = "logger_level"  # logging configuration: detail = logger=LEVEL
     TRACE = "trace"  # a trace claims to state each change of the replicas of its witness
     # -- what tools print of a running cluster ----------------------------------------------------------------------
-    TOPIC_DESCRIBED = "topic_described"  # leader, isr; detail = replicas=..; neither time nor epoch
+    TOPIC_DESCRIBED = "topic_described"  # no time; leader, isr, detail = replicas=..; of ZooKeeper also epochs
     QUORUM_DESCRIBED = (
         "quorum_described"  # leader, leader_epoch, hw of the metadata log; or replica, leo, detail = part and lag
     )

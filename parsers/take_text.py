@@ -20,6 +20,7 @@ from parsers.formats import (
     producer_snapshot,
     quorum_describe,
     trace_jsonl,
+    zookeeper_nodes,
 )
 from parsers.formats.log_directory import split_directory
 from parsers.sources import HEAD_BYTES, Source
@@ -196,6 +197,16 @@ def description(source: Source, _head: bytes) -> FileReading:
     with source.open() as stream:
         parts = [block.lines for block in lines.blocks(stream)]
     return small("topics-describe", describe_text.read_describe(pl.concat(parts)))
+
+
+def is_nodes(source: Source, head: bytes) -> bool:
+    """Nodes of ZooKeeper as ``zookeeper-shell`` prints them, or saved as JSON."""
+    return zookeeper_nodes.is_nodes(source.path, head) and not is_text(source, head)
+
+
+def nodes(source: Source, _head: bytes) -> FileReading:
+    """Leaders, ISRs and epochs as ZooKeeper held them."""
+    return small("zookeeper-nodes", zookeeper_nodes.read_nodes(content(source).decode("utf-8", "replace"), source.path))
 
 
 def is_quorum(_source: Source, head: bytes) -> bool:

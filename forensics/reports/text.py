@@ -68,6 +68,7 @@ _TOOLS = (
     ("dump-log", "output of kafka-dump-log"),
     ("log-dirs", "output of kafka-log-dirs"),
     ("topics-describe", "output of kafka-topics"),
+    ("zookeeper-nodes", "nodes of ZooKeeper"),
     ("quorum-describe", "output of kafka-metadata-quorum"),
     ("trace", "a trace"),
 )

@@ -29,6 +29,7 @@ from parsers.formats import (
     segment,
     server_properties,
     trace_jsonl,
+    zookeeper_nodes,
 )
 
 FORMATS = (
@@ -51,6 +52,7 @@ FORMATS = (
     request_log_text,
     dump_log_text,
     describe_text,
+    zookeeper_nodes,
     log_dirs_json,
     log4j_config,
     trace_jsonl,

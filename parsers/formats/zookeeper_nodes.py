@@ -1,0 +1,184 @@
+"""Nodes of ZooKeeper in which Kafka up to 3.9 keeps leader, ISR and epochs, as operators save them.
+
+The nodes are ``/brokers/topics/T/partitions/N/state``, ``/controller`` and ``/controller_epoch`` (``kafka.zk``:
+``TopicPartitionStateZNode``, ``ControllerZNode``, ``ControllerEpochZNode``; before 1.1 ``kafka.utils.ZkUtils``).
+A transcript of ``zookeeper-shell`` names them in its commands. One JSON object may map paths to contents, or files lie
+in folders named as the nodes.
+
+A node has neither a broker that states it nor a time: the times of its stat are those of the last write.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from parsers.errors import NotThisFormat
+from parsers.reading import Notices, Reading, observations
+from parsers.schema import Kind
+
+NAME: Final = "zookeeper-nodes"
+
+_NODE: Final = re.compile(
+    r"/(?:brokers/topics/(?P<topic>[A-Za-z0-9._-]+)/partitions/(?P<partition>[0-9]{1,9})/state"
+    r"|(?P<other>controller_epoch|controller))(?![A-Za-z0-9._/-])"
+)
+_FILE: Final = re.compile(
+    r"(?:^|/)brokers/topics/(?P<topic>[A-Za-z0-9._-]+)/partitions/(?P<partition>[0-9]{1,9})/state(?:\.json|\.txt)?$"
+)
+_KEY: Final = re.compile(
+    r'\s*\{\s*"/(?:brokers/topics/[^"/]+/partitions/[0-9]+/state|controller_epoch|controller)"\s*:'
+)
+_STAT: Final = re.compile(r"^\s*(?P<name>dataVersion) = (?P<value>[0-9]{1,9})\s*$")
+_EPOCH: Final = re.compile(r"^[0-9]{1,9}$")
+_INT32: Final = 2**31
+
+
+class Node(NamedTuple):
+    """One node as it was found.
+
+    Attributes:
+        line: of its contents, from 1.
+        version: number of times that it was written (``dataVersion``, Kafka's zkVersion); None where not printed.
+    """
+
+    topic: str | None
+    partition: int | None
+    other: str | None
+    content: str
+    line: int
+    version: int | None = None
+
+
+def is_nodes(path: str, head: bytes) -> bool:
+    """Return whether a file holds such nodes, by its path and its first bytes.
+
+    A log may name a node as well. Contents as the node has them must be there.
+    """
+    if _FILE.search(path) is not None:
+        return b'"leader_epoch"' in head and b'"isr"' in head
+    if b'"leader_epoch"' not in head and b'"brokerid"' not in head and b"controller_epoch" not in head:
+        return False
+    text = head.decode("utf-8", "replace")
+    return _KEY.match(text) is not None or any(_row(node) is not None for node in _nodes(text, path))
+
+
+def read_nodes(text: str, path: str) -> Reading:
+    """Read all nodes of a file.
+
+    Args:
+        path: of the file, which may name its node.
+
+    Returns:
+        A ``topic_described`` for each node: leader, ISR, leader epoch and partition epoch of a partition, with the
+        controller epoch as detail; without topic, ``replica`` is the controller of ``/controller``.
+
+    Raises:
+        NotThisFormat: there is no such node in it.
+    """
+    notices = Notices()
+    rows: list[dict[str, Any]] = []
+    found = False
+    for node in _nodes(text, path):
+        found = True
+        row = _row(node)
+        if row is None:
+            notices.add("a node of ZooKeeper with contents of another form", excerpt=node.content, line=node.line)
+        else:
+            rows.append({"kind": Kind.TOPIC_DESCRIBED, "message": NAME, "line": node.line, **row})
+    if not found:
+        raise NotThisFormat("no node of ZooKeeper with a leader or a controller")
+    return Reading(observations(rows), notices.frame())
+
+
+# -- where the nodes are ----------------------------------------------------------------------------------------------
+
+
+def _nodes(text: str, path: str) -> Iterator[Node]:
+    named = _FILE.search(path)
+    if named is not None:
+        return _printed(text, _found(named))
+    whole = _loaded(text)
+    if isinstance(whole, dict) and any(isinstance(key, str) and _NODE.fullmatch(key) for key in whole):
+        return _mapped(whole)
+    return _printed(text, None)
+
+
+def _mapped(whole: dict[str, Any]) -> Iterator[Node]:
+    """Nodes of one JSON object: path to contents, which may be a text."""
+    for key, value in whole.items():
+        named = _NODE.fullmatch(key)
+        if named is not None:
+            yield _found(named)._replace(content=value if isinstance(value, str) else json.dumps(value))
+
+
+def _printed(text: str, node: Node | None) -> Iterator[Node]:
+    """Nodes of a transcript: a line that names the node, then its contents, then its stat where that was asked for."""
+    waiting: Node | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        named = _NODE.search(line) if not line.startswith("{") else None
+        stat = _STAT.match(line)
+        if named is not None:
+            node = _found(named)
+        elif stat is not None and waiting is not None:
+            waiting = waiting._replace(version=int(stat["value"]))
+        elif node is not None and _is_content(line.strip(), node):
+            if waiting is not None:
+                yield waiting
+            waiting, node = node._replace(content=line.strip(), line=number), None
+    if waiting is not None:
+        yield waiting
+
+
+def _found(named: re.Match[str]) -> Node:
+    values = named.groupdict()
+    partition = values["partition"]
+    return Node(values["topic"], None if partition is None else int(partition), values.get("other"), "", 1)
+
+
+def _is_content(line: str, node: Node) -> bool:
+    return _EPOCH.match(line) is not None if node.other == "controller_epoch" else line.startswith("{")
+
+
+# -- what they say ----------------------------------------------------------------------------------------------------
+
+
+def _row(node: Node) -> dict[str, Any] | None:
+    if node.other == "controller_epoch":
+        return {"detail": f"controller_epoch={node.content}"} if _EPOCH.match(node.content) else None
+    content = _loaded(node.content)
+    if not isinstance(content, dict):
+        return None
+    if node.other == "controller":
+        controller = _number(content.get("brokerid"))
+        return None if controller is None else {"replica": controller, "detail": "controller"}
+    return _state(node, content)
+
+
+def _state(node: Node, content: dict[str, Any]) -> dict[str, Any] | None:
+    leader, epoch, isr = _number(content.get("leader"), -1), _number(content.get("leader_epoch")), content.get("isr")
+    if leader is None or epoch is None or not isinstance(isr, list) or any(_number(one) is None for one in isr):
+        return None
+    controller = _number(content.get("controller_epoch"))
+    return {
+        "topic": node.topic,
+        "partition": node.partition,
+        "leader": leader,
+        "leader_epoch": epoch,
+        "isr": ",".join(map(str, isr)),
+        "partition_epoch": node.version,
+        "detail": None if controller is None else f"controller_epoch={controller}",
+    }
+
+
+def _loaded(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _number(value: object, least: int = 0) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and least <= value < _INT32 else None

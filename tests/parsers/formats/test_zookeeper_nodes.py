@@ -1,0 +1,106 @@
+"""Nodes of ZooKeeper: as a shell prints them, as one JSON object and as files in folders of their names."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from parsers.errors import NotThisFormat
+from parsers.formats.zookeeper_nodes import read_nodes
+from parsers.read import read
+from tests.parsers.handing_over import source
+
+STATE = '{"controller_epoch":3,"leader":2,"version":1,"leader_epoch":5,"isr":[2,3]}'
+OFFLINE = '{"controller_epoch":3,"leader":-1,"version":1,"leader_epoch":6,"isr":[]}'
+PRINTED = f"""Connecting to localhost:2181
+
+WATCHER::
+
+WatchedEvent state:SyncConnected type:None path:null
+get /controller
+{{"version":1,"brokerid":1,"timestamp":"1700000000000"}}
+get /controller_epoch
+3
+[zk: localhost:2181(CONNECTED) 2] get -s /brokers/topics/a.b-c/partitions/0/state
+{STATE}
+cZxid = 0x1a
+ctime = Fri Mar 01 10:00:00 UTC 2024
+mtime = Fri Mar 01 10:20:00 UTC 2024
+dataVersion = 7
+get /brokers/topics/a.b-c/partitions/1/state
+{OFFLINE}
+"""
+COLUMNS = ("topic", "partition", "replica", "leader", "leader_epoch", "partition_epoch", "isr", "detail")
+ROWS = [
+    (None, None, 1, None, None, None, None, "controller"),
+    (None, None, None, None, None, None, None, "controller_epoch=3"),
+    ("a.b-c", 0, None, 2, 5, 7, "2,3", "controller_epoch=3"),
+    ("a.b-c", 1, None, -1, 6, None, "", "controller_epoch=3"),
+]
+
+
+def test_as_a_shell_prints_them() -> None:
+    reading = read(source(PRINTED.encode(), "zk.txt"))
+    assert (reading.format, reading.notices.height) == ("zookeeper-nodes", 0)
+    assert reading.observations.select(COLUMNS).rows() == ROWS
+    assert reading.observations.get_column("line").to_list() == [7, 9, 11, 17]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_as_one_object_of_paths(indent: int | None) -> None:
+    nodes = {
+        "/controller": {"version": 1, "brokerid": 1},
+        "/controller_epoch": 3,
+        "/brokers/topics/a.b-c/partitions/0/state": STATE,
+        "/brokers/topics/a.b-c/partitions/1/state": json.loads(OFFLINE),
+        "/brokers/ids/1": {},
+    }
+    reading = read(source(json.dumps(nodes, indent=indent).encode(), "zk.json"))
+    assert reading.format == "zookeeper-nodes"
+    without_version = [(*row[:5], None, *row[6:]) for row in ROWS]
+    assert reading.observations.select(COLUMNS).rows() == without_version
+
+
+@pytest.mark.parametrize("ending", ["", ".json"])
+def test_as_a_file_in_the_folders_of_its_node(ending: str) -> None:
+    reading = read(source(STATE.encode(), f"saved/brokers/topics/a.b-c/partitions/0/state{ending}"))
+    assert reading.observations.select("topic", "partition", "leader", "leader_epoch").rows() == [("a.b-c", 0, 2, 5)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "{}",
+        STATE.replace("2,", '"2",'),
+        STATE.replace('"leader":2', '"leader":true'),
+        STATE.replace("5", "99999999999"),
+        STATE.replace("[2,3]", '"2,3"'),
+        STATE.replace("[2,3]", "[null]"),
+        "[" * 9,
+    ],
+)
+def test_contents_of_another_form_are_a_notice(content: str) -> None:
+    reading = read_nodes(json.dumps({"/brokers/topics/t/partitions/0/state": content}), "zk.json")
+    assert (reading.observations.height, reading.notices.height) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        STATE,
+        "get /brokers/topics/a/partitions/0/state",
+        "get /controller_epoch_old\n3\n",
+        "[2024-03-01 10:00:00,000] INFO Updated /controller_epoch (kafka.controller.KafkaController)\n3\n",
+        "[2024-03-01 10:00:00,000] DEBUG read /brokers/topics/a/partitions/0/state (kafka.zk.KafkaZkClient)\n" + STATE,
+    ],
+)
+def test_what_names_no_node_or_is_a_log_is_none_of_them(text: str) -> None:
+    assert read(source(text.encode(), "some.txt")).format != "zookeeper-nodes"
+
+
+def test_the_reader_refuses_a_text_without_nodes() -> None:
+    with pytest.raises(NotThisFormat):
+        read_nodes("nothing", "zk.txt")
