@@ -2,7 +2,7 @@
 
 The nodes are ``/brokers/topics/T/partitions/N/state``, ``/controller`` and ``/controller_epoch`` (``kafka.zk``:
 ``TopicPartitionStateZNode``, ``ControllerZNode``, ``ControllerEpochZNode``; before 1.1 ``kafka.utils.ZkUtils``).
-A transcript of ``zookeeper-shell`` names them in its commands. One JSON object may map paths to contents, or files lie
+A transcript of ``zookeeper-shell`` names them in its commands. One JSON object may map paths to contents, or files are
 in folders named as the nodes.
 
 A node has neither a broker that states it nor a time: the times of its stat are those of the last write.
