@@ -222,8 +222,12 @@ class Coverage:
 
         A replica that is not among them may be silent, so nothing follows from that.
         """
-        found = {replica: self._first(replica, (span, *spans)) for replica in sorted(self.known_missing)}
-        return {replica: one for replica, one in found.items() if one is not None}
+        asked, found = (span, *spans), dict[int, MissingLines]()
+        for replica, known in sorted(self.known_missing.items()):
+            for one in known:
+                if one.span in asked:
+                    found.setdefault(replica, one)
+        return found
 
     def shown_missing_by(self, *omissions: Omission) -> dict[int, MissingLines]:
         """Return the first missing lines that one of these omissions shows, by replica."""
@@ -237,9 +241,6 @@ class Coverage:
         """
         found = (one for one in self.known_missing.get(replica, ()) if one.epoch == epoch)
         return next((one.undated_from for one in found if one.undated_from is not None), None)
-
-    def _first(self, replica: int, spans: tuple[Span, ...]) -> MissingLines | None:
-        return next((one for one in self.known_missing[replica] if one.span in spans), None)
 
     def lowered(self, found: Iterable[MissingLines]) -> Coverage:
         """Return the coverage with more lines known to be missing. An omission counts once for each replica."""

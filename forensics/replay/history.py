@@ -499,9 +499,13 @@ class History:
     def members(self) -> frozenset[int]:
         """Every broker that the evidence names as a replica: by its files or its roles, in an ISR, or as a leader."""
         # A controller logs partitions of which it holds no replica.
-        own = {b for b, replica in self.replicas.items() if replica.directory is not None or self.role_spans.get(b)}
-        led = {epoch.leader for epoch in self.epochs.values() if epoch.leader is not None and epoch.leader >= 0}
-        return frozenset(own | led).union(*(isr for epoch in self.epochs.values() for isr, _ in epoch.isr))
+        found = {b for b, replica in self.replicas.items() if replica.directory is not None or self.role_spans.get(b)}
+        for epoch in self.epochs.values():
+            if epoch.leader is not None and epoch.leader >= 0:
+                found.add(epoch.leader)
+            for isr, _ in epoch.isr:
+                found |= isr
+        return frozenset(found)
 
     @property
     def members_whole(self) -> bool:

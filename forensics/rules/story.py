@@ -421,18 +421,13 @@ def missing_logs(history: History) -> list[Want]:
 
 def more_lines(history: History) -> list[Want]:
     """Replicas of whose lines some are missing, and which."""
-    within = history.coverage.shown_missing(Span.WITHIN)
-    spans = (
-        (Question.LINES_BETWEEN, Span.WITHIN),
-        (Question.EARLIER_LINES, Span.BEFORE),
-        (Question.LATER_LINES, Span.AFTER),
+    within, before, after = (history.coverage.shown_missing(span) for span in (Span.WITHIN, Span.BEFORE, Span.AFTER))
+    asked = (
+        *((Question.LINES_BETWEEN, broker, one) for broker, one in within.items()),
+        *((Question.EARLIER_LINES, broker, one) for broker, one in before.items() if broker not in within),
+        *((Question.LATER_LINES, broker, one) for broker, one in after.items() if broker not in within),
     )
-    return [
-        Want(question, (of([broker], *BOTH_LOGS),), because=one.text)
-        for question, span in spans
-        for broker, one in history.coverage.shown_missing(span).items()
-        if span is Span.WITHIN or broker not in within
-    ]
+    return [Want(question, (of([broker], *BOTH_LOGS),), because=one.text) for question, broker, one in asked]
 
 
 def missing_data(history: History, case: Case) -> list[Want]:
