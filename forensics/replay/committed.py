@@ -233,14 +233,19 @@ def served_log(history: History) -> Lineage | None:
     return current.lineage if current is not None else None
 
 
+def _current_leader(history: History) -> int | None:
+    """Return the leader of the last epoch that has one."""
+    current = history.current
+    return current.leader if current is not None else None
+
+
 def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) -> list[Range]:
     """Return offsets that the leader's log seems to lack, but whose records its segments hold.
 
     The leader's segments are identical there to those of a replica that has the records, so log lines are missing.
     Before message format v2, only log lines show the leader epoch of a record.
     """
-    leader = history.current.leader if history.current is not None else None
-    if not gone or leader is None:
+    if not gone or (leader := _current_leader(history)) is None:
         return []
     held = holders(history, lineage, gone).items()
     return merge(piece for broker, kept in held for piece in history.identical_ranges(broker, leader, kept))
@@ -248,9 +253,10 @@ def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) 
 
 def _checkpointed_as_served(history: History, statement: HwStatement) -> list[Range]:
     """Return the range below a checkpointed high watermark where the current leader's segments equal the replica's."""
-    leader = history.current.leader if history.current is not None else None
-    disk = history.disks.get(statement.replica)
-    if statement.how is not HwSource.CHECKPOINT or leader is None or disk is None or disk.end is None:
+    if statement.how is not HwSource.CHECKPOINT:
+        return []
+    leader, disk = _current_leader(history), history.disks.get(statement.replica)
+    if leader is None or disk is None or disk.end is None:
         return []
     below = [(0, min(statement.high_watermark, disk.end))]
     return below if leader == statement.replica else history.identical_ranges(leader, statement.replica, below)
@@ -262,8 +268,7 @@ def _served_otherwise(history: History, statement: HwStatement, served: Lineage,
     Only the offsets in ``unknown`` are considered: the leader epochs alone do not decide there. The other records are
     of the same epoch, or of a later one than the epoch in which the statement's records were committed.
     """
-    leader = history.current.leader if history.current is not None else None
-    if not unknown or leader is None:
+    if not unknown or (leader := _current_leader(history)) is None:
         return []
     lineage = statement.lineage
     dated = [piece for piece in lineage.pieces(unknown) if lineage.epoch_at(piece[0]) >= 0]
