@@ -68,7 +68,7 @@ class Variant:
 
 
 class Says(StrEnum):
-    """What a message says beside its kind and its values."""
+    """Meaning of a message beside its kind and its values."""
 
     SENT = "a controller sends this to a broker"  # perhaps to itself; the receiver logs when it received it
     OWN_EPOCH = "a broker states its own broker epoch"

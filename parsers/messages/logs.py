@@ -1,4 +1,4 @@
-"""Where brokers log each message, and who logs it: by the part of Kafka that logs it.
+"""The log that each message goes to, by the part of Kafka that prints it.
 
 Kafka's own ``config/log4j.properties`` (``log4j2.yaml`` since 4.0) sends three loggers to files of their own:
 ``state.change.logger`` to state-change.log, ``kafka.controller`` (with KRaft also ``org.apache.kafka.controller``) to

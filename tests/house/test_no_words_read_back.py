@@ -22,10 +22,16 @@ WORDING = {"want_text": True, "stated_text": True, "want_texts": False}
 READS = frozenset(
     {
         *("replace", "startswith", "endswith", "split", "rsplit", "splitlines", "partition", "rpartition"),
-        *("removeprefix", "removesuffix", "find", "rfind", "index", "rindex", "strip", "lstrip", "rstrip"),
+        *("removeprefix", "removesuffix", "count", "find", "rfind", "index", "rindex", "strip", "lstrip", "rstrip"),
     }
 )
 """Methods that take words apart."""
+
+SAME_WORDS = frozenset({"lower", "upper", "casefold", "capitalize", "title", "format", "copy", "translate"})
+"""Methods that give the words on that they are called of."""
+
+SAME_PIECES = frozenset({"str", "list", "tuple", "set", "frozenset", "sorted", "reversed"})
+"""Functions that give on what they are given."""
 
 SEARCHES = frozenset({"match", "search", "fullmatch", "findall", "finditer", "sub", "subn"})
 """Methods of patterns that take what they are given apart."""
@@ -67,7 +73,7 @@ def read_back(module: str, source: str, helpers: Helpers | None = None) -> Itera
     """Where a module takes words apart: the function, and the code.
 
     Words are what an attribute, a column or a name of ``ONE`` or ``SEVERAL`` holds, what a function of ``WORDING``
-    gives, and what a loop, a comprehension or an assignment takes from any of these.
+    gives, and what a loop, a comprehension or an assignment takes from any of these, under whatever name.
     """
     tree = ast.parse(source)
     for node in ast.walk(tree):
@@ -109,8 +115,11 @@ class Words:
         self.all = only is None
         self.names: dict[str, bool] = dict.fromkeys(ONE, True) | dict.fromkeys(SEVERAL, False) if only is None else {}
         self.names |= dict.fromkeys(only or (), True)
-        for node in ast.walk(function):
-            for target, value, loop in _takes(node):
+        taken = [one for node in ast.walk(function) for one in _takes(node)]
+        known = -1
+        while known != len(self.names):  # a name may be given on before it is seen in another branch
+            known = len(self.names)
+            for target, value, loop in taken:
                 holds = self.holds(value)
                 if isinstance(target, ast.Name) and holds is not None:
                     self.names[target.id] = holds or loop
@@ -123,6 +132,11 @@ class Words:
             return next((held for one in value.values if (held := self.holds(one)) is not None), None)
         if isinstance(value, ast.IfExp):
             return self.holds(ast.BoolOp(ast.Or(), [value.body, value.orelse]))
+        if isinstance(value, ast.List | ast.Tuple | ast.Set | ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            pieces = value.elts if isinstance(value, ast.List | ast.Tuple | ast.Set) else [value.elt]
+            return False if any(self.holds(one) for one in pieces) else None
+        if isinstance(value, ast.Call) and (inner := self._passed_on(value)) is not None:
+            return inner
         if isinstance(value, ast.Subscript):
             if self.all and isinstance(value.slice, ast.Constant) and value.slice.value in ONE:
                 return True  # a column of a row
@@ -136,6 +150,18 @@ class Words:
             return WORDING.get(value.func.id)
         return None
 
+    def _passed_on(self, call: ast.Call) -> bool | None:
+        """What a call holds that gives words on, in other letters or in another list."""
+        if isinstance(call.func, ast.Attribute):
+            if call.func.attr == "join":
+                return True if any(self.holds(one) is False for one in call.args) else None
+            return self.holds(call.func.value) if call.func.attr in SAME_WORDS else None
+        if not isinstance(call.func, ast.Name) or not call.args:
+            return None
+        if call.func.id == "getattr" and self.all and len(call.args) > 1:
+            return self.holds(ast.Attribute(call.args[0], ast.literal_eval(call.args[1]))) if _named(call) else None
+        return self.holds(call.args[0]) if call.func.id in SAME_PIECES else None
+
     def taken_apart(self, node: ast.AST) -> bool:
         """Whether code takes words apart: by a method, a pattern or a place, or by asking what they say."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -144,6 +170,8 @@ class Words:
             return by_method or by_pattern
         if isinstance(node, ast.Subscript):
             return self.holds(node.value) is True and not _is_key(node.slice)
+        if isinstance(node, ast.Match):
+            return self.holds(node.subject) is True
         if isinstance(node, ast.Compare):
             return any(map(self._asks, [node.left, *node.comparators], node.ops, node.comparators))
         return False
@@ -173,8 +201,22 @@ def _takes(node: ast.AST) -> list[tuple[ast.expr, ast.expr, bool]]:
     if isinstance(node, ast.For | ast.comprehension):
         return [(node.target, node.iter, True)]
     if isinstance(node, ast.Assign):
-        return [(target, node.value, False) for target in node.targets]
+        return [one for target in node.targets for one in _pairs(target, node.value)]
+    if isinstance(node, ast.AnnAssign):
+        return [(node.target, node.value, False)] if node.value is not None else []
     return [(node.target, node.value, False)] if isinstance(node, ast.NamedExpr) else []
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr, bool]]:
+    """Names and values of an assignment, one by one where it gives several."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return [(one, two, False) for one, two in zip(target.elts, value.elts, strict=True)]
+    return [(target, value, False)]
+
+
+def _named(call: ast.Call) -> bool:
+    """Whether the second argument of a call is written out."""
+    return isinstance(call.args[1], ast.Constant) and isinstance(call.args[1].value, str)
 
 
 def _is_key(place: ast.expr) -> bool:
@@ -320,6 +362,19 @@ def counted(detail: str | None) -> list[str]:
         "return behind_too(name, said=finding.summary)",
         "return details.counted(row['detail'])",
         "return counted(row['detail'])",
+        "x: str = finding.summary\n    return 'a' in x",
+        "x, y = finding.summary, 1\n    return 'a' in x",
+        "if row:\n        x = finding.summary\n    y = x\n    return 'a' in y",
+        "return 'a' in finding.summary.lower()",
+        "x = finding.summary.casefold()\n    return x == 'no record'",
+        "x = str(finding.summary)\n    return 'a' in x",
+        "x = getattr(finding, 'summary')\n    return 'a' in x",
+        "match finding.summary:\n        case 'lost':\n            return 1",
+        "x = [one.summary for one in row]\n    return any('a' in y for y in x)",
+        "x = [finding.summary]\n    return 'a' in x[0]",
+        "x = ' '.join(finding.next_steps)\n    return 'a' in x",
+        "return finding.summary.count('a')",
+        "for one in (finding.summary, finding.keep):\n        return one.split()",
     ],
 )
 def test_code_that_takes_words_apart_is_seen(code: str) -> None:
