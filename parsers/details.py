@@ -68,6 +68,14 @@ NOT_TAKEN = (
 )
 """Of a failed fetch: the leader sent records, and the follower could not take them."""
 
+NOT_ELECTED = (
+    "failed to change state",
+    "NewPartition to OnlinePartition failed",
+    "OnlinePartition to OnlinePartition failed",
+    "OfflinePartition to OnlinePartition failed",
+)
+"""Of a partition that is offline: the controller tried to elect a leader, and no replica could lead."""
+
 LEADER_MOVED = (
     "UNKNOWN_LEADER_EPOCH",
     "FENCED_LEADER_EPOCH",

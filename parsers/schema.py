@@ -81,6 +81,9 @@ class Kind(StrEnum):
     RECORD_CORRUPT = "record_corrupt"  # a record does not match its checksum; offset where printed; detail
     DISK_FULL = "disk_full"  # in the words of the operating system; detail
     DISK_ERROR = "disk_error"  # in the words of the operating system; detail
+    FATAL_FAULT = "fatal_fault"  # a KRaft process ended itself; detail = its words
+    FOREIGN_DIRECTORY = "foreign_directory"  # not a partition's, and its broker does not start; detail = its path
+    BELOW_MIN_ISR = "below_min_isr"  # a write was refused; detail = min.insync.replicas
     PROBLEM = "problem"  # a failure that no other kind names; offset
     # -- fetching ---------------------------------------------------------------------------------------------------
     FETCHER_ADDED = "fetcher_added"  # leader, leader_epoch, offset = initial fetch offset
@@ -175,6 +178,9 @@ FAILURES = (
     Kind.RECORD_CORRUPT,
     Kind.DISK_FULL,
     Kind.DISK_ERROR,
+    Kind.FATAL_FAULT,
+    Kind.FOREIGN_DIRECTORY,
+    Kind.BELOW_MIN_ISR,
     Kind.PROBLEM,
 )
 """Kinds that exceptions state, mostly behind a line that names the partition; ``offset`` is never a log's end."""

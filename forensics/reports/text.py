@@ -40,7 +40,7 @@ from forensics.rules.finding import (
     records_text,
     span_text,
 )
-from forensics.rules.known_problems import NOTHING_TO_DO
+from forensics.rules.routine_lines import NOTHING_TO_DO
 from forensics.rules.stated_problems import Problem
 from forensics.rules.wants import Want
 from forensics.rules.wording import names_partition, unnamed, want_text

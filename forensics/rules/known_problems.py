@@ -12,21 +12,20 @@ from forensics.rules.problem_entry import (
     KnownProblem,
     Records,
     Row,
+    above_zero,
     detail_is,
     detail_is_not,
-    first_epoch,
     in_range,
     less,
-    no_detail,
     one_of_several,
-    zero,
 )
+from forensics.rules.routine_lines import ROUTINE
 from parsers.details import (
     ALL_DIRS_FAILED,
     FETCHED_OFFSET,
     FROM_REMOTE,
-    INDEX_REBUILDS,
     LEADER_MOVED,
+    NOT_ELECTED,
     NOT_TAKEN,
     RENAME_FAILED,
     STALE_ZK_VERSION,
@@ -39,12 +38,6 @@ _ELECTION = "collect controller.log and state-change.log around that time: they 
 _CAUSE = "collect the 50 lines before the first of these: they hold the exception that names the cause"
 _DISK = "check the disk, mount, owner and permissions of {log_dir} on {who}"
 _KEEP_DIRS = "do not wipe the directory: its replicas may be the only copies"
-NOTHING_TO_DO = "nothing to do for these lines"
-
-
-def above_zero(row: Row) -> bool:
-    """Return whether a truncation leaves anything of a log."""
-    return row["offset"] is not None and row["offset"] > 0
 
 
 def to_high_watermark(row: Row) -> bool:
@@ -230,6 +223,24 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "collect their segments and replication-offset-checkpoint",
         ),
     ),
+    KnownProblem(
+        id="invalid-messages-fetched",
+        title="Follower cannot take what its leader sent",
+        severity=Severity.WARNING,
+        kinds=(Kind.FETCH_REFUSED,),
+        when=detail_is("Found invalid messages during fetch", "invalid messages"),
+        states="what {leader} sent {who} of {where} is damaged, and was not written",
+        records=Records.UNREADABLE,
+        means=(
+            "The follower tries again from the same offset. If it goes on, the leader's segment is damaged there, and "
+            "the follower falls behind; if it ends at once, the leader was truncating or the bytes changed on the way."
+        ),
+        fetch=(
+            "look whether the line repeats with the same offset, or the follower went on",
+            "run kafka-dump-log on the segment of {where} with that offset, on the leader and on every other replica",
+            "keep the replicas of {where} that are in the ISR: one of them may have the records whole",
+        ),
+    ),
     # -- what is damaged on disk ---------------------------------------------------------------------------------------
     KnownProblem(
         id="offsets-go-back-in-log",
@@ -316,6 +327,25 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "collect the log end offset of {where} before the stop, and of the other replicas",
             "check that this replica did not lead next: then its shorter log counts",
         ),
+    ),
+    KnownProblem(
+        id="fatal-fault",
+        title="Process stopped: fatal fault",
+        severity=Severity.ERROR,
+        kinds=(Kind.FATAL_FAULT,),
+        states="{who} ended itself: {detail}",
+        records=Records.UNKNOWN,
+        means=(
+            "A controller or broker of a KRaft cluster could not go on with the metadata log. Either its own copy is "
+            "damaged or of another cluster, or a record in it does not fit. Records of topics are not touched by this."
+        ),
+        fetch=(
+            "collect the exception right behind the line: it names what does not fit",
+            "copy the __cluster_metadata-0 directory of {who} before it is wiped or the process is formatted anew",
+            "collect kafka-metadata-quorum describe --status, and meta.properties of every controller",
+        ),
+        issues=("KAFKA-14275 (a controller stops at each record that it cannot apply)",),
+        always=True,
     ),
     # -- disks ---------------------------------------------------------------------------------------------------------
     KnownProblem(
@@ -415,6 +445,21 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         always=True,
         part_of=("all-log-dirs-failed", "storage-error"),
     ),
+    KnownProblem(
+        id="logs-not-closed",
+        title="Logs not closed as the broker stopped",
+        severity=Severity.WARNING,
+        kinds=(Kind.LOGS_NOT_CLOSED,),
+        states="{who} could not close its logs: {detail}",
+        records=Records.UNKNOWN,
+        means=(
+            "The directory gets no mark of a clean stop, so its logs are recovered at the next start. If it is "
+            "offline, a read or write had failed before: a full or broken disk, a mount, or files of another user."
+        ),
+        fetch=(_CAUSE, "check disk, mount, owner and permissions of the log directory that it names", _KEEP_DIRS),
+        issues=("KAFKA-13773 (a full disk while logs are recovered was taken for a clean stop; fixed in 3.3)",),
+        part_of=("all-log-dirs-failed", "storage-error", "disk-full", "io-error"),
+    ),
     # -- directories of somebody else ----------------------------------------------------------------------------------
     KnownProblem(
         id="inconsistent-cluster-id",
@@ -464,6 +509,24 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         ),
         always=True,
     ),
+    KnownProblem(
+        id="foreign-directory",
+        title="Broker does not start: foreign directory",
+        severity=Severity.ERROR,
+        kinds=(Kind.FOREIGN_DIRECTORY,),
+        states="{who} did not start: {detail} is not the directory of a partition",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Each directory within log.dirs must be a partition's. lost+found stands there where log.dirs is the root "
+            "of a volume; other names come from another program, or from a mount in another place than before."
+        ),
+        fetch=(
+            "set log.dirs to a directory below the root of the volume, and move the partitions' directories there",
+            "check whether another program writes to the volume, and move {detail} away while the broker is stopped",
+            "check that the volume is mounted where it was: the records may lie one directory deeper",
+        ),
+        always=True,
+    ),
     # -- ISR -----------------------------------------------------------------------------------------------------------
     KnownProblem(
         id="cached-zkversion",
@@ -506,6 +569,41 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "check min.insync.replicas: with 1, acks=all is answered by this replica alone",
         ),
         stake=("hw", "leo"),
+    ),
+    KnownProblem(
+        id="leader-not-elected",
+        title="No leader could be elected",
+        severity=Severity.WARNING,
+        kinds=(Kind.PARTITION_OFFLINE,),
+        when=detail_is(*NOT_ELECTED),
+        states="the controller could not elect a leader for {where}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "No replica in the ISR is alive, and no other may lead (unclean.leader.election.enable is false). The "
+            "partition is offline until a member of its ISR is back."
+        ),
+        fetch=(
+            "collect the ISR of {where} (kafka-topics --describe) and start the brokers in it",
+            "collect server.log of these brokers: why they are gone, or the broker ids that they have now",
+            "do not enable unclean elections before the directories of {where} on all replicas are copied",
+        ),
+    ),
+    KnownProblem(
+        id="below-min-isr",
+        title="Write refused: too few replicas in sync",
+        severity=Severity.WARNING,
+        kinds=(Kind.BELOW_MIN_ISR,),
+        states="a write to {where} was refused: fewer than {detail} replicas are in sync",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Producers with acks=all, transactions and consumer groups are told so, and nothing is written. It goes "
+            "on until min.insync.replicas ({detail}) are in the ISR."
+        ),
+        fetch=(
+            "collect the replicas and the ISR of {where} (kafka-topics --describe)",
+            "collect server.log of the replicas that are not in the ISR: why they stopped fetching",
+            "raise the replication factor where it is below min.insync.replicas, as for internal topics of one broker",
+        ),
     ),
     # -- who asks for what is not there --------------------------------------------------------------------------------
     KnownProblem(
@@ -601,136 +699,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "collect state-change.log of both",
         ),
     ),
-    # -- routine -------------------------------------------------------------------------------------------------------
-    KnownProblem(
-        id="truncation",
-        title="Log truncated",
-        severity=Severity.INFO,
-        kinds=(Kind.TRUNCATE, Kind.TRUNCATE_PLAN, Kind.TRUNCATE_FULL, Kind.TRUNCATE_BELOW_HW),
-        when=above_zero,
-        states="{who} truncates {where} to offset {offset}",
-        records=Records.UNKNOWN,
-        means=(
-            "What was above {offset} is removed from this replica. That is routine for records that were not "
-            "committed, or that the leader has again; the line does not say which they were."
-        ),
-        fetch=(
-            "collect the log end offset and the high watermark of {where} on {who} before that",
-            "collect the leader epoch and start offset of the leader that it followed",
-            "copy the directories of {where} on the other replicas",
-        ),
-        leads=True,
-    ),
-    KnownProblem(
-        id="truncation-without-effect",
-        title="Truncation without effect",
-        severity=Severity.INFO,
-        kinds=(Kind.TRUNCATE_NOOP,),
-        states="{who} was to truncate {where} to {offset}, and its log ends at {leo}: nothing was removed",
-        records=Records.NOTHING_LOST,
-        means="Routine as a replica begins to follow.",
-        fetch=(NOTHING_TO_DO,),
-    ),
-    KnownProblem(
-        id="truncation-to-zero",
-        title="Truncation to 0 of a new replica",
-        severity=Severity.INFO,
-        kinds=(Kind.TRUNCATE_PLAN, Kind.TRUNCATE),
-        when=zero("offset"),
-        states="{who} begins to follow with {where} at offset 0",
-        records=Records.NOTHING_LOST,
-        means="Routine for a replica that is new or empty: there is nothing to remove.",
-        fetch=(NOTHING_TO_DO, "if the log was not empty before: collect its last log end offset"),
-    ),
-    KnownProblem(
-        id="index-rebuilt",
-        title="Index rebuilt after an unclean stop",
-        severity=Severity.INFO,
-        kinds=(Kind.RECOVERY,),
-        when=detail_is(*INDEX_REBUILDS),
-        states="{who} found an index of {where} that does not fit its segment, and rebuilds it",
-        records=Records.NOTHING_LOST,
-        means="Routine after a broker was killed. Only the index is made anew, from the segment.",
-        fetch=(
-            "stop the broker with SIGTERM and enough time (container grace period)",
-            "if it restarts in a loop: collect its last lines before each start",
-        ),
-    ),
-    KnownProblem(
-        id="log-recovery",
-        title="Log recovery after an unclean stop",
-        severity=Severity.INFO,
-        kinds=(Kind.RECOVERY, Kind.UNCLEAN_RESTART),
-        when=no_detail,
-        states="{who} checks the last segments of its logs, because it was not stopped cleanly",
-        records=Records.UNKNOWN,
-        means="Routine after a broker was killed. Lines about bytes or segments that are cut would tell of a loss.",
-        fetch=("collect the lines about log end offsets before the stop, to see whether one is lower now",),
-    ),
-    KnownProblem(
-        id="first-leader-epoch",
-        title="First leader of a new partition",
-        severity=Severity.INFO,
-        kinds=(Kind.BECOME_LEADER,),
-        when=first_epoch,
-        states="{who} leads {where} in leader epoch 0 from offset 0",
-        records=Records.NOTHING_LOST,
-        means="Routine at the creation of a topic.",
-        fetch=(NOTHING_TO_DO,),
-    ),
-    KnownProblem(
-        id="new-replica",
-        title="New replica",
-        severity=Severity.INFO,
-        kinds=(Kind.HW_MISSING, Kind.LOG_CREATED),
-        states="{who} has a new replica of {where}, without a checkpointed high watermark",
-        records=Records.NOTHING_LOST,
-        means=(
-            "Routine for a new partition or a replica that is added. It is a bad sign only where it had records before."
-        ),
-        fetch=(NOTHING_TO_DO, "if the replica is not new: collect server.log from before the restart"),
-    ),
-    KnownProblem(
-        id="replica-deleted",
-        title="Replica deleted",
-        severity=Severity.INFO,
-        kinds=(Kind.LOG_DELETED,),
-        states="{who} deleted its replica of {where}",
-        records=Records.UNKNOWN,
-        means="Routine at the end of a reassignment or when a topic is deleted. The other replicas hold the records.",
-        fetch=('check that the ISR had the new replicas before that ("Expanding ISR", kafka-topics --describe)',),
-    ),
-    KnownProblem(
-        id="empty-log-loaded",
-        title="Empty log loaded",
-        severity=Severity.INFO,
-        kinds=(Kind.LOG_LOADED,),
-        when=zero("leo"),
-        states="{who} loaded the log of {where}: it is empty",
-        records=Records.NOTHING_LOST,
-        means="Routine for a topic without records. It is a bad sign only where the replica had records before.",
-        fetch=(NOTHING_TO_DO,),
-    ),
-    KnownProblem(
-        id="isr-shrunk",
-        title="ISR shrunk",
-        severity=Severity.INFO,
-        kinds=(Kind.ISR_SHRINK,),
-        states="the ISR of {where} shrinks from {isr_before} to {isr}",
-        records=Records.NOTHING_LOST,
-        means="A follower stopped fetching or fell behind. The rest of the ISR goes on.",
-        fetch=("collect server.log of the broker that left: it was restarted, slow, or lost its session",),
-    ),
-    KnownProblem(
-        id="isr-expanded",
-        title="ISR expanded",
-        severity=Severity.INFO,
-        kinds=(Kind.ISR_EXPAND,),
-        states="the ISR of {where} grows to {isr}",
-        records=Records.NOTHING_LOST,
-        means="Routine: a replica has caught up.",
-        fetch=(NOTHING_TO_DO,),
-    ),
+    *ROUTINE,
 )
 """Every known problem, errors first, routine last. The first one that recognises an observation counts."""
 

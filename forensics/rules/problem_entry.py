@@ -114,3 +114,8 @@ def one_of_several(row: Row) -> bool:
 def first_epoch(row: Row) -> bool:
     """Return whether a leader begins leader epoch 0 at offset 0."""
     return bool(row["leader_epoch"] == 0 and row["leo"] == 0)
+
+
+def above_zero(row: Row) -> bool:
+    """Return whether a truncation leaves anything of a log."""
+    return row["offset"] is not None and row["offset"] > 0

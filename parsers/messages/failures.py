@@ -265,7 +265,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="KP-08",
         kind=Kind.DISK_FULL,
-        literal="No space left on device",
+        literal=("No space left on device", "Disk quota exceeded"),
         level="ERROR",
         stock=True,
         thrown=True,
@@ -273,9 +273,12 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.8",
                 until=None,
-                regex=r"^(?P<detail>(?:[^ ]+ \()?No space left on device)",
-                source_ref="errno ENOSPC in a java.io.IOException",
-                examples=(Example("No space left on device", ({"detail": "No space left on device"},)),),
+                regex=r"^(?P<detail>(?:[^ ]+ \()?(?:No space left on device|Disk quota exceeded))",
+                source_ref="errno ENOSPC and EDQUOT in a java.io.IOException",
+                examples=(
+                    Example("No space left on device", ({"detail": "No space left on device"},)),
+                    Example("Disk quota exceeded", ({"detail": "Disk quota exceeded"},)),
+                ),
             ),
         ),
     ),
@@ -299,6 +302,110 @@ MESSAGES: tuple[Message, ...] = (
                         ({"detail": "Read-only file system"},),
                     ),
                     Example("Stale file handle", ({"detail": "Stale file handle"},)),
+                ),
+            ),
+        ),
+    ),
+    # The broker loads each directory within its log directories as a partition.
+    Message(
+        id="KP-11",
+        kind=Kind.FOREIGN_DIRECTORY,
+        literal="' is not in the form of topic-partition",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.10",
+                until=None,
+                regex=r"^Found directory (?P<detail>.+), '[^']+' is not in the form of topic-partition",
+                source_ref="0.10.2.2 Log:parseTopicPartitionName, 2.4.1 Log:2611, 3.6.2 LocalLog",
+                examples=(
+                    Example(
+                        "Found directory /data/lost+found, 'lost+found' is not in the form of topic-partition or "
+                        "topic-partition.uniqueId-delete (if marked for deletion).",
+                        ({"detail": "/data/lost+found"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # A write with acks=all, or of a coordinator, to a partition with too few replicas in sync.
+    Message(
+        id="KP-12",
+        kind=Kind.BELOW_MIN_ISR,
+        literal=("Number of insync replicas for partition ", " is insufficient to satisfy the min.isr requirement of "),
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="2.3",
+                regex=(
+                    rf"^Number of insync replicas for partition {EITHER} is \[[0-9]+\], below required minimum "
+                    r"\[(?P<detail>[0-9]+)\]"
+                ),
+                source_ref="0.8.2.2 Partition:appendMessagesToLeader, 1.1.1 Partition:appendRecordsToLeader",
+                examples=(
+                    Example(
+                        "Number of insync replicas for partition orders-0 is [1], below required minimum [2]",
+                        ({**ORDERS, "detail": "2"},),
+                    ),
+                    Example(
+                        "Number of insync replicas for partition [orders,0] is [1], below required minimum [2]",
+                        ({**ORDERS, "detail": "2"},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="2.4",
+                until=None,
+                regex=(
+                    r"^The size of the current ISR .* is insufficient to satisfy the min\.isr requirement of "
+                    rf"(?P<detail>[0-9]+) for partition {TP}"
+                ),
+                source_ref="2.4.1 Partition:appendRecordsToLeader, 3.6.2 Partition:appendRecordsToLeader",
+                examples=(
+                    Example(
+                        "The size of the current ISR Set(3) is insufficient to satisfy the min.isr requirement of 2 "
+                        "for partition orders-0",
+                        ({**ORDERS, "detail": "2"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # A KRaft process that cannot go on with the metadata log ends itself.
+    Message(
+        id="KP-13",
+        kind=Kind.FATAL_FAULT,
+        literal=("Encountered fatal fault: ", "] Got exception while starting SharedServer"),
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.3",
+                until=None,
+                regex=r"^Encountered fatal fault: (?P<detail>.+)",
+                source_ref="3.6.2 ProcessTerminatingFaultHandler:handleFault",
+                examples=(
+                    Example(
+                        "Encountered fatal fault: Error loading metadata log record from offset 42",
+                        ({"detail": "Error loading metadata log record from offset 42"},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.4",
+                until=None,
+                regex=r"^\[SharedServer id=(?P<witness>[0-9]+)\] (?P<detail>Got exception while starting SharedServer)",
+                source_ref="3.6.2 SharedServer:start",
+                examples=(
+                    Example(
+                        "[SharedServer id=3] Got exception while starting SharedServer",
+                        ({"witness": 3, "detail": "Got exception while starting SharedServer"},),
+                    ),
                 ),
             ),
         ),

@@ -1,0 +1,164 @@
+"""Lines that are routine by themselves: what they state, and when they would be a bad sign after all."""
+
+from __future__ import annotations
+
+from forensics.rules.finding import Severity
+from forensics.rules.problem_entry import KnownProblem, Records, above_zero, detail_is, first_epoch, no_detail, zero
+from parsers.details import INDEX_REBUILDS
+from parsers.schema import Kind
+
+NOTHING_TO_DO = "nothing to do for these lines"
+
+ROUTINE: tuple[KnownProblem, ...] = (
+    KnownProblem(
+        id="truncation",
+        title="Log truncated",
+        severity=Severity.INFO,
+        kinds=(Kind.TRUNCATE, Kind.TRUNCATE_PLAN, Kind.TRUNCATE_FULL, Kind.TRUNCATE_BELOW_HW),
+        when=above_zero,
+        states="{who} truncates {where} to offset {offset}",
+        records=Records.UNKNOWN,
+        means=(
+            "What was above {offset} is removed from this replica. That is routine for records that were not "
+            "committed, or that the leader has again; the line does not say which they were."
+        ),
+        fetch=(
+            "collect the log end offset and the high watermark of {where} on {who} before that",
+            "collect the leader epoch and start offset of the leader that it followed",
+            "copy the directories of {where} on the other replicas",
+        ),
+        leads=True,
+    ),
+    KnownProblem(
+        id="truncation-without-effect",
+        title="Truncation without effect",
+        severity=Severity.INFO,
+        kinds=(Kind.TRUNCATE_NOOP,),
+        states="{who} was to truncate {where} to {offset}, and its log ends at {leo}: nothing was removed",
+        records=Records.NOTHING_LOST,
+        means="Routine as a replica begins to follow.",
+        fetch=(NOTHING_TO_DO,),
+    ),
+    KnownProblem(
+        id="truncation-to-zero",
+        title="Truncation to 0 of a new replica",
+        severity=Severity.INFO,
+        kinds=(Kind.TRUNCATE_PLAN, Kind.TRUNCATE),
+        when=zero("offset"),
+        states="{who} begins to follow with {where} at offset 0",
+        records=Records.NOTHING_LOST,
+        means="Routine for a replica that is new or empty: there is nothing to remove.",
+        fetch=(NOTHING_TO_DO, "if the log was not empty before: collect its last log end offset"),
+    ),
+    KnownProblem(
+        id="index-rebuilt",
+        title="Index rebuilt after an unclean stop",
+        severity=Severity.INFO,
+        kinds=(Kind.RECOVERY,),
+        when=detail_is(*INDEX_REBUILDS),
+        states="{who} found an index of {where} that does not fit its segment, and rebuilds it",
+        records=Records.NOTHING_LOST,
+        means="Routine after a broker was killed. Only the index is made anew, from the segment.",
+        fetch=(
+            "stop the broker with SIGTERM and enough time (container grace period)",
+            "if it restarts in a loop: collect its last lines before each start",
+        ),
+    ),
+    KnownProblem(
+        id="log-recovery",
+        title="Log recovery after an unclean stop",
+        severity=Severity.INFO,
+        kinds=(Kind.RECOVERY, Kind.UNCLEAN_RESTART),
+        when=no_detail,
+        states="{who} checks the last segments of its logs, because it was not stopped cleanly",
+        records=Records.UNKNOWN,
+        means="Routine after a broker was killed. Lines about bytes or segments that are cut would tell of a loss.",
+        fetch=("collect the lines about log end offsets before the stop, to see whether one is lower now",),
+    ),
+    KnownProblem(
+        id="first-leader-epoch",
+        title="First leader of a new partition",
+        severity=Severity.INFO,
+        kinds=(Kind.BECOME_LEADER,),
+        when=first_epoch,
+        states="{who} leads {where} in leader epoch 0 from offset 0",
+        records=Records.NOTHING_LOST,
+        means="Routine at the creation of a topic.",
+        fetch=(NOTHING_TO_DO,),
+    ),
+    KnownProblem(
+        id="new-replica",
+        title="New replica",
+        severity=Severity.INFO,
+        kinds=(Kind.HW_MISSING, Kind.LOG_CREATED),
+        states="{who} has a new replica of {where}, without a checkpointed high watermark",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Routine for a new partition or a replica that is added. It is a bad sign only where it had records before."
+        ),
+        fetch=(NOTHING_TO_DO, "if the replica is not new: collect server.log from before the restart"),
+    ),
+    KnownProblem(
+        id="replica-deleted",
+        title="Replica deleted",
+        severity=Severity.INFO,
+        kinds=(Kind.LOG_DELETED,),
+        states="{who} deleted its replica of {where}",
+        records=Records.UNKNOWN,
+        means="Routine at the end of a reassignment or when a topic is deleted. The other replicas hold the records.",
+        fetch=('check that the ISR had the new replicas before that ("Expanding ISR", kafka-topics --describe)',),
+    ),
+    KnownProblem(
+        id="empty-log-loaded",
+        title="Empty log loaded",
+        severity=Severity.INFO,
+        kinds=(Kind.LOG_LOADED,),
+        when=zero("leo"),
+        states="{who} loaded the log of {where}: it is empty",
+        records=Records.NOTHING_LOST,
+        means="Routine for a topic without records. It is a bad sign only where the replica had records before.",
+        fetch=(NOTHING_TO_DO,),
+    ),
+    KnownProblem(
+        id="fetch-fenced",
+        title="Follower waits for its new leader",
+        severity=Severity.INFO,
+        kinds=(Kind.FETCH_FENCED,),
+        states="{who} fetched {where} from {leader} in a leader epoch that is not the leader's, and waits",
+        records=Records.NOTHING_LOST,
+        means="Routine as leadership moves: the controller tells one of the two first.",
+        fetch=("if it goes on for minutes: collect state-change.log of {leader} and controller.log",),
+        issues=("KIP-320 (2.1: the epoch in requests)",),
+    ),
+    KnownProblem(
+        id="broker-stopping",
+        title="Broker stops in order",
+        severity=Severity.INFO,
+        kinds=(Kind.SHUTDOWN_BEGIN,),
+        states="{who} was told to stop, and hands over the partitions that it leads",
+        records=Records.NOTHING_LOST,
+        means="Routine. An operator, a container platform or the broker itself after an error began it.",
+        fetch=("collect the lines before it, if nobody stopped the broker",),
+    ),
+    KnownProblem(
+        id="isr-shrunk",
+        title="ISR shrunk",
+        severity=Severity.INFO,
+        kinds=(Kind.ISR_SHRINK,),
+        states="the ISR of {where} shrinks from {isr_before} to {isr}",
+        records=Records.NOTHING_LOST,
+        means="A follower stopped fetching or fell behind. The rest of the ISR goes on.",
+        fetch=("collect server.log of the broker that left: it was restarted, slow, or lost its session",),
+    ),
+    KnownProblem(
+        id="isr-expanded",
+        title="ISR expanded",
+        severity=Severity.INFO,
+        kinds=(Kind.ISR_EXPAND,),
+        states="the ISR of {where} grows to {isr}",
+        records=Records.NOTHING_LOST,
+        means="Routine: a replica has caught up.",
+        fetch=(NOTHING_TO_DO,),
+    ),
+)
+"""Entries of ``known_problems`` of severity info that a healthy cluster prints too."""
