@@ -12,8 +12,9 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from parsers.excerpts.catalogue import EXCEPTION
+from parsers.excerpts.catalogue import EXCEPTION, LOGGER
 from parsers.excerpts.kinds import Event, event_of, said
+from parsers.excerpts.times import DATE, LEVEL
 from parsers.shared_output import PREFIXES as WRITERS
 from parsers.wrappings import PREFIXES as COLLECTORS
 
@@ -118,6 +119,28 @@ _QUOTES: Final[tuple[Dressing, ...]] = (
 )
 
 
+_CELLS: Final = re.compile(rf"^\[?(?P<time>{DATE})\]? *\| *(?:(?P<level>{LEVEL}) *\| *)?(?P<rest>[^ |].*)$")
+
+
+def _columns(text: str) -> Bare | None:
+    """The time of a line, its level and its message, of a table with a column for each."""
+    found = _CELLS.match(text)
+    if found is None:
+        return None
+    return Bare(" ".join(part for part in (found["time"], found["level"], found["rest"]) if part is not None))
+
+
+_ROW: Final = re.compile(r"^[|│][ \t]*(?P<inner>\S.*?)[ \t]*[|│]$")
+
+
+def _table(text: str) -> Bare | None:
+    """A row of a table. Some layouts have bars of their own: a message with its logger behind it is of none of them."""
+    found = _ROW.match(text)
+    if found is None:
+        return None
+    return (_columns(found["inner"]) if LOGGER.search(found["inner"]) else None) or Bare(found["inner"])
+
+
 def _behind_words(text: str) -> Bare | None:
     """A known message behind words and a colon or comma on the same line."""
     found = _WORDS.match(text) if EXCEPTION.match(text) is None else None
@@ -144,7 +167,13 @@ _LISTED: Final[tuple[Dressing, ...]] = (
         f"2024/3/1 AM 10:22:41{_EVENT}",
         "2024/3/1 AM 10:22:41 it began",
     ),
-    Dressing("table", _around(r"^[|│][ \t]*(?P<inner>\S.*?)[ \t]*[|│]$"), f"| {_EVENT} |", "| a | b |"),
+    Dressing(
+        "columns",
+        _columns,
+        "2024-03-01 10:22:41,107 | INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
+        "2024-03-01 10:22:41,107 | it began | so it went on",
+    ),
+    Dressing("table", _table, f"| {_EVENT} |", "| a | b |"),
 )
 
 _NAMED: Final[tuple[Dressing, ...]] = (

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from parsers.excerpts.dressings import undressed
 from parsers.excerpts.kinds import broken_of, message_of, said
+from parsers.excerpts.times import LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +223,66 @@ def _grouped_numbers(text: str) -> str | None:
     return "\n".join(read) if read != lines else None
 
 
+_ROW: Final = re.compile(
+    rf'^[ \t]*"(?P<time>[^"]*)","(?P<level>{LEVEL})","(?P<logger>[A-Za-z_][\w.$]*)","(?P<message>.*?)"?[ \t]*$'
+)
+
+
+def _rows(text: str) -> str | None:
+    """Rows of a table in CSV, with columns for time, level, logger and message."""
+    lines = text.split("\n")
+    read = [_event_of_row(line) or line for line in lines]
+    return "\n".join(read) if read != lines else None
+
+
+def _event_of_row(line: str) -> str | None:
+    found = _ROW.match(line)
+    if found is None:
+        return None
+    message = found["message"].replace('""', '"')
+    event = f"{found['time']} {found['level']} {message} ({found['logger']})"
+    return event if _event(event) else None
+
+
+_BLOTTED: Final = re.compile(r"(?<![\w.*<>-])([\w.-]*(?:\*{2,}|<[^<>\s=,]{1,40}>)(?:[\w.-]|\*{2,})*)(?=-[0-9])")
+_NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]")
+
+
+def _blotted_names(text: str) -> str | None:
+    """Names of topics that were replaced by stars, or by a word in angle brackets, as names that Kafka allows."""
+    return _where_told(text, lambda line: _BLOTTED.sub(_allowed, line))
+
+
+def _allowed(found: re.Match[str]) -> str:
+    return _NO_NAME.sub("x", re.sub("[<>]", "", found[0]))
+
+
+_ELIDED: Final = re.compile(r"(?<=[^\s.…]) (?:\[?(?:\.\.\.|…)\]?) (?=[^\s.…])")
+
+
+def _elided(text: str) -> str | None:
+    """Dots within a line, where the words on both sides are one message of a broker without them."""
+    return _where_told(text, lambda line: _ELIDED.sub(" ", line))
+
+
+def _where_told(text: str, change: Callable[[str], str]) -> str | None:
+    """A text with lines changed that say something only then."""
+    lines = text.split("\n")
+    read = []
+    for line in lines:
+        new = change(line)
+        read.append(new if new != line and not _tells(line) and _tells(new) else line)
+    return "\n".join(read) if read != lines else None
+
+
+def _tells(line: str) -> bool:
+    found = undressed(line) or undressed(line, message_of)
+    return said(line) is not None or (found is not None and said(found.line) is not None)
+
+
+BLOTTED: Final = "blotted names"
+"""Name of the escape after which two topics may have one name."""
+
 ESCAPES: Final[tuple[Escape, ...]] = (
     Escape(
         "json document",
@@ -263,6 +324,24 @@ ESCAPES: Final[tuple[Escape, ...]] = (
         _grouped_numbers,
         "[2024-03-01 10:22:41,107] INFO Truncating log orders-0 to offset 1,250. (kafka.log.Log)",
         "[2024-03-01 10:22:41,107] INFO 1,250 records (kafka.log.Log)",
+    ),
+    Escape(
+        "rows",
+        _rows,
+        '"2024-03-01T10:22:41.107Z","INFO","kafka.log.Log","Truncating log orders-0 to offset 50."',
+        '"2024-03-01","INFO","three","four"',
+    ),
+    Escape(
+        BLOTTED,
+        _blotted_names,
+        "[2024-03-01 10:22:41,107] INFO Truncating log <topic>-0 to offset 50. (kafka.log.Log)",
+        "[2024-03-01 10:22:41,107] INFO Truncating **everything** (kafka.log.Log)",
+    ),
+    Escape(
+        "dots within a line",
+        _elided,
+        "[2024-03-01 10:22:41,107] INFO Truncating log orders-0 ... to offset 50. (kafka.log.Log)",
+        "[2024-03-01 10:22:41,107] INFO ... and so on ... (kafka.log.Log)",
     ),
     Escape(
         "typography",

@@ -72,6 +72,11 @@ _ANYWHERE: Final[tuple[tuple[bytes, re.Pattern[bytes]], ...]] = (
     (b"\\u00", re.compile(rb"\\u00(?:3[ceCE]|2[267])")),
     (b"<", re.compile(rb"(?i:<br ?/?>)")),
     (b"]", re.compile(rb"\][ \t]*(?:~|-+>?|to|\.\.+)[ \t]*\[[0-9]{2,4}[-:/]")),
+    (b"]~", re.compile(rb"\]~[ \t]*\[")),
+    (b"**", re.compile(rb"\*\*[\w.*-]*-[0-9]")),
+    (b">", re.compile(rb"<[^<>\s=,]{1,40}>[\w.-]*-[0-9]")),
+    (b" ...", re.compile(rb"[^\s.] \[?\.\.\.\]? [^\s.0-9]")),
+    (b"\xe2\x80\xa6", re.compile(rb" \[?\xe2\x80\xa6\]? ")),
     (b"\xc2\xa0", re.compile(b"\xc2\xa0")),
     (b"\xe2\x80", re.compile(rb"\xe2\x80[\x8b-\x8d\x98-\x9e\xaf]")),
     # a line that does not end as an event does, before one that neither begins an event nor continues one as in logs

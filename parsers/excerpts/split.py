@@ -16,6 +16,7 @@ from typing import BinaryIO, Final
 
 from parsers.excerpts.dissect import Excerpt, Line, dissected
 from parsers.excerpts.dressings import NAMES
+from parsers.excerpts.escapes import BLOTTED
 from parsers.excerpts.gate import may_be_excerpt, out_of_order
 from parsers.excerpts.kinds import Kind
 from parsers.lines import plain
@@ -89,6 +90,8 @@ def _pieces(source: Source, data: bytes, found: Excerpt) -> Iterator[Source]:
     if found.ambiguous:
         numbers = ", ".join(map(str, found.ambiguous[:10]))
         notes += (f"lines that were wrapped within a number, or may have been, are left out: {numbers}",)
+    if BLOTTED in found.signs:
+        notes += ("names of topics are blotted out: two of them may have got the same name",)
     alone = len(keys) == 1 and not keys[0][0]
     if not alone:
         yield replace(source, container=CONTAINER, notes=notes)

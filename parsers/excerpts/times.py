@@ -63,6 +63,12 @@ EDITED: Final[tuple[EditedTime, ...]] = (
         "[2024-03-01 10:22:41,107] INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
     ),
     EditedTime(
+        "words for two times",
+        re.compile(r"^\[[^\]\[=]{0,30}\] *(?:~|-+>?|–|—|to|\.\.+|…|→) *\[[^\]\[=]{0,30}\] *"),
+        "[t1]~[t2] INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
+        "[t1]~[t2] is when it went on",
+    ),
+    EditedTime(
         "time of day",
         re.compile(rf"^\[?(?:\.{{2,}}|…)? *{CLOCK_ONLY}\]?(?: *(?:~|-|–|to) *\[?{CLOCK_ONLY}\]?)?(?: *\||:)? +"),
         "[10:22:41,107] INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",

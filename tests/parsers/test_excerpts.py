@@ -579,3 +579,43 @@ def test_what_a_line_holds_is_found_by_its_beginning() -> None:
     literals = list(catalogue._by_literal())
     for line in (*literals, *map("".join, itertools.pairwise(literals))):
         assert catalogue._held(f"[{line}") == [literal for literal in literals if literal in line], line
+
+
+# -- columns, blotted names and dots within a line ---------------------------------------------------------------------
+
+_TWO = [
+    LINE.format(5, "Truncating log orders-0 to offset 50."),
+    LINE.format(6, "Truncating log payments-3 to offset 70."),
+]
+
+
+def _split(line: str) -> tuple[str, str, str, str]:
+    found = re.match(r"^\[(.*?)\] (\w+) (.*) \((.*)\)$", line)
+    assert found is not None
+    time, level, message, logger = found.groups()
+    return time, level, message, logger
+
+
+def test_tables_with_a_column_for_the_time_are_read_as_the_log() -> None:
+    rows = [_split(line) for line in _TWO]
+    two = ["| time | line |", "|---|---|", *(f"| {time} | {level} {said} ({by}) |" for time, level, said, by in rows)]
+    three = [f"| {time} | {level} | {said} ({by}) |" for time, level, said, by in rows]
+    quoted = [f'"{time}","{level}","{by}","{said}"' for time, level, said, by in rows]
+    for lines in (two, three, quoted):
+        assert statements(text(lines)) == statements(text(_TWO)), lines
+
+
+def test_blotted_names_become_names_and_are_told() -> None:
+    for blotted, name in (("<topic>", "topic"), ("****", "xxxx"), ("eu.***.v1", "eu.xxx.v1")):
+        lines = [line.replace("orders", blotted) for line in _TWO]
+        assert statements(text(lines)) == statements(text([line.replace("orders", name) for line in _TWO]))
+        (found,) = readings(text(lines)).values()
+        (reason,) = found.notices.get_column("reason").to_list()
+        assert reason.startswith("names of topics are blotted out")
+
+
+def test_dots_between_two_words_are_taken_out_and_dots_in_a_number_are_not() -> None:
+    elided = [line.replace(" to offset", " … to offset") for line in _TWO]
+    assert statements(text(elided)) == statements(text(_TWO))
+    cut = [line.replace("offset 50", "offset 5...") for line in _TWO]
+    assert statements(text(cut))[next(iter(statements(text(_TWO[:1]))))] == 0
