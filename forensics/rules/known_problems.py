@@ -232,11 +232,11 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="what {leader} sent {who} of {where} is damaged, and was not written",
         records=Records.UNREADABLE,
         means=(
-            "The follower tries again from the same offset. If it goes on, the leader's segment is damaged there, and "
-            "the follower falls behind; if it ends at once, the leader was truncating or the bytes changed on the way."
+            "The follower tries again from the same offset. If the line repeats, the leader's segment is damaged there, "
+            "and the follower falls behind; if it ends at once, the leader was truncating or the bytes changed on the way."
         ),
         fetch=(
-            "look whether the line repeats with the same offset, or the follower went on",
+            "look whether the line repeats with the same offset",
             "run kafka-dump-log on the segment of {where} with that offset, on the leader and on every other replica",
             "keep the replicas of {where} that are in the ISR: one of them may have the records whole",
         ),
@@ -333,15 +333,15 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Process stopped: fatal fault",
         severity=Severity.ERROR,
         kinds=(Kind.FATAL_FAULT,),
-        states="{who} ended itself: {detail}",
+        states="{who} stopped itself: {detail}",
         records=Records.UNKNOWN,
         means=(
-            "A controller or broker of a KRaft cluster could not go on with the metadata log. Either its own copy is "
-            "damaged or of another cluster, or a record in it does not fit. Records of topics are not touched by this."
+            "A controller or broker of a KRaft cluster could not continue with the metadata log. Either its own copy "
+            "is damaged or of another cluster, or a record in it does not fit. Records of topics are not touched by this."
         ),
         fetch=(
             "collect the exception right behind the line: it names what does not fit",
-            "copy the __cluster_metadata-0 directory of {who} before it is wiped or the process is formatted anew",
+            "copy the __cluster_metadata-0 directory of {who} before it is wiped or the process is formatted again",
             "collect kafka-metadata-quorum describe --status, and meta.properties of every controller",
         ),
         issues=("KAFKA-14275 (a controller stops at each record that it cannot apply)",),
@@ -457,7 +457,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "offline, a read or write had failed before: a full or broken disk, a mount, or files of another user."
         ),
         fetch=(_CAUSE, "check disk, mount, owner and permissions of the log directory that it names", _KEEP_DIRS),
-        issues=("KAFKA-13773 (a full disk while logs are recovered was taken for a clean stop; fixed in 3.3)",),
+        issues=("KAFKA-13773 (a full disk while logs are recovered counted as a clean stop; fixed in 3.3)",),
         part_of=("all-log-dirs-failed", "storage-error", "disk-full", "io-error"),
     ),
     # -- directories of somebody else ----------------------------------------------------------------------------------
@@ -523,7 +523,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         fetch=(
             "set log.dirs to a directory below the root of the volume, and move the partitions' directories there",
             "check whether another program writes to the volume, and move {detail} away while the broker is stopped",
-            "check that the volume is mounted where it was: the records may lie one directory deeper",
+            "check that the volume is mounted where it was: the records may be one directory deeper",
         ),
         always=True,
     ),
@@ -596,8 +596,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="a write to {where} was refused: fewer than {detail} replicas are in sync",
         records=Records.NOTHING_LOST,
         means=(
-            "Producers with acks=all, transactions and consumer groups are told so, and nothing is written. It goes "
-            "on until min.insync.replicas ({detail}) are in the ISR."
+            "Producers with acks=all, transactions and consumer groups get an error, and nothing is written, until "
+            "min.insync.replicas ({detail}) are in the ISR."
         ),
         fetch=(
             "collect the replicas and the ISR of {where} (kafka-topics --describe)",

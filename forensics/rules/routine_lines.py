@@ -58,7 +58,7 @@ ROUTINE: tuple[KnownProblem, ...] = (
         when=detail_is(*INDEX_REBUILDS),
         states="{who} found an index of {where} that does not fit its segment, and rebuilds it",
         records=Records.NOTHING_LOST,
-        means="Routine after a broker was killed. Only the index is made anew, from the segment.",
+        means="Routine after a broker was killed. Only the index is rebuilt, from the segment.",
         fetch=(
             "stop the broker with SIGTERM and enough time (container grace period)",
             "if it restarts in a loop: collect its last lines before each start",
@@ -126,8 +126,8 @@ ROUTINE: tuple[KnownProblem, ...] = (
         kinds=(Kind.FETCH_FENCED,),
         states="{who} fetched {where} from {leader} in a leader epoch that is not the leader's, and waits",
         records=Records.NOTHING_LOST,
-        means="Routine as leadership moves: the controller tells one of the two first.",
-        fetch=("if it goes on for minutes: collect state-change.log of {leader} and controller.log",),
+        means="Routine as leadership moves: the controller informs one of the two first.",
+        fetch=("if it continues for minutes: collect state-change.log of {leader} and controller.log",),
         issues=("KIP-320 (2.1: the epoch in requests)",),
     ),
     KnownProblem(
@@ -135,10 +135,10 @@ ROUTINE: tuple[KnownProblem, ...] = (
         title="Broker stops in order",
         severity=Severity.INFO,
         kinds=(Kind.SHUTDOWN_BEGIN,),
-        states="{who} was told to stop, and hands over the partitions that it leads",
+        states="{who} began to stop, and hands over the partitions that it leads",
         records=Records.NOTHING_LOST,
-        means="Routine. An operator, a container platform or the broker itself after an error began it.",
-        fetch=("collect the lines before it, if nobody stopped the broker",),
+        means="Routine. An operator, a container platform, or an error of the broker itself is the reason.",
+        fetch=("collect the lines before it, if the stop was not planned",),
     ),
     KnownProblem(
         id="isr-shrunk",
