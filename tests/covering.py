@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from forensics.replay.coverage import BOTH, Coverage, Omission, Printed, Span
 from forensics.replay.directory import Ref
 from forensics.replay.history import History
@@ -16,11 +18,8 @@ def whole(*brokers: int, unnamed: tuple[int, ...] = ()) -> Coverage:
 
 def without(coverage: Coverage, broker: int, what: Printed) -> Coverage:
     """The same without what a broker printed of one thing."""
-    return Coverage(
-        {b: printed - {what} if b == broker else printed for b, printed in coverage.printed.items()},
-        coverage.known_missing,
-        coverage.unnamed,
-    )
+    printed = {b: printed - {what} if b == broker else printed for b, printed in coverage.printed.items()}
+    return replace(coverage, printed=printed)
 
 
 def holed(coverage: Coverage, *brokers: int) -> Coverage:

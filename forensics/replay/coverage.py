@@ -30,9 +30,13 @@ So there are two kinds of questions, and each has methods of its own:
   answer that, to word what is asked for or to conclude less. Their silence proves nothing: nothing shows that lines of
   a silent broker are missing either. A house test lists the modules that may ask this.
 
-Coverage starts from what is in the evidence, and only falls: each ``Omission`` is one way in which something present
-shows that something else is missing (``omissions`` lists them). Replay lowers the coverage by what it finds and starts
-again, so that every conclusion uses the final coverage.
+Coverage starts from the lines at hand (``LinesAtHand``), and only falls: each ``Omission`` is one way in which
+something present shows that something else is missing (``omissions`` lists them). Replay lowers the coverage by what it
+finds and starts again, so that every conclusion uses the final coverage.
+
+Two more things are said here, and license nothing by themselves: whether lines of the controllers that elect leaders
+are in the evidence (``elections``), and of which brokers an excerpt alone is (``cut_out``). With such a broker no rule
+is clean.
 
 A doubt is less than an omission: lines may be missing, and nothing proves it. It lowers no coverage. Code that has one
 asks the coverage first and then concludes less about that one epoch (``epoch_start``, ``elections``).
@@ -147,6 +151,27 @@ class MissingLines:
 
 
 @dataclass(frozen=True, slots=True)
+class LinesAtHand:
+    """What is known of the lines of one broker before any partition is replayed: where its coverage starts from.
+
+    Attributes:
+        printed: what its lines in the evidence are about, for any replica.
+        claimed: a trace claims to state every change of its replicas.
+        cut_out: some of its lines are known from an excerpt alone, so others are missing.
+        unseen_process: broker epoch of a process that controllers registered and that has no line of its own; or None.
+    """
+
+    printed: frozenset[Printed] = BOTH
+    claimed: bool = False
+    cut_out: bool = False
+    unseen_process: int | None = None
+
+
+ALL_LINES = LinesAtHand()
+"""Both kinds of lines, and nothing known against them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """Proof value of absent lines, for each replica of one partition.
 
@@ -159,6 +184,9 @@ class Coverage:
         claimed: replicas for which a trace claims to state every change.
         ends_open: replicas of which lines are missing within the last role that they name. What came after it may be
             missing as well, though nothing shows that.
+        cut_out: replicas of whose brokers an excerpt is at hand: any line may be missing, whatever files and other
+            brokers say.
+        elections: lines of the controllers that elect the partition's leaders are in the evidence.
     """
 
     printed: Mapping[int, frozenset[Printed]] = field(default_factory=dict)
@@ -166,6 +194,20 @@ class Coverage:
     unnamed: frozenset[int] = frozenset()
     claimed: frozenset[int] = frozenset()
     ends_open: frozenset[int] = frozenset()
+    cut_out: frozenset[int] = frozenset()
+    elections: bool = False
+
+    @classmethod
+    def of(cls, lines: Mapping[int, LinesAtHand], about: Mapping[int, frozenset[Printed]]) -> Coverage:
+        """Return the coverage of one partition from which replay starts, before anything is shown to be missing.
+
+        Args:
+            lines: what is known of each broker's lines.
+            about: what each broker's lines on this partition are about.
+        """
+        printed = {replica: BOTH if one.claimed else one.printed & about[replica] for replica, one in lines.items()}
+        claimed = frozenset(replica for replica, one in lines.items() if one.claimed)
+        return cls(printed, claimed=claimed, cut_out=frozenset(r for r, one in lines.items() if one.cut_out))
 
     def extent(self, replica: int | None, span: Span = Span.WITHIN) -> Extent:
         """Return how much of a span of a replica's lines is in the evidence.
@@ -260,6 +302,10 @@ class Coverage:
         Only replicas that are known to lack lines within theirs count.
         """
         return replace(self, ends_open=frozenset(one for one in ends if self.is_shown_missing(one, Span.WITHIN)))
+
+    def with_elections(self, elections: bool) -> Coverage:
+        """Return the coverage with whether lines of the controllers that elect the leaders are in the evidence."""
+        return replace(self, elections=elections)
 
     def with_unnamed(self, epochs: Iterable[int]) -> Coverage:
         """Return the coverage with leader epochs that must have existed although no line names them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from forensics.replay.coverage import BOTH, Coverage, Printed
+from forensics.replay.coverage import ALL_LINES, Coverage, LinesAtHand
 from forensics.replay.directory import Copy, Disk, Ref
 from forensics.replay.lineage import Lineage, Range, intersect, subtract
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
@@ -127,16 +127,11 @@ class BrokerFacts:
 
     Attributes:
         protocol: its behaviour where releases differ.
-        printed: what its lines in the evidence are about, for any replica: roles, logs or both.
-        complete: a trace claims to state every change of its replicas.
-        unseen_process: broker epoch of a process that controllers registered and that is missing in its own lines; or
-            None.
+        lines: what is known of its lines, for any replica.
     """
 
     protocol: Protocol = UNKNOWN_BROKER
-    printed: frozenset[Printed] = BOTH
-    unseen_process: int | None = None
-    complete: bool = False
+    lines: LinesAtHand = ALL_LINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,7 +453,6 @@ class History:
     regressions: list[Regression] = field(default_factory=list)
     members_behind: list[HwAboveIsrMember] = field(default_factory=list)
     disks: Mapping[int, Disk] = field(default_factory=dict)
-    elections_known: bool = False  # lines of the controller that elects its leaders are in the evidence
     protocol_known: bool = True  # versions or batches show how followers truncate; else 0.11 or later is assumed
     kraft: bool = False  # its brokers follow the metadata log
     eligible: bool = False  # leaders may come from the eligible leader replicas (KIP-966)

@@ -19,7 +19,7 @@ from forensics.case.brokers import Broker
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay import protocol
 from forensics.replay.compaction import with_skipped
-from forensics.replay.coverage import Printed
+from forensics.replay.coverage import LinesAtHand, Printed
 from forensics.replay.deletions import deletions, log_starts, stated_starts
 from forensics.replay.dir_failures import failures, with_failures
 from forensics.replay.dir_failures import told as of_directory
@@ -253,20 +253,20 @@ def _cluster(case: Case) -> str | None:
 
 def _facts(broker: Broker | None, magic: int | None) -> BrokerFacts:
     """Return facts about a broker; ``magic`` is the newest message format of the partition's batches."""
-    return BrokerFacts(
-        protocol=protocol.of(broker, magic),
-        printed=_printed(broker),
-        unseen_process=broker.unseen_process if broker is not None else None,
-        complete=broker is not None and broker.complete,
-    )
+    return BrokerFacts(protocol=protocol.of(broker, magic), lines=_lines(broker))
 
 
-def _printed(broker: Broker | None) -> frozenset[Printed]:
-    """Return what a broker's lines in the evidence are about, for any replica."""
+def _lines(broker: Broker | None) -> LinesAtHand:
+    """Return what is known of a broker's lines, for any replica."""
     if broker is None:
-        return frozenset()
+        return LinesAtHand(frozenset())
     said = ((Printed.LOG, broker.server_log), (Printed.ROLES, broker.state_log))
-    return frozenset(what for what, there in said if there)
+    return LinesAtHand(
+        printed=frozenset(what for what, there in said if there),
+        claimed=broker.complete,
+        cut_out=broker.excerpt,
+        unseen_process=broker.unseen_process,
+    )
 
 
 def incarnations(rows: pl.DataFrame) -> pl.DataFrame:

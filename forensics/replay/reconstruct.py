@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from forensics.replay import epochs as leadership
 from forensics.replay.copy_completeness import copies
-from forensics.replay.coverage import BOTH, Coverage, MissingLines, Printed, Span
+from forensics.replay.coverage import Coverage, MissingLines, Printed, Span
 from forensics.replay.crosscheck import agreed, as_it_was, borne_out, next_start, not_truncated
 from forensics.replay.directory import Disk
 from forensics.replay.elections import isr_changed_without_lines, outlived, states
@@ -157,19 +157,20 @@ class _Pass:
 
     def _read(self) -> dict[int, Reader]:
         """Read each replica's role spans from its own lines into the history; return the readers, by broker."""
-        history, printed, missing = self.history, dict[int, frozenset[Printed]](), list[MissingLines]()
+        history, about, missing = self.history, dict[int, frozenset[Printed]](), list[MissingLines]()
         readers: dict[int, Reader] = {}
         for broker in sorted({*self.events, *history.disks}):
             fact = self.facts.get(broker, NO_FACTS)
             reader = readers[broker] = Reader(broker, fact)
             own = self.events.get(broker, ())
-            gaps = [] if fact.complete else gaps_in(broker, own, fact)
+            claimed = fact.lines.claimed
+            gaps = [] if claimed else gaps_in(broker, own, fact)
             history.role_spans[broker] = reader.read(own, {gap.row for gap in gaps})
-            missing += [*(gap.of(broker) for gap in gaps[:1]), *not_claimed(broker, own, complete=fact.complete)]
+            missing += [*(gap.of(broker) for gap in gaps[:1]), *not_claimed(broker, own, complete=claimed)]
             spans = history.role_spans[broker]
             roles = reader.roles_stated and any(role_span.epoch >= 0 for role_span in spans)
-            about = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
-            printed[broker] = BOTH if fact.complete else fact.printed & {what for what, there in about if there}
+            there = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
+            about[broker] = frozenset(what for what, named in there if named)
             disk = history.disks.get(broker, NO_DISK)
             history.replicas[broker] = Replica(
                 broker,
@@ -183,10 +184,10 @@ class _Pass:
                 starts_empty=reader.starts_empty,
                 magic=disk.magic,
                 end_refs=(disk.end_ref,) if disk.end_ref is not None else (),
-                stated_end=reader.end if fact.complete else None,
+                stated_end=reader.end if claimed else None,
             )
-        claimed = frozenset(broker for broker in readers if self.facts.get(broker, NO_FACTS).complete)
-        history.coverage = Coverage(printed, claimed=claimed).lowered(missing)
+        lines = {broker: self.facts.get(broker, NO_FACTS).lines for broker in readers}
+        history.coverage = Coverage.of(lines, about).lowered(missing)
         return readers
 
     def _set_protocol(self) -> None:
@@ -201,9 +202,11 @@ class _Pass:
         # A KRaft metadata log shows how a partition was created and which elections were unclean, but no other
         # elections.
         made = Kind.PARTITION_CREATED if history.kraft else None
-        history.elections_known = any(
-            event.kind in leadership.ELECTS and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
-            for event in self.cluster_events
+        history.coverage = history.coverage.with_elections(
+            any(
+                event.kind in leadership.ELECTS and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
+                for event in self.cluster_events
+            )
         )
 
     def _collect_epochs(self) -> None:

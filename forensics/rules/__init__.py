@@ -70,12 +70,12 @@ def not_judged(rule: Rule, defect: Defect) -> Judgement:
     return judgement(rule.id, (), [Want(Question.PROGRAM_REPAIRED, because=str(defect))])
 
 
-def _open_where_cut_out(history: History, case: Case, judged: list[Judgement]) -> list[Judgement]:
+def _open_where_cut_out(history: History, judged: list[Judgement]) -> list[Judgement]:
     """The judgements, with ``clean`` made unknown where a broker's lines are an excerpt: others are missing."""
-    brokers = [broker for broker in history.replicas if broker in case.brokers and case.brokers[broker].excerpt]
+    brokers = sorted(history.coverage.cut_out)
     if not brokers:
         return judged
-    logs = of(sorted(brokers), Artefact.SERVER_LOG, Artefact.STATE_CHANGE_LOG)
+    logs = of(brokers, Artefact.SERVER_LOG, Artefact.STATE_CHANGE_LOG)
     want = Want(Question.LINES_BETWEEN, (logs,), because="an excerpt is at hand")
     return [
         replace(one, verdict=Verdict.UNKNOWN, missing=(want,)) if one.verdict is Verdict.CLEAN else one
@@ -87,7 +87,7 @@ def judgements(history: History, case: Case) -> list[Judgement]:
     """Return the answers of all rules for a partition."""
     judged = [_judged(rule, history, case) for rule in RULES]
     suspected = contained(lambda: with_suspected(history, judged, RULES))
-    found = _open_where_cut_out(history, case, judged if isinstance(suspected, Defect) else suspected)
+    found = _open_where_cut_out(history, judged if isinstance(suspected, Defect) else suspected)
     if history.protocol_known:
         return found
     return [

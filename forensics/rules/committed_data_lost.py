@@ -260,7 +260,7 @@ def _covered_throughout(history: History) -> bool:
 
 def _unheard(history: History, case: Case) -> list[Want]:
     """Return brokers that may know of a later leader, if no line of a controller is in the evidence."""
-    if history.elections_known:
+    if history.coverage.elections:
         silent = maybe_controllers(history, case)
     else:
         silent = [b for b in sorted(history.members) if history.coverage.is_silent(b)]

@@ -556,7 +556,7 @@ def elections_told_to_the_end(history: History, leader: int | None, electors: li
         leader: the last leader that the evidence names.
         electors: brokers without any evidence that may have been the next controller.
     """
-    if not history.elections_known or electors or _ends_open(history):
+    if not history.coverage.elections or electors or _ends_open(history):
         return False
     return history.coverage.has(leader, Printed.ROLES, Span.AFTER)
 

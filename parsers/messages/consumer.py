@@ -243,7 +243,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.9",
                 until=None,
-                regex=rf"^{_CONSUMER}Seeking to offset (?P<offset>[0-9]+) for partition {TP}(?: |$)",
+                regex=rf"^{_CONSUMER}Seeking to offset (?P<offset>[0-9]+) for partition {TP}",
                 source_ref="KafkaConsumer.seek",
                 examples=(
                     Example(

@@ -57,6 +57,22 @@ def test_only_these_modules_ask_what_shows_that_lines_are_missing(sources: dict[
     assert asking == {*ALLOWED}
 
 
+KNOWN_OF_BROKERS = frozenset({"server_log", "state_log", "complete", "unseen_process", "elections_known"})
+"""What the case knows of a broker's lines, and what would say the same of a partition."""
+
+
+def test_what_is_known_of_a_brokers_lines_reaches_replay_as_its_coverage(sources: dict[str, str]) -> None:
+    reading = {
+        (name, node.attr)
+        for name, text in sources.items()
+        if name.startswith(PACKAGES)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute) and node.attr in KNOWN_OF_BROKERS
+    }
+    assert {attr for name, attr in reading if name != "forensics.replay.partitions"} == {"unseen_process"}
+    assert {name for name, _ in reading} == {"forensics.replay.partitions", "forensics.replay.omissions.own_lines"}
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_silence_is_asked_of_the_coverage_alone(package: str, sources: dict[str, str]) -> None:
     """No other value says that a broker has lines, or that it has none."""

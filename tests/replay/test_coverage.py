@@ -8,7 +8,7 @@ from string import Formatter
 
 import pytest
 
-from forensics.replay.coverage import BOTH, Coverage, Extent, Omission, Printed, Span
+from forensics.replay.coverage import BOTH, Coverage, Extent, LinesAtHand, Omission, Printed, Span
 from forensics.replay.directory import Ref
 from forensics.replay.omissions import OMISSIONS
 from tests.covering import holed, whole, without
@@ -44,6 +44,25 @@ def test_a_thing_is_covered_only_in_the_spans_that_are_asked() -> None:
     assert coverage.has(1, Printed.ROLES, Span.BEFORE, Span.WITHIN)
     assert not coverage.has(1, Printed.ROLES, Span.AFTER)
     assert not coverage.has(1, Printed.ROLES, *Span)
+
+
+def test_coverage_starts_from_the_lines_at_hand() -> None:
+    """Broker 1 has both logs, and roles alone of this partition; 2 has one log; 3 a trace's claim; 4 an excerpt."""
+    lines = {
+        1: LinesAtHand(),
+        2: LinesAtHand(frozenset({Printed.LOG})),
+        3: LinesAtHand(frozenset(), claimed=True),
+        4: LinesAtHand(frozenset(), cut_out=True),
+    }
+    coverage = Coverage.of(lines, {1: frozenset({Printed.ROLES}), 2: BOTH, 3: frozenset(), 4: BOTH})
+    assert [{what for what in Printed if coverage.has(one, what)} for one in lines] == [
+        {Printed.ROLES},
+        {Printed.LOG},
+        {*Printed},
+        set(),
+    ]
+    assert (coverage.claimed, coverage.cut_out, coverage.elections) == ({3}, {4}, False)
+    assert coverage.with_elections(True).elections
 
 
 def test_an_open_end_is_one_of_known_missing_lines() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics.replay.coverage import LinesAtHand
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
@@ -240,7 +241,8 @@ def test_what_removed_a_leaders_records_may_be_told_in_an_epoch_without_a_leader
 
 def test_a_process_that_only_controllers_tell_of() -> None:
     """Whether it was between the two that are told or the last of all its lines do not show."""
-    facts, told = BrokerFacts(unseen_process=164), [one._replace(row=row) for row, one in enumerate(OLD)]
+    facts = BrokerFacts(lines=LinesAtHand(unseen_process=164))
+    told = [one._replace(row=row) for row, one in enumerate(OLD)]
     second = next(one.row for one in told if one.run == 2)
     why = "the controller registered a process of it (broker epoch 164), but it has no line of that process"
     assert [(gap.row, gap.of(1).text) for gap in gaps_in(1, told, facts)] == [(second, why), (told[-1].row, why)]

@@ -114,7 +114,7 @@ def test_who_was_in_an_emptied_isr_only_the_epochs_before_tell(
     leader: int | None, verdict: str, sample_traces: Path
 ) -> None:
     """The numbers say that nobody was in the ISR when broker 2 was elected: the lines may begin just before."""
-    history = History("orders", 0, elections_known=True)
+    history = History("orders", 0)
     if leader is not None:
         own = [(frozenset({leader}), Ref(row=1))]
         history.epochs[0] = Epoch(
@@ -124,7 +124,7 @@ def test_who_was_in_an_emptied_isr_only_the_epochs_before_tell(
     history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), Ref(row=3))], isr_from_leader=True, isr_elected=True)
     history.states = {1: (1, frozenset()), 2: (2, frozenset({2}))}
     history.replicas = {b: Replica(b) for b in (1, 2)}
-    history.coverage = whole(1, 2)
+    history.coverage = whole(1, 2).with_elections(True)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict.value == verdict
 
@@ -134,14 +134,14 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
     lost: int, later: int, known: bool, sample_traces: Path
 ) -> None:
     """The controller's lines are there; of broker 1 some are missing, of its last role or (2) of the one before it."""
-    history = History("orders", 0, elections_known=True)
+    history = History("orders", 0)
     both = [(frozenset({1, 2}), Ref(row=1))]
     history.epochs[0] = Epoch(
         0, leader=2, isr=both, isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
     )
     history.states = {number: (number, frozenset({1, 2})) for number in range(later + 1)}
     history.replicas = {b: Replica(b) for b in (1, 2)}
-    history.coverage = whole(1, 2)
+    history.coverage = whole(1, 2).with_elections(True)
     if lost:
         spans = [RoleSpan(1, 0, run, Role.FOLLOWER, 2) for run in range(1, lost + 1)]
         spans[0].steps.append(unknown_change(None, Ref(row=1)))
@@ -155,14 +155,15 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
 @pytest.mark.parametrize("told", [True, False])
 def test_elections_are_told_to_the_end_only_if_the_last_leaders_lines_are(told: bool, sample_traces: Path) -> None:
     """The controller's lines are there, and of the last leader, broker 2, all lines or none."""
-    history = History("orders", 0, elections_known=True)
+    history = History("orders", 0)
     both = [(frozenset({1, 2}), Ref(row=1))]
     history.epochs[0] = Epoch(
         0, leader=2, isr=both, isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
     )
     history.states = {0: (0, frozenset({1, 2}))}
     history.replicas = {b: Replica(b) for b in (1, 2)}
-    history.coverage = without(whole(1, 2), 1, Printed.ROLES) if told else whole(1)
+    coverage = without(whole(1, 2), 1, Printed.ROLES) if told else whole(1)
+    history.coverage = coverage.with_elections(True)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict is (Verdict.CLEAN if told else Verdict.UNKNOWN)
     assert ["another leader" in wish for wish in wishes(judgement)] == [True] * (not told)

@@ -675,13 +675,14 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
 
 def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
     """Return missing lines between those of one broker about its replica, in the order in which they are found."""
-    if fact.printed != BOTH:
+    if fact.lines.printed != BOTH:
         return []  # a whole file is missing: that is known otherwise
     always_truncates = fact.protocol.always_truncates_as_follower is Answer.YES
     logs_leader_start = fact.protocol.logs_leader_start is Answer.YES
     found = OwnLines(broker, always_truncates=always_truncates, logs_leader_start=logs_leader_start).read(own)
-    if own and fact.unseen_process is not None:
+    unseen = fact.lines.unseen_process
+    if own and unseen is not None:
         # Unknown between which of its processes that one ran, or whether it was the last.
         begins = [two.row for one, two in itertools.pairwise(own) if one.run != two.run]
-        found += [Gap(row, UNSEEN_PROCESS, {"broker_epoch": fact.unseen_process}) for row in (*begins, own[-1].row)]
+        found += [Gap(row, UNSEEN_PROCESS, {"broker_epoch": unseen}) for row in (*begins, own[-1].row)]
     return found
