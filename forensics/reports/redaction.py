@@ -250,7 +250,9 @@ class Redactor:
         return Action(self.text(step.text), self.text(step.command) if step.command is not None else None)
 
     def _want(self, want: Want) -> Want:
-        return replace(want, topic=self.topic(want.topic), because=self.text(want.because))
+        reason = want.because
+        because = replace(reason, text=self.text(reason.text)) if reason is not None else None
+        return replace(want, topic=self.topic(want.topic), because=because)
 
     def _finding(self, one: Finding) -> Finding:
         def every(texts: tuple[str, ...]) -> tuple[str, ...]:

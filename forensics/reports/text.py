@@ -43,7 +43,7 @@ from forensics.rules.finding import (
 from forensics.rules.routine_lines import NOTHING_TO_DO
 from forensics.rules.stated_problems import Problem
 from forensics.rules.wants import Want
-from forensics.rules.wording import names_partition, unnamed, want_text
+from forensics.rules.wording import names_partition, want_text
 
 FULL = 12  # incidents that are reported in full
 BRIEF = 30  # that are named after these
@@ -415,7 +415,7 @@ class _Page:
             key=lambda pair: (
                 all(n.startswith("__") for n in pair[1]),
                 -len(pair[1]),
-                "" if self.pasted else unnamed(pair[0]),  # else in the order of the rules: what may be lost comes first
+                () if self.pasted else pair[0].order,  # else in the order of the rules: what may be lost comes first
             ),
         )
         shown = len(order) if len(order) <= WISHES else FIRST_WISHES

@@ -25,7 +25,7 @@ from forensics.rules import (
 )
 from forensics.rules.finding import Judgement, Rule, Verdict, judgement
 from forensics.rules.suspected import with_suspected
-from forensics.rules.wants import Artefact, Question, Want, of
+from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, of
 from parsers.containment import Defect, contained
 
 RULES: tuple[Rule, ...] = (
@@ -67,7 +67,7 @@ def _judged(rule: Rule, history: History, case: Case) -> Judgement:
 
 def not_judged(rule: Rule, defect: Defect) -> Judgement:
     """Return the answer of a rule where this program failed: unknown."""
-    return judgement(rule.id, (), [Want(Question.PROGRAM_REPAIRED, because=str(defect))])
+    return judgement(rule.id, (), [Want(Question.PROGRAM_REPAIRED, because=Reason(Shows.FAILURE, text=str(defect)))])
 
 
 def _open_where_cut_out(history: History, judged: list[Judgement]) -> list[Judgement]:
@@ -76,7 +76,7 @@ def _open_where_cut_out(history: History, judged: list[Judgement]) -> list[Judge
     if not brokers:
         return judged
     logs = of(brokers, Artefact.SERVER_LOG, Artefact.STATE_CHANGE_LOG)
-    want = Want(Question.LINES_BETWEEN, (logs,), because="an excerpt is at hand")
+    want = Want(Question.LINES_BETWEEN, (logs,), because=Reason(Shows.EXCERPT, text="an excerpt is at hand"))
     return [
         replace(one, verdict=Verdict.UNKNOWN, missing=(want,)) if one.verdict is Verdict.CLEAN else one
         for one in judged

@@ -51,7 +51,18 @@ from forensics.rules.story import (
     truncation_fact,
     went_back,
 )
-from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, from_offset, of, offsets_of
+from forensics.rules.wants import (
+    Artefact,
+    Collect,
+    Question,
+    Reason,
+    Shows,
+    Want,
+    anywhere,
+    from_offset,
+    of,
+    offsets_of,
+)
 from parsers.schema import DamageKind
 
 ID = "committed-data-lost"
@@ -237,7 +248,9 @@ def _unreadable(history: History) -> list[Want]:
         ways = (of([leader], Artefact.LISTING), of([leader], Artefact.SERVER_LOG))
     else:
         ways = (of([leader], Artefact.SEGMENTS), anywhere(Artefact.CLIENTS))
-    return [Want(Question.STILL_SERVED, ways, replicas=(leader,), because=disk.damage[0].text)]
+    worst = disk.damage[0]
+    damaged = Reason(Shows.DAMAGE, worst.kind.value, worst.text)
+    return [Want(Question.STILL_SERVED, ways, replicas=(leader,), because=damaged)]
 
 
 def _never_written(history: History) -> bool:

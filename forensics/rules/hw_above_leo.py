@@ -30,7 +30,7 @@ from forensics.rules.finding import (
     place,
 )
 from forensics.rules.story import all_claimed, checkpoint_at_hand, flushed_cause, unstated_data
-from forensics.rules.wants import Artefact, Question, Want, anywhere, from_offset, of
+from forensics.rules.wants import Artefact, Question, Want, anywhere, copy_lacks, from_offset, of
 
 ID = "hw-above-leo"
 
@@ -130,7 +130,7 @@ def _partial(history: History, broker: int) -> Want | None:
         Question.LATER_SEGMENTS,
         (of([broker], Artefact.LISTING), of([broker], Artefact.SERVER_LOG)),
         offsets=from_offset(end if end is not None else 0),
-        because=copy.end_why,
+        because=copy_lacks(copy.end_why),
     )
 
 

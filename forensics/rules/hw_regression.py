@@ -8,7 +8,7 @@ from forensics.replay.history import History, Regression, RegressionKind
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, actions, judgement, place
 from forensics.rules.story import BOTH_LOGS, missing_logs
-from forensics.rules.wants import Question, Want, of
+from forensics.rules.wants import Question, Want, lines_missing, of
 
 ID = "hw-regression"
 
@@ -67,7 +67,7 @@ def judge(history: History, case: Case) -> Judgement:
             (of([one.replica], *BOTH_LOGS),),
             offsets=((one.after, one.before),),
             epochs=((one.epoch, None),),
-            because=ends_early[one.replica].text if one.replica in ends_early else "",
+            because=lines_missing(ends_early[one.replica]) if one.replica in ends_early else None,
         )
         for one in unclear
     ]

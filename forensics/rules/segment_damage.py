@@ -21,7 +21,7 @@ from forensics.rules.finding import (
     place,
 )
 from forensics.rules.story import earlier_segments, maybe_cleaned, missing_data
-from forensics.rules.wants import Artefact, Question, Want, anywhere, of, offsets_of
+from forensics.rules.wants import Artefact, Question, Want, anywhere, copy_lacks, of, offsets_of
 from parsers.schema import DamageKind
 
 ID = "segment-damage"
@@ -98,7 +98,7 @@ def _listing(history: History, broker: int) -> Want:
         Question.MISSING_SEGMENTS,
         (of([broker], Artefact.LISTING), of([broker], Artefact.SEGMENTS)),
         offsets=offsets_of(history.disks[broker].gaps),
-        because=copy.inner_why if copy is not None else "",
+        because=copy_lacks(copy.inner_why) if copy is not None else None,
     )
 
 

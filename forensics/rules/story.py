@@ -29,7 +29,19 @@ from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, LogBefore, Step, StepKind
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, epoch_text, span_text
-from forensics.rules.wants import Artefact, Question, Want, anywhere, from_offset, of, offsets_of
+from forensics.rules.wants import (
+    Artefact,
+    Question,
+    Reason,
+    Shows,
+    Want,
+    anywhere,
+    copy_lacks,
+    from_offset,
+    lines_missing,
+    of,
+    offsets_of,
+)
 from forensics.rules.wording import stated_text
 
 
@@ -354,7 +366,7 @@ def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
 def went_back(history: History) -> Want:
     """Return why the order of leaders is unknown, and what would show it."""
     ways = (anywhere(Artefact.OPERATORS, Artefact.CLIENTS),)
-    return Want(Question.LEADERS_IN_ORDER, ways, because=history.epoch_rollbacks[0].text)
+    return Want(Question.LEADERS_IN_ORDER, ways, because=Reason(Shows.EPOCHS, text=history.epoch_rollbacks[0].text))
 
 
 def possible_loss_of(history: History, truncation: Truncation) -> Want | None:
@@ -427,7 +439,7 @@ def more_lines(history: History) -> list[Want]:
         *((Question.EARLIER_LINES, broker, one) for broker, one in before.items() if broker not in within),
         *((Question.LATER_LINES, broker, one) for broker, one in after.items() if broker not in within),
     )
-    return [Want(question, (of([broker], *BOTH_LOGS),), because=one.text) for question, broker, one in asked]
+    return [Want(question, (of([broker], *BOTH_LOGS),), because=lines_missing(one)) for question, broker, one in asked]
 
 
 def missing_data(history: History, case: Case) -> list[Want]:
@@ -476,7 +488,7 @@ def earlier_segments(history: History, broker: int) -> list[Want]:
         return []
     first = history.disks[broker].bases[0]
     ways = (of([broker], Artefact.SEGMENTS),)
-    return [Want(Question.EARLIER_SEGMENTS, ways, offsets=((0, first),), because=copy.earlier)]
+    return [Want(Question.EARLIER_SEGMENTS, ways, offsets=((0, first),), because=copy_lacks(copy.earlier))]
 
 
 def maybe_cleaned(history: History, brokers: Iterable[int]) -> list[Want]:

@@ -41,7 +41,7 @@ from forensics.rules.story import (
     unclean_cause,
     went_back,
 )
-from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, of
+from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, lines_missing, of
 
 ID = "unclean-election"
 
@@ -127,7 +127,7 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
     if untold:
         ways = (of(sorted({*untold, *unseen}), Artefact.STATE_CHANGE_LOG), _electors(history))
         last = ((max(history.epochs), None),)
-        return [Want(Question.LEADER_AFTER, ways, epochs=last, because=untold[min(untold)].text)]
+        return [Want(Question.LEADER_AFTER, ways, epochs=last, because=lines_missing(untold[min(untold)]))]
     if not unseen or elections_told_to_the_end(history, led[-1].leader, electors):
         return []
     return [Want(Question.LATER_LEADER, (of(unseen, Artefact.STATE_CHANGE_LOG), _electors(history)))]

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forensics.replay.coverage import MissingLines
 from forensics.replay.lineage import Range
 
 
@@ -123,6 +124,42 @@ class Collect:
     brokers: tuple[int, ...] = ()
 
 
+class Shows(StrEnum):
+    """Kind of evidence that something is missing."""
+
+    LINES = "lines"  # a broker that logs one thing also logs another, which is not there
+    EXCERPT = "excerpt"  # somebody chose the lines that are there
+    DAMAGE = "damage"  # what its files hold
+    COPY = "copy"  # what the copy of a directory lacks
+    EPOCHS = "epochs"  # leader epochs ran backwards
+    FAILURE = "failure"  # this program failed
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Evidence that something is missing. It names no line, so that reasons of two partitions may be equal.
+
+    Attributes:
+        shows: what shows it.
+        which: id of the ``Omission``, or a ``DamageKind``; empty where there is but one of the kind.
+        text: the same in words, with the particulars.
+    """
+
+    shows: Shows
+    which: str = ""
+    text: str = ""
+
+
+def lines_missing(lines: MissingLines) -> Reason:
+    """The reason that lines of a replica are missing."""
+    return Reason(Shows.LINES, lines.shown_by, lines.text)
+
+
+def copy_lacks(text: str) -> Reason | None:
+    """The reason that the copy of a directory is not whole, if there is one."""
+    return Reason(Shows.COPY, text=text) if text else None
+
+
 @dataclass(frozen=True, slots=True)
 class Want:
     """Something unknown, and what would show it.
@@ -134,7 +171,7 @@ class Want:
         offsets: offsets that it is about, half-open; None for an unknown end.
         epochs: leader epochs that it is about, each with its leader, if known.
         topic: the topic, if the question is about the whole topic.
-        because: what shows that something is missing, in words.
+        because: what shows that something is missing, if anything does.
     """
 
     question: Question
@@ -143,7 +180,21 @@ class Want:
     offsets: tuple[tuple[int, int | None], ...] = ()
     epochs: tuple[tuple[int, int | None], ...] = ()
     topic: str = ""
-    because: str = ""
+    because: Reason | None = None
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """A total order by what is unknown and what to collect, so that reports need not sort by words."""
+        reason = self.because
+        return (
+            list(Question).index(self.question),
+            [([list(Artefact).index(what) for what in way.artefacts], way.brokers) for way in self.ways],
+            self.replicas,
+            [(first, end is None, end or 0) for first, end in self.offsets],
+            [(number, leader is None, leader or 0) for number, leader in self.epochs],
+            self.topic,
+            (reason.shows, reason.which, reason.text) if reason is not None else (),
+        )
 
     @property
     def brokers(self) -> tuple[int, ...]:

@@ -246,28 +246,26 @@ def want_texts(wants: Sequence[Want], partition: str) -> tuple[str, ...]:
 
 def names_partition(want: Want) -> bool:
     """Return whether a want's sentence names its partition."""
-    return _NAME in unnamed(want)
-
-
-def unnamed(want: Want) -> str:
-    """Return a want's sentence with a placeholder for its partition, by which wants of all partitions can be
-    ordered.
-    """
-    return want_text(want, _NAME)
-
-
-_NAME = "\0"
+    parts = _Parts(want, "", "")
+    SENTENCES[want.question].format_map(parts)
+    return parts.asked
 
 
 class _Parts(dict[str, str]):
-    """Parts of a sentence, computed on demand; the partition has a shorter name from its second mention on."""
+    """Parts of a sentence, computed on demand; the partition has a shorter name from its second mention on.
+
+    Attributes:
+        asked: whether the sentence has named its partition.
+    """
 
     def __init__(self, want: Want, partition: str, again: str) -> None:
         super().__init__()
         self._want, self._names = want, [again, partition]
+        self.asked = False
 
     def __missing__(self, key: str) -> str:
         if key == "partition":
+            self.asked = True
             return self._names.pop() if len(self._names) > 1 else self._names[0]
         if key in _CHOICES:
             return _CHOICES[key](self._want).format_map(self)
@@ -288,12 +286,16 @@ def _between(want: Want) -> str:
     return f"epoch{'' if len(between) == 1 else 's'} {_numbers(between)}"
 
 
+def _reason(want: Want) -> str:
+    return want.because.text if want.because is not None else ""
+
+
 _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
     {
         "topic": lambda want: want.topic,
-        "because": lambda want: want.because,
-        "bracketed_because": lambda want: f" ({want.because})" if want.because else "",
-        "colon_because": lambda want: f": {want.because}" if want.because else "",
+        "because": _reason,
+        "bracketed_because": lambda want: f" ({_reason(want)})" if want.because else "",
+        "colon_because": lambda want: f": {_reason(want)}" if want.because else "",
         "brokers": lambda want: brokers_text(want.brokers),
         "broker_id": lambda want: str(want.brokers[0]),
         "brokers_or_replicas": lambda want: brokers_text(want.brokers) if want.brokers else "the replicas",

@@ -11,7 +11,7 @@ from forensics.replay.history import HwSource, HwStatement
 from forensics.replay.lineage import Lineage
 from forensics.result import Result
 from forensics.rules.causes import CAUSES, CauseId
-from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, from_offset, of
+from forensics.rules.wants import Artefact, Collect, Question, Reason, Shows, Want, anywhere, from_offset, of
 from forensics.rules.wording import SENTENCES, STATED, names_partition, stated_text, want_text
 
 Scanned = Callable[[Path], Result]
@@ -76,7 +76,8 @@ def test_a_sentence_names_its_partition_once_and_then_says_it() -> None:
 
 @pytest.mark.parametrize("foreign", ["{partition}", "{", "%s", "orders-0"])
 def test_what_evidence_says_stays_as_it_is(foreign: str) -> None:
-    want = Want(Question.LATER_LINES, (of([1], Artefact.SERVER_LOG, Artefact.STATE_CHANGE_LOG),), because=foreign)
+    because = Reason(Shows.LINES, text=foreign)
+    want = Want(Question.LATER_LINES, (of([1], Artefact.SERVER_LOG, Artefact.STATE_CHANGE_LOG),), because=because)
     assert want_text(want, "orders-0", "it").endswith(f"state-change.log: {foreign}")
 
 

@@ -406,5 +406,5 @@ def _settle(partitions: Sequence[Partition], called: Namer) -> list[Missing]:
                     rules.setdefault(want, {})[rule] = None
                     where.setdefault(want, set()).add(called(history))
                     uses[want] = uses.get(want, 0) + 1
-    ordered = sorted(first, key=lambda want: (-uses[want], first[want]))
+    ordered = sorted(first, key=lambda want: (-uses[want], want.order))
     return [Missing(plain(first[one][0]), tuple(rules[one]), first[one][1], len(where[one]) - 1) for one in ordered]
