@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
+import polars as pl
+
 
 class Confidence(StrEnum):
     """How sure a conclusion is."""
@@ -34,6 +36,7 @@ class Weakness(StrEnum):
     NOT_KNOWN_AS_COMMITTED = "nothing else shows that the records were committed"
     ONE_BATCH = "one batch alone states the leader epoch, and no checksum covers it"
     DAMAGED = "the log holds bytes that cannot be what the broker wrote"
+    MAYBE_CHANGED = "the value may have changed since the line that states it"
     MAYBE_RUNNING = "the broker may have run while its files were copied"
     LINES_BETWEEN = "lines may be missing between the two that are compared"
     MAYBE_NOT_COPIED = "a file may be missing from the copy alone"
@@ -121,6 +124,21 @@ def weighed(weak: Iterable[Weakness]) -> Confidence:
 def decides(confidence: Confidence) -> bool:
     """Return whether a conclusion answers its question; what is only suspected leaves it open."""
     return confidence is not Confidence.SUSPECTED
+
+
+def weighed_rows(weak: Mapping[Weakness, pl.Expr]) -> pl.Expr:
+    """The confidence of each row of a frame, by the same decision as ``weighed``.
+
+    Args:
+        weak: whether a row has each weakness; null counts as no.
+    """
+    found = pl.lit(weighed(()).value)
+    for weakness, is_so in sorted(weak.items(), key=lambda one: _SUREST_FIRST.index(weighed((one[0],)))):
+        found = pl.when(is_so).then(pl.lit(weighed((weakness,)).value)).otherwise(found)
+    return found
+
+
+_SUREST_FIRST = tuple(Confidence)
 
 
 def weak_points(weak: Mapping[Weakness, bool]) -> tuple[Weakness, ...]:

@@ -13,7 +13,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay import protocol
-from forensics.replay.confidence import Confidence
+from forensics.replay.confidence import Weakness, weighed, weighed_rows
 from forensics.replay.directory import newest_magic
 from forensics.replay.events import PROGRESS
 from forensics.replay.history import History, Role
@@ -528,12 +528,9 @@ def _states(rows: pl.DataFrame) -> pl.DataFrame:
     first = pl.int_range(pl.len()).over("broker") == 0
     event = pl.col("starts_run") | _is(Kind.SHUTDOWN_COMPLETE, *_EVENTS[1:]) | pl.col("_cuts")
     changed = rows.filter(pl.any_horizontal(first, event, *before))
-    sure = pl.all_horizontal(pl.col("log_end_exact").fill_null(True), pl.col("high_watermark_exact").fill_null(True))
+    moved = ~pl.all_horizontal(pl.col(name).fill_null(True) for name in ("log_end_exact", "high_watermark_exact"))
     states = changed.with_columns(
-        pl.when(sure)
-        .then(pl.lit(Confidence.PROVEN.value))
-        .otherwise(pl.lit(Confidence.INFERRED.value))
-        .alias("confidence"),
+        weighed_rows({Weakness.MAYBE_CHANGED: moved}).alias("confidence"),
         pl.col("kind").cast(pl.String).alias("event"),
         pl.col("time").alias("from"),
         pl.col("broker").alias("replica"),
@@ -563,7 +560,7 @@ def _on_disk(history: History) -> pl.DataFrame:
                 "high_watermark": checkpoint[0] if checkpoint is not None else None,
                 "log_start_offset": replica.log_start if replica.on_disk else None,
                 "high_watermark_row": checkpoint[1].row if checkpoint is not None else None,
-                "confidence": Confidence.PROVEN.value,
+                "confidence": weighed(()).value,
                 "log_end_exact": True,
                 "high_watermark_exact": True,
             }

@@ -8,10 +8,21 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from forensics.engines import local
-from forensics.replay.confidence import TESTIMONY, Bearer, Bearers, Confidence, Weakness, borne, weak_points, weighed
+from forensics.replay.confidence import (
+    TESTIMONY,
+    Bearer,
+    Bearers,
+    Confidence,
+    Weakness,
+    borne,
+    weak_points,
+    weighed,
+    weighed_rows,
+)
 from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Severity
@@ -27,6 +38,14 @@ def test_one_weakness_is_enough(weakness: Weakness) -> None:
     sound = dict.fromkeys(Weakness, False)
     assert weighed(weak_points(sound)) is Confidence.PROVEN
     assert weighed(weak_points({**sound, weakness: True})) is not Confidence.PROVEN
+
+
+def test_rows_are_weighed_as_conclusions_are() -> None:
+    weak = [Weakness.OTHERWISE_EXPLAINED, Weakness.END_BOUNDED]
+    rows = [(one, two) for one in (True, False, None) for two in (True, False, None)]
+    frame = pl.DataFrame(rows, schema=["0", "1"], orient="row")
+    found = frame.select(weighed_rows({one: pl.col(str(n)) for n, one in enumerate(weak)})).to_series().to_list()
+    assert found == [weighed(w for w, is_so in zip(weak, row, strict=True) if is_so).value for row in rows]
 
 
 def test_what_something_else_explains_is_suspected_whatever_else_is_weak() -> None:
