@@ -232,8 +232,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="what {leader} sent {who} of {where} is damaged, and was not written",
         records=Records.UNREADABLE,
         means=(
-            "The follower tries again from the same offset. If the line repeats, the leader's segment is damaged there, "
-            "and the follower falls behind; if it ends at once, the leader was truncating or the bytes changed on the way."
+            "The follower tries again from the same offset. If the line repeats, the leader's segment is damaged "
+            "there, and the follower falls behind. If not, the leader was truncating, or the bytes changed on the way."
         ),
         fetch=(
             "look whether the line repeats with the same offset",
@@ -337,7 +337,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         records=Records.UNKNOWN,
         means=(
             "A controller or broker of a KRaft cluster could not continue with the metadata log. Either its own copy "
-            "is damaged or of another cluster, or a record in it does not fit. Records of topics are not touched by this."
+            "is damaged or of another cluster, or a record in it does not fit. Records of topics stay as they are."
         ),
         fetch=(
             "collect the exception right behind the line: it names what does not fit",

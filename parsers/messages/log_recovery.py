@@ -401,9 +401,9 @@ MESSAGES: tuple[Message, ...] = (
                 fixed={"detail": "index rebuilt"},
                 examples=(
                     Example(
-                        "Found a corrupted index file due to requirement failed: Corrupt index found, index file () has "
-                        "non-zero size but the last offset is 42 which is no larger than the base offset 42.}. deleting "
-                        "... and rebuilding index...",
+                        "Found a corrupted index file due to requirement failed: Corrupt index found, index file () "
+                        "has non-zero size but the last offset is 42 which is no larger than the base offset 42.}. "
+                        "deleting ... and rebuilding index...",
                         ({"detail": "index rebuilt"},),
                     ),
                 ),
