@@ -165,7 +165,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "copy the directories of {where} on all replicas before another restart",
         ),
         issues=(
-            "KAFKA-1806 (0.8.1: a broker serves what is not committed)",
+            "KAFKA-1806 (reported for 0.8.1: a fetch above the log end of the new leader)",
             "KIP-101 (0.11: truncation by leader epoch)",
         ),
         stake=("leo", "offset"),
@@ -312,7 +312,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "keep the .log files",
             "stop the broker with SIGTERM, not SIGKILL, from then on",
         ),
-        issues=("KAFKA-1554 (0.8: Corrupt index found)",),
+        issues=("KAFKA-1554 (reported for 0.8.1; since 0.9 the broker rebuilds such an index)",),
         always=True,
     ),
     KnownProblem(
@@ -399,7 +399,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "delete what is left of {where}, and its -delete directory, while the broker is stopped",
             "do not delete topics there meanwhile",
         ),
-        issues=("KAFKA-1194 and KAFKA-6203 (Windows; open in all releases)",),
+        issues=("KAFKA-1194 and KAFKA-6203 (Windows, which Kafka does not support fully)",),
         always=True,
     ),
     KnownProblem(
@@ -624,7 +624,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "stop consumers with auto.offset.reset=latest from skipping on",
         ),
         issues=(
-            "KAFKA-1806 (0.8.1: a broker serves what is not committed)",
+            "KAFKA-1806 (reported for 0.8.1: a fetch above the log end of the new leader)",
             "KIP-320 (2.1: consumers detect truncation)",
         ),
         stake=("leo", "offset"),
