@@ -31,6 +31,7 @@ def test_wants_have_one_order_whatever_is_known_of_them() -> None:
         )
     ]
     ordered = sorted(wants, key=lambda want: want.order)
-    assert ordered == sorted(wants[::-1], key=lambda want: want.order)
+    backwards = wants[::-1]
+    assert ordered == sorted(backwards, key=lambda want: want.order)
     assert len({repr(want.order) for want in wants}) == len(wants)
     assert ordered[0].question is Question.ITS_LINES
