@@ -470,6 +470,8 @@ def _began_below_read_back(history: History) -> Iterator[Suspicion]:
         own = {ref.row for ref in role_span.refs}
         if known.ref.row in own or role_span.start_ref.row not in own:
             continue  # the role line prints both, or the start is of an earlier line
+        if (known.ref.row or 0) > (role_span.start_ref.row or 0):
+            continue  # of a later role that no line names
         if max(start, log_start_at(history.log_starts, broker, known.ref.row)) >= known.value:
             continue  # all of it had been deleted from the start of the log
         shortened = _shortened(history, broker, role_span)

@@ -200,13 +200,13 @@ class Watermarks:
         if first is not None and first < end:
             self.own_first = first if self.own_first is None else min(first, self.own_first)
 
-    def _take_own_above(self, target: int) -> OwnHw | None:
+    def _take_own_above(self, target: int, *, by_epoch: bool) -> OwnHw | None:
         """The high watermark that the replica had stated of its own records above the offset it truncates to now."""
         own = self.own_hw if self.own_hw is not None and self.own_hw.end > target else None
         self.own_hw = self.own_hw if own is None else None
         self.own_first = self.own_first if self.own_first is not None and self.own_first <= target else None
         restored, self.restored = self.restored, None
-        return own or self._restored_above(restored, target)
+        return own or (self._restored_above(restored, target) if by_epoch else None)
 
     def _restored_above(self, restored: Sample | None, target: int) -> OwnHw | None:
         """The high watermark that the process read back, above the offset to which it truncates as its first step.
@@ -214,9 +214,7 @@ class Watermarks:
         A checkpoint is written of what the replica had before it followed anybody in this process. Only a follower that
         reconciles by leader epoch must keep it: to its own high watermark a follower truncates in the ordinary course.
         """
-        if restored is None or self.facts.protocol.truncates_by_epoch is not Answer.YES:
-            return None
-        if self.facts.protocol.truncates_to_hw(self.now.run):
+        if restored is None or self.facts.protocol.truncates_to_hw(self.now.run):
             return None
         value = restored.value if self.end is None else min(restored.value, self.end)
         return OwnHw(0, value, restored.ref, restored.time, restored=True) if value > target else None

@@ -389,25 +389,6 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
-            # As people blot out the path.
-            Variant(
-                since="0.9",
-                until=None,
-                regex=(
-                    r"^Found a corrupted index file due to requirement failed: Corrupt index found, index file "
-                    r"\([^/)]*\) has non-zero size"
-                ),
-                source_ref="0.10.2.2 Log",
-                fixed={"detail": "index rebuilt"},
-                examples=(
-                    Example(
-                        "Found a corrupted index file due to requirement failed: Corrupt index found, index file () "
-                        "has non-zero size but the last offset is 42 which is no larger than the base offset 42.}. "
-                        "deleting ... and rebuilding index...",
-                        ({"detail": "index rebuilt"},),
-                    ),
-                ),
-            ),
             Variant(
                 since="0.11",
                 until=None,
@@ -453,6 +434,25 @@ MESSAGES: tuple[Message, ...] = (
                             },
                         ),
                         "real",
+                    ),
+                ),
+            ),
+            # As people blot out the path.
+            Variant(
+                since="0.9",
+                until=None,
+                regex=(
+                    r"^Found a corrupted index file due to requirement failed: Corrupt index found, index file "
+                    r"\([^/)]*\) has non-zero size"
+                ),
+                source_ref="0.10.2.2 Log",
+                fixed={"detail": "index rebuilt"},
+                examples=(
+                    Example(
+                        "Found a corrupted index file due to requirement failed: Corrupt index found, index file () "
+                        "has non-zero size but the last offset is 42 which is no larger than the base offset 42.}. "
+                        "deleting ... and rebuilding index...",
+                        ({"detail": "index rebuilt"},),
                     ),
                 ),
             ),
