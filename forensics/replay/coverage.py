@@ -30,13 +30,13 @@ So there are two kinds of questions, and each has methods of its own:
   answer that, to word what is asked for or to conclude less. Their silence proves nothing: nothing shows that lines of
   a silent broker are missing either. A house test lists the modules that may ask this.
 
-Coverage starts from the lines at hand (``LinesAtHand``), and only falls: each ``Omission`` is one way in which
+Coverage starts from the lines in the evidence (``LinesAtHand``), and only falls: each ``Omission`` is one way in which
 something present shows that something else is missing (``omissions`` lists them). Replay lowers the coverage by what it
 finds and starts again, so that every conclusion uses the final coverage.
 
-Two more things are said here, and license nothing by themselves: whether lines of the controllers that elect leaders
-are in the evidence (``elections``), and of which brokers an excerpt alone is (``cut_out``). With such a broker no rule
-is clean.
+Two more facts are kept here, and license nothing by themselves: whether lines of the controllers that elect leaders
+are in the evidence (``elections``), and the brokers of which only an excerpt is (``cut_out``). With such a broker no
+rule is clean.
 
 A doubt is less than an omission: lines may be missing, and nothing proves it. It lowers no coverage. Code that has one
 asks the coverage first and then concludes less about that one epoch (``epoch_start``, ``elections``).
@@ -152,7 +152,7 @@ class MissingLines:
 
 @dataclass(frozen=True, slots=True)
 class LinesAtHand:
-    """What is known of the lines of one broker before any partition is replayed: where its coverage starts from.
+    """Lines of one broker in the evidence, before any partition is replayed. Its coverage starts from them.
 
     Attributes:
         printed: what its lines in the evidence are about, for any replica.
@@ -184,8 +184,8 @@ class Coverage:
         claimed: replicas for which a trace claims to state every change.
         ends_open: replicas of which lines are missing within the last role that they name. What came after it may be
             missing as well, though nothing shows that.
-        cut_out: replicas of whose brokers an excerpt is at hand: any line may be missing, whatever files and other
-            brokers say.
+        cut_out: replicas of whose brokers only an excerpt is in the evidence: any line may be missing, whatever files
+            and other brokers show.
         elections: lines of the controllers that elect the partition's leaders are in the evidence.
     """
 
@@ -202,7 +202,7 @@ class Coverage:
         """Return the coverage of one partition from which replay starts, before anything is shown to be missing.
 
         Args:
-            lines: what is known of each broker's lines.
+            lines: the lines of each broker, for any replica.
             about: what each broker's lines on this partition are about.
         """
         printed = {replica: BOTH if one.claimed else one.printed & about[replica] for replica, one in lines.items()}
