@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parsers.details import FROM_REMOTE
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import FETCHER, FETCHER_OLD, NAME, ORDERS, TP
+from parsers.messages.patterns import EITHER, FETCHER, FETCHER_OLD, NAME, ORDERS, TP
 from parsers.schema import Kind
 
 _RESET_OLD = Each(
@@ -335,8 +335,8 @@ MESSAGES: tuple[Message, ...] = (
                 until="0.11",
                 regex=(
                     rf"^{FETCHER_OLD}(?:Halting|Exiting) because log truncation is not allowed for (?:topic "
-                    rf"[^ ,]+|partition {TP}), ?[Cc]urrent leader [0-9]+'s latest offset (?P<leo>[0-9]+) is less than "
-                    r"replica (?P<witness>[0-9]+)'s latest offset (?P<offset>[0-9]+)"
+                    rf"[^ ,]+|partition {EITHER}), ?[Cc]urrent leader [0-9]+'s latest offset (?P<leo>[0-9]+) is "
+                    r"less than replica (?P<witness>[0-9]+)'s latest offset (?P<offset>[0-9]+)"
                 ),
                 source_ref="0.8.2.2 ReplicaFetcherThread:95, 0.10.2.2 ReplicaFetcherThread:183",
                 fixed={"detail": "the broker halts: unclean election is not allowed"},
@@ -362,6 +362,29 @@ MESSAGES: tuple[Message, ...] = (
                                 "leo": 30,
                                 "witness": 3,
                                 "offset": 50,
+                            },
+                        ),
+                    ),
+                    Example(
+                        "[ReplicaFetcherThread-0-1], Exiting because log truncation is not allowed for partition "
+                        "[orders,0], Current leader 1's latest offset 5 is less than replica 2's latest offset 20",
+                        (
+                            {
+                                "detail": "the broker halts: unclean election is not allowed",
+                                "leader": 1,
+                                **ORDERS,
+                                "leo": 5,
+                                "witness": 2,
+                                "offset": 20,
+                            },
+                            {
+                                "kind": "truncation_refused",
+                                "detail": "the broker halts: unclean election is not allowed",
+                                "leader": 1,
+                                **ORDERS,
+                                "leo": 5,
+                                "witness": 2,
+                                "offset": 20,
                             },
                         ),
                     ),
@@ -456,9 +479,8 @@ MESSAGES: tuple[Message, ...] = (
                 until="0.11",
                 regex=(
                     rf"^(?:Halting|Exiting) because log truncation is not allowed for partition {TP}, ?[Cc]urrent "
-                    rf"leader "
-                    r"(?P<leader>[0-9]+)'s latest offset (?P<leo>[0-9]+) is less than replica (?P<witness>[0-9]+)'s "
-                    r"latest offset (?P<offset>[0-9]+)"
+                    r"leader(?: (?P<leader>[0-9]+))?'s latest offset (?P<leo>[0-9]+) is less than "
+                    r"replica(?: (?P<witness>[0-9]+))?'s latest offset (?P<offset>[0-9]+)"
                 ),
                 quoted=True,
                 source_ref="0.10.2.2 ReplicaFetcherThread:183",
@@ -484,6 +506,25 @@ MESSAGES: tuple[Message, ...] = (
                                 **ORDERS,
                                 "leo": 30,
                                 "witness": 3,
+                                "offset": 50,
+                            },
+                        ),
+                    ),
+                    Example(
+                        "Exiting because log truncation is not allowed for partition orders-0, current leader's latest "
+                        "offset 30 is less than replica's latest offset 50",
+                        (
+                            {
+                                "detail": "the broker halts: unclean election is not allowed",
+                                **ORDERS,
+                                "leo": 30,
+                                "offset": 50,
+                            },
+                            {
+                                "kind": "truncation_refused",
+                                "detail": "the broker halts: unclean election is not allowed",
+                                **ORDERS,
+                                "leo": 30,
                                 "offset": 50,
                             },
                         ),
