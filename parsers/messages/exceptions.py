@@ -55,7 +55,7 @@ MESSAGES: tuple[Message, ...] = (
                 since="1.0",
                 until=None,
                 regex=(
-                    rf"^Unexpected offset in append to {TP}\. (?P<detail>First offset) .*less than the next offset "
+                    rf"^Unexpected offset in append to {TP}\. (?P<detail>First offset) or .* less than the next offset "
                     rf"(?P<leo>[0-9]+)\. First offset in append: {_OFFSET},"
                     r"(?:.* Log start offset = (?P<log_start>[0-9]+))?"
                 ),
