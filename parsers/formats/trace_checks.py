@@ -57,6 +57,9 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     Args:
         found: ``line``, ``text`` and the fields of each line, times as ``_time``.
     """
+    large = list(_too_large(found))
+    yield from large
+    found = found.filter(~pl.col("line").is_in([line for one in large for line in one.rows.get_column("line")]))
     for name in FIELDS:
         if TYPES[name] == pl.Int32:
             fits = pl.col(name).is_between(-(1 << 31), (1 << 31) - 1).fill_null(True)
@@ -79,6 +82,7 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     for name in NOT_NEGATIVE:
         rows = own if name in PLACE else counted
         yield Wrong(rows.filter((pl.col(name) < 0).fill_null(False)), f'"{name}" is negative')
+    yield from _refuted(own)
     yield from _null(own)
     yield from _misspelt(own)
     yield Wrong(_backwards(own), '"time" runs backwards: lines of one witness stand in the order of their times', True)
@@ -98,14 +102,41 @@ def _missing(own: pl.DataFrame) -> Iterator[Wrong]:
         of_kind = own.filter(pl.col("kind") == kind.value)
         for name in names if of_kind.height else ():
             for row in of_kind.filter(pl.col(name).is_null()).rows(named=True):
-                yield _lacking(row, kind, name)
+                one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
+                yield Wrong(one, f'a line of kind {kind.value} needs "{name}"{_instead(row["text"], name)}')
 
 
-def _lacking(row: dict[str, Any], kind: Kind, name: str) -> Wrong:
-    near = next((odd for odd in _unknown(row["text"]) if _meant(odd, [name])), None)
-    meant = f': "{near}" may be meant as it' if near else ""
-    one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
-    return Wrong(one, f'a line of kind {kind.value} needs "{name}"{meant}')
+def _instead(text: str, name: str) -> str:
+    """The field of a line that may be meant as one that is missing, in words; "" without one."""
+    near = next((odd for odd in _unknown(text) if _meant(odd, [name])), None)
+    return f': "{near}" may be meant as it' if near else ""
+
+
+def _refuted(own: pl.DataFrame) -> Iterator[Wrong]:
+    """Lines that contradict themselves."""
+    ends = pl.col("offset") >= pl.col("log_end_offset")
+    rows = own.filter((pl.col("kind") == Kind.APPEND.value) & ends.fill_null(False))
+    yield Wrong(rows, 'a line of kind append has an "offset" that is not below its "log_end_offset"')
+    below = (pl.col("log_end_offset") < pl.col("log_start_offset")).fill_null(False)
+    yield Wrong(own.filter(below), '"log_end_offset" is below "log_start_offset"')
+
+
+def _too_large(found: pl.DataFrame) -> Iterator[Wrong]:
+    """Numbers that no column can hold."""
+    for name in FIELDS:
+        if TYPES[name].is_integer():
+            lost = pl.col(name).is_null() & pl.col("text").str.contains(rf'"{name}"\s*:\s*-?[0-9]{{19,}}')
+            yield Wrong(found.filter(lost), f'a number beyond its column: "{name}"')
+
+
+def unknown_kind(text: str) -> str:
+    """Why a line of no known kind is left out."""
+    kind = _object(text).get("kind")
+    if not isinstance(kind, str):
+        return 'a line needs a "kind"'
+    near = difflib.get_close_matches(kind.lower(), [one.value for one in OF_KIND], n=1, cutoff=0.65)
+    meant = f': "{near[0]}" may be meant' if near else ""
+    return f'an unknown kind "{kind[:40]}"{meant}'
 
 
 def _null(own: pl.DataFrame) -> Iterator[Wrong]:

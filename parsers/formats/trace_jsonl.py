@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from parsers.formats.trace_checks import Header, header, type_of, wrong
+from parsers.formats.trace_checks import Header, header, type_of, unknown_kind, wrong
 from parsers.formats.trace_kinds import COLUMN_OF, FIELD_OF, FIELDS, SCHEMA, TYPES
 from parsers.json_lines import decode
 from parsers.reading import EXCERPT
@@ -86,7 +86,10 @@ def read_trace(lines: pl.DataFrame) -> Trace:
             for n, text in enumerate(broken["text"])
         ),
         _notes(found.filter(~ours), f'a line without "schema": "{SCHEMA}"'),
-        _notes(found.filter(ours & ~known), "an unknown kind"),
+        *(
+            _notes(odd, f"{unknown_kind(odd['text'][0])}: the line is left out")
+            for odd in found.filter(ours & ~known).iter_slices(1)
+        ),
         _notes(undated, "a time that is not ISO 8601 with a zone"),
     ]
     left_out: set[int] = set()

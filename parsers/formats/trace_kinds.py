@@ -147,6 +147,7 @@ OF_KIND: Final = {statement.kind: statement for statement in STATEMENTS}
 
 NOT_NEGATIVE: Final = (
     "partition",
+    "leader_epoch",
     "offset",
     "high_watermark",
     "high_watermark_before",

@@ -139,6 +139,33 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
         (own(kind="log_start_checkpoint"), 'a line of kind log_start_checkpoint needs "log_start_offset"', False),
         (own(kind="recovery_point", message="recovery-point"), 'a line of kind recovery_point needs "offset"', False),
         ("[1]", "no JSON object", False),
+        ("[" * 5000, "no JSON object", False),
+        (
+            own(kind="hw", high_watermark=float("nan")),
+            '"high_watermark" is not a whole number: the line is left',
+            False,
+        ),
+        (
+            own(kind="hw", high_watermark=float("inf")),
+            '"high_watermark" is not a whole number: the line is left',
+            False,
+        ),
+        (own(kind="hw", high_watermark="3"), '"high_watermark" is not a whole number: the line is left out', False),
+        (
+            own(kind="hw", high_watermark={"a": 3}),
+            '"high_watermark" is not a whole number: the line is left out',
+            False,
+        ),
+        (own(kind="hw", high_watermark=1 << 63), 'a number beyond its column: "high_watermark": the line is', False),
+        (own(kind="hw", high_watermark=3, topic=7), '"topic" is not a string: the line is left out', False),
+        (own(kind="hw", high_watermark=3, topic=None), 'a line of kind hw needs "topic": the line is left out', False),
+        (own(kind="hw", high_watermark=3, time="2024-13-01T10:22:41Z"), "a time that is not ISO 8601", True),
+        (own(kind="hw", high_watermark=3, time=1709288561), "a time that is not ISO 8601", False),
+        (own(kind="become_leader", leader_epoch=-1), '"leader_epoch" is negative: the line is left out', False),
+        (own(kind="become_ledaer", leader_epoch=1), 'an unknown kind "become_ledaer": "become_leader" may', False),
+        (own(high_watermark=3), 'a line needs a "kind": the line is left out', False),
+        (own(kind="append", offset=9, log_end_offset=4), 'a line of kind append has an "offset" that is not', False),
+        (own(kind="log_end", log_end_offset=4, log_start_offset=5), '"log_end_offset" is below "log_start_off', False),
     ],
 )
 def test_each_line_is_checked_against_its_kind(line: str, reason: str, counts: bool) -> None:
@@ -169,6 +196,7 @@ def test_near_misses_of_bad_lines(line: str) -> None:
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.kind.value)
 def test_every_kind_is_as_the_table_says(statement: Statement) -> None:
     values = {name: "1,2" if name.startswith("isr") else "words" if name == "detail" else 7 for name in FIELDS}
+    values["log_end_offset"] = 8
     given = {name: values[name] for name in (*statement.needs, *statement.may)}
     validator = jsonschema.Draft202012Validator(json_schema())
     assert not list(validator.iter_errors(json.loads(own(kind=statement.kind.value, **given))))
