@@ -596,6 +596,16 @@ def _copied_end(history: History, replica: Replica) -> int | None:
 
 
 def committed_at_most(history: History, epoch: Epoch) -> int | None:
+    """Return an upper bound of what was committed when an epoch ended; None if unknown.
+
+    A trace that claims to state each change of all replicas states each high watermark. Else the lines of the epoch's
+    leader show it.
+    """
+    stated = stated_at_most(history, epoch.epoch)
+    return stated if stated is not None else _by_next_role(history, epoch)
+
+
+def _by_next_role(history: History, epoch: Epoch) -> int | None:
     """Return an upper bound of what was committed when an epoch ended, by its leader's lines; None if unknown.
 
     The high watermark at the start of the leader's next role is the last one of this epoch. Records committed in
@@ -605,8 +615,7 @@ def committed_at_most(history: History, epoch: Epoch) -> int | None:
     leader = epoch.leader
     if leader is None or not history.coverage.whole(leader):
         return None
-    earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader_took_up]
-    begun = epoch.start if epoch.start is not None else committed_at_most(history, earlier[-1]) if earlier else None
+    begun = _committed_before(history, epoch)
     if begun is None:
         return None
     spans = history.role_spans.get(leader, [])
@@ -618,6 +627,24 @@ def committed_at_most(history: History, epoch: Epoch) -> int | None:
         return None
     known = max(after.start_hw.value, *(s.value for s in (now.hw, now.start_hw) if s is not None), 0)
     return max(known, begun)
+
+
+def _committed_before(history: History, epoch: Epoch) -> int | None:
+    """Return an upper bound of what was committed before an epoch: its start, or the bound of the epoch before."""
+    if epoch.start is not None:
+        return epoch.start
+    earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader_took_up]
+    return _by_next_role(history, earlier[-1]) if earlier else None
+
+
+def stated_at_most(history: History, epoch: int) -> int | None:
+    """Return the highest high watermark up to the end of a leader epoch; None if some may not have been stated.
+
+    None is missing where a trace claims to state each change of every replica: then nothing above was committed.
+    """
+    if not history.members or not history.members <= history.coverage.claimed:
+        return None
+    return max((one.high_watermark for one in history.statements if one.epoch <= epoch), default=0)
 
 
 def refetched(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:

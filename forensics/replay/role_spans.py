@@ -202,7 +202,7 @@ class Reader(Watermarks):
         elif self.at_rest and steps and steps[-1].kind is StepKind.LOADED:
             self._loaded_again(event, event.leo)
         else:
-            self._note_lifetime()
+            self._note_lifetime(event)
             if self.end is not None and event.leo > self.end:
                 self.end = None  # some appends are missing: at least those made while the process was killed
             left = LogBefore.UNCLEAN_STOP if self.recovering or event.run == self.unclean else None
@@ -246,10 +246,11 @@ class Reader(Watermarks):
         self._exact(end, ref)
 
     def _recovery(self, event: Event) -> None:
-        self._note_lifetime()
+        self._note_lifetime(event)
         self.recovering = True
 
     def _unclean(self, event: Event) -> None:
+        self._note_lifetime(event)
         self.unclean = event.run
 
     def _shut_down(self, event: Event) -> None:
@@ -257,8 +258,8 @@ class Reader(Watermarks):
             self.now.shut_down = event.time or 0
         self.shut = event.run
 
-    def _note_lifetime(self) -> None:
-        if not self.recovering:  # else a line stated it before
+    def _note_lifetime(self, event: Event) -> None:
+        if not self.recovering and event.run != self.unclean:  # else an earlier line of this process did so
             last = self.now.last_time or 0
             self.lived = last - (self.since or last)
 

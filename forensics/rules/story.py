@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from forensics.case import Case
-from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, refetched
+from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, refetched, stated_at_most
 from forensics.replay.coverage import MissingLines, Printed, Span
 from forensics.replay.elections import outside_isr, was_last_member
 from forensics.replay.history import (
@@ -379,7 +379,8 @@ def possible_loss_of(history: History, truncation: Truncation) -> Want | None:
     )
     if epoch is None:
         return followed
-    if is_safe(history, truncation):
+    stated = stated_at_most(history, truncation.epoch)
+    if is_safe(history, truncation) or (stated is not None and stated <= truncation.target):
         return None
     again, unknown = refetched(history, truncation, ((truncation.target, truncation.end),))
     unsettled = bool(history.epoch_rollbacks) or any(
