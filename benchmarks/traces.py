@@ -1,0 +1,214 @@
+"""Random runs of the model, judged from their traces alone and compared with what really happened.
+
+Each run is played under every protocol and written as a trace. Judged are the whole trace, which claims to be complete,
+and the same trace with some lines of one broker dropped and the claim narrowed to the others. For each protocol the
+table shows the runs, the answers, the share of decided ones (violated at exactly the right offsets, or clean), and the
+wrong ones. A wrong answer ends the program with 1.
+
+    python -m benchmarks.traces [--runs N] [--first SEED] [--protocol NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+from forensics.model import PROTOCOLS
+from forensics.model.protocol import Protocol
+from forensics.replay.partitions import histories
+from forensics.rules import RULES
+from forensics.rules.finding import Judgement
+from tests.model import batches
+
+BATCH = 20
+"""Runs that are judged by one scan."""
+
+ASKED = (
+    *batches.QUESTIONS,
+    "hw-above-leo",
+    "epoch-divergence",
+    "two-leaders-one-epoch",
+    "hw-regression",
+    "leo-regression",
+)
+"""Rules whose answers are compared."""
+
+WHOLE, LESS = "whole", "lines dropped"
+"""The two kinds of trace."""
+
+Lines = list[dict[str, Any]]
+Verdicts = Mapping[str, Judgement]
+
+
+class Told(NamedTuple):
+    """One answer to one question about one run.
+
+    Attributes:
+        rule: the rule that answers.
+        kind: ``right``, ``unknown``, ``in part`` (violated, with less than all offsets) or ``wrong``.
+    """
+
+    rule: str
+    kind: str
+
+
+def regressions(lines: Lines) -> dict[str, bool]:
+    """Return, from every step of a run, whether a log was loaded shorter than it was, and whether a leader's high
+    watermark fell or a checkpointed one was gone.
+    """
+    ends: dict[int, int] = {}
+    led: dict[int, int] = {}
+    kept: set[int] = set()
+    found = {"leo-regression": False, "hw-regression": False}
+    for line in lines:
+        witness, kind = line.get("witness", -1), line["kind"]
+        end = 0 if kind == "log_created" else line.get("log_end_offset")
+        if kind == "truncate":
+            ends[witness] = min(ends.get(witness, 0), line["offset"])
+        elif end is not None and "replica" not in line:
+            loaded = kind in ("log_loaded", "log_created")
+            found["leo-regression"] |= loaded and end < ends.get(witness, 0)
+            ends[witness] = end
+        found["hw-regression"] |= _fell(led, witness, line)
+        found["hw-regression"] |= kind == "hw_missing" and witness in kept and ends.get(witness, 0) > 0
+        if kind == "hw_checkpoint":
+            kept.add(witness)
+        if kind == "log_created":
+            kept.discard(witness)
+    return found
+
+
+def _fell(led: dict[int, int], witness: int, line: dict[str, Any]) -> bool:
+    """Note the high watermark of a leader; return whether it is below that before, in the same leadership."""
+    if line["kind"] in ("process_start", "become_follower"):
+        led.pop(witness, None)
+    if line["kind"] == "become_leader":
+        led[witness] = line.get("high_watermark", 0)
+    if witness not in led or line["kind"] != "hw":
+        return False
+    before, led[witness] = led[witness], line["high_watermark"]
+    return led[witness] < before
+
+
+def truths(truth: dict[str, Any], lines: Lines) -> dict[str, bool]:
+    """Rule -> whether it is violated, for the rules that are asked besides the three questions."""
+    return {
+        "hw-above-leo": bool(truth["expect"].get("hw_above_leo")),
+        "epoch-divergence": truth["expect"]["diverged"],
+        "two-leaders-one-epoch": False,
+        **regressions(lines),
+    }
+
+
+def dropped(lines: Lines, random: Random) -> Lines:
+    """Return the lines without some of one broker, of which the trace then no longer claims to state each change."""
+    head, *rest = lines
+    broker = random.choice(head["replicas"])
+    own = [number for number, line in enumerate(rest) if line.get("witness") == broker]
+    lost = set(random.sample(own, min(len(own), random.choice((1, 3, 10, len(own))))))
+    others = [one for one in head["replicas"] if one != broker]
+    return [head | {"complete": others}, *(line for number, line in enumerate(rest) if number not in lost)]
+
+
+def answers(verdicts: Sequence[Verdicts], truth: dict[str, Any], lines: Lines) -> Iterator[Told]:
+    """Compare the verdicts on a partition with what is so."""
+    for one in batches.compared([dict(each) for each in verdicts], truth):
+        if one.rule != "replica-divergence":  # it compares bytes
+            yield Told(one.rule, _KINDS.get(one.kind, "wrong" if one.wrong else "right"))
+    for rule, so in truths(truth, lines).items():
+        yield Told(rule, _kind({each[rule].verdict.value for each in verdicts}, so=so))
+
+
+_KINDS = {"unknown, violated": "unknown", "unknown, clean": "unknown", "violated in part": "in part"}
+
+
+def _kind(said: set[str], *, so: bool) -> str:
+    if "violated" not in said and ("unknown" in said or not said):
+        return "unknown"
+    return "right" if ("violated" in said) == so else "wrong"
+
+
+def judged(content: Sequence[str]) -> dict[str, list[dict[str, Judgement]]]:
+    """The verdicts on each topic of several traces, all judged by one scan."""
+    files = [{f"run-{place}/trace.jsonl": text.encode()} for place, text in enumerate(content)]
+    found: dict[str, list[dict[str, Judgement]]] = {}
+    for part in batches.taken(files).parts:
+        for history in histories(part):
+            asked = {rule.id: rule.judge(history, part) for rule in RULES if rule.id in ASKED}
+            found.setdefault(history.topic, []).append(asked)
+    return found
+
+
+def compare(protocol: Protocol, seeds: range) -> dict[str, Counter[Told]]:
+    """Play runs of a protocol; return the answers for whole traces and for those with lines dropped."""
+    runs = [batches.drawn(seed).play(protocol, place) for place, seed in enumerate(seeds)]
+    whole = [[json.loads(line) for line in run.observations().splitlines()] for run in runs]
+    less = [dropped(lines, Random(seed)) for lines, seed in zip(whole, seeds, strict=True)]
+    found: dict[str, Counter[Told]] = {}
+    for name, told in ((WHOLE, whole), (LESS, less)):
+        verdicts = judged(["".join(json.dumps(line) + "\n" for line in lines) for lines in told])
+        counts = found.setdefault(name, Counter())
+        for place, (run, seed) in enumerate(zip(runs, seeds, strict=True)):
+            given = list(answers(verdicts.get(f"run-{place}", []), run.truth(), whole[place]))
+            counts.update(given)
+            _tell(given, name, f"{protocol.name}, seed {seed}")
+    return found
+
+
+def _tell(given: Sequence[Told], name: str, run: str) -> None:
+    """Print the answers of a run that are wrong, and those that a whole trace leaves open."""
+    for one in given:
+        if one.kind == "wrong" or (one.kind != "right" and name == WHOLE):
+            print(f"{run}, {name}: {one.rule} {one.kind}", file=sys.stderr)
+
+
+def table(counts: Mapping[tuple[str, str], Counter[Told]], runs: int) -> str:
+    """One line for each protocol and kind of trace."""
+    names = ("runs", "answers", "decided", "in part", "unknown", "wrong")
+    rows = [f"{'protocol':9} {'trace':14}" + "".join(f"{name:>9}" for name in names)]
+    for (protocol, name), told in counts.items():
+        of = Counter[str]()
+        for one, count in told.items():
+            of[one.kind] += count
+        share = f"{of['right'] / max(1, of.total()):.1%}"
+        rows.append(
+            f"{protocol:9} {name:14}{runs:9}{of.total():9}{share:>9}{of['in part']:9}{of['unknown']:9}{of['wrong']:9}"
+        )
+    return "\n".join(rows)
+
+
+def by_rule(counts: Mapping[tuple[str, str], Counter[Told]]) -> str:
+    """One line for each rule and kind of answer that is not right."""
+    found = Counter[str]()
+    for (_, name), told in counts.items():
+        found.update({f"{name}: {one.rule} {one.kind}": count for one, count in told.items() if one.kind != "right"})
+    return "\n".join(f"{count:6}  {text}" for text, count in sorted(found.items()))
+
+
+def main() -> int:
+    """Play, judge, compare and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.traces", description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=100, help="runs of each protocol")
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="seed of the first run")
+    parser.add_argument("--protocol", choices=[one.name for one in PROTOCOLS], help="only this one")
+    asked = parser.parse_args()
+    total: dict[tuple[str, str], Counter[Told]] = {}
+    for protocol in PROTOCOLS:
+        if asked.protocol not in (None, protocol.name):
+            continue
+        for first in range(asked.first, asked.first + asked.runs, BATCH):
+            seeds = range(first, min(first + BATCH, asked.first + asked.runs))
+            for name, told in compare(protocol, seeds).items():
+                total.setdefault((protocol.name, name), Counter()).update(told)
+    print(table(total, asked.runs))
+    print(by_rule(total))
+    return 1 if any(one.kind == "wrong" for told in total.values() for one in told) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
