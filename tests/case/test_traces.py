@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,20 @@ def test_another_systems_trace_with_the_least_that_the_rules_need(tmp_path: Path
     assert answers(path) == {rule: ("violated", set(range(20, 30))) for rule in RULES}
     # Without the high watermark nobody can say whether the ten records were committed.
     assert {v for v, _ in answers(lines(tmp_path / "less.jsonl", told[:2] + told[3:])).values()} <= {"unknown", "clean"}
+
+
+def test_the_examples_of_the_page_are_decided(repository: Path, tmp_path: Path) -> None:
+    page = (repository / "docs" / "trace-format.md").read_text(encoding="utf-8")
+    found = []
+    for number, example in enumerate(re.findall(r"```json\n(.*?)```", page, re.DOTALL)):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text(example)
+        (partition,) = scan([str(path)]).partitions
+        verdicts = {rule: judgement.verdict for rule, judgement in partition.judgements.items()}
+        assert Verdict.UNKNOWN not in verdicts.values(), verdicts
+        found.append({rule for rule, verdict in verdicts.items() if verdict is Verdict.VIOLATED})
+    assert found == [set(), set(RULES)]
+    assert answers(path) == {rule: ("violated", set(range(6))) for rule in RULES}
 
 
 def test_each_witness_of_a_trace_is_a_broker_of_the_case(tmp_path: Path) -> None:
