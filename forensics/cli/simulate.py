@@ -27,7 +27,7 @@ Logging = Literal["default", "replication"]
 
 
 @click.command()
-@click.argument("name", required=False, type=click.Choice([story.name for story in SCENARIOS]), metavar="SCENARIO")
+@click.argument("name", required=False, type=click.Choice([story.name for story in SCENARIOS]), metavar="[SCENARIO]")
 @click.option(
     "--schedule",
     "file",
@@ -75,7 +75,7 @@ def simulate(
 
     Example: forensics simulate fork --protocol hw -o fork/ && forensics scan fork/broker-*
 
-    Own schedule: forensics simulate --schedule docs/schedules/fork.yaml --what-if
+    Own schedule: forensics simulate --schedule mine.yaml --what-if
     """
     if listed or (name is None and file is None and not (protocol or output or trace or compare)):
         for known in SCENARIOS:
@@ -116,7 +116,7 @@ def write_one(
         if trace is not None:
             trace.write_text(run.observations())
     except OSError as error:
-        raise unwritable(error) from None
+        raise unwritable(error, folder or trace) from None
     click.echo(f"{folder or trace}: {told(run)}")
 
 
@@ -173,7 +173,7 @@ def compared(story: Scenario, seed: int, steps: int | None, logging: Logging, fo
             run.write(folder / run.protocol.name, logging=logging)
             click.echo(f"{folder / run.protocol.name}: {told(run)}")
     except OSError as error:
-        raise unwritable(error) from None
+        raise unwritable(error, folder) from None
 
 
 def told(run: Run) -> str:
@@ -181,6 +181,14 @@ def told(run: Run) -> str:
     return ", ".join(f"{question} {'yes' if answer else 'no'}" for question, answer in run.truth()["expect"].items())
 
 
-def unwritable(error: OSError) -> UnwritableOutput:
-    """Return an error that names the file that could not be written, and what to do."""
+def unwritable(error: OSError, place: Path | None) -> UnwritableOutput:
+    """Return an error that names the file that could not be written, and what to do.
+
+    Args:
+        place: what was to be written; a disk that is full names no file.
+    """
+    if error.filename is None:
+        return UnwritableOutput(
+            f"{place}: {error.strerror}; what is there is incomplete: delete it and try again elsewhere"
+        )
     return UnwritableOutput(f"{error.filename}: {error.strerror}; give a folder that can be written to")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from forensics.cli.simulate import simulate
 from forensics.engines.local import scan
-from forensics.errors import BadConfiguration, UnreadableInput
-from forensics.model import EVERY, BadSchedule, StepRefused, schedule, what_if
+from forensics.errors import BadConfiguration, UnreadableInput, UnwritableOutput
+from forensics.model import EVERY, BadSchedule, Run, StepRefused, schedule, what_if
 from forensics.model.schedule_steps import STEPS
 from tests.model.batches import compared
 
@@ -301,3 +302,17 @@ def test_wrong_use_is_told(tmp_path: Path) -> None:
     ):
         result = call(*arguments)
         assert (result.exit_code, told in " ".join(result.output.split())) == (2, True), result.output
+
+
+@pytest.mark.parametrize("option", ["-o", "--trace"])
+def test_a_full_disk_is_told_with_what_is_incomplete(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Run, "observations", full)
+    monkeypatch.setattr(Run, "write", full)
+    error = call("--schedule", FOLDER / "fork.yaml", "--protocol", "hw", option, tmp_path / "new").exception
+    assert isinstance(error, UnwritableOutput)
+    assert str(error).startswith(f"{tmp_path / 'new'}: No space left on device; what is there is incomplete: delete it")
