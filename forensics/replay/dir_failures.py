@@ -48,16 +48,14 @@ def with_failures(
         homes: for each replica, the log directory that its broker named.
         case: with the settings that brokers printed.
     """
-    named = {broker: {e.run for e in own if e.kind == Kind.DIR_FAILED} for broker, own in events.items()}
-    # A line that names the replica is better evidence.
-    failed = {
-        broker: [one for one in told if one[0].run not in named.get(broker, ())] for broker, told in failed.items()
-    }
-    return {
-        broker: list(heapq.merge(events[broker], gone))
-        for broker in sorted(events.keys() & failed.keys())
-        if (gone := _of_replica(failed[broker], homes.get((*place, broker), ()), case.brokers[broker].log_dirs))
-    }
+    found = {}
+    for broker in sorted(events.keys() & failed.keys()):
+        # A line that names the replica is better evidence.
+        named = {event.run for event in events[broker] if event.kind == Kind.DIR_FAILED}
+        reported = [one for one in failed[broker] if one[0].run not in named]
+        if gone := _of_replica(reported, homes.get((*place, broker), ()), case.brokers[broker].log_dirs):
+            found[broker] = list(heapq.merge(events[broker], gone))
+    return found
 
 
 def _of_replica(
