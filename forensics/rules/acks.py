@@ -8,7 +8,7 @@ from forensics.case import Case
 from forensics.replay.directory import Ref
 from forensics.replay.history import History, HwSource, HwStatement
 from forensics.replay.isr import isr_text
-from forensics.rules.finding import Fact
+from forensics.rules.finding import Fact, States
 from parsers.checkpoint_file import INT32_MAX, integer
 
 _SETTING = "min.insync.replicas"
@@ -29,22 +29,36 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
     """
     answered = next((s for s in statements if s.how is HwSource.ACKNOWLEDGED), None)
     if answered is not None:
-        return Fact("producers with acks=all are affected: they were answered", refs=answered.refs)
+        return Fact(
+            "producers with acks=all are affected: they were answered", refs=answered.refs, states=States.COMMITTED
+        )
     least, told, refs = _least(history, case, written)
     isrs = [isr for n in written if n in history.epochs for isr in history.epochs[n].isr]
     sizes = {len(isr) for isr, _ in isrs if isr}
     known = bool(written) and all(n in history.epochs and history.epochs[n].isr for n in written)
     if least <= 1:
-        return Fact(f"producers with acks=all are affected: {told}, so a leader alone answers them", refs=refs)
+        return Fact(
+            f"producers with acks=all are affected: {told}, so a leader alone answers them",
+            refs=refs,
+            states=States.CONTEXT,
+        )
     if known and min(sizes, default=0) >= least:
         smallest = min((isr for isr, _ in isrs if isr), key=len)
         refs += tuple(ref for isr, ref in isrs if isr == smallest)[:1]
-        return Fact(f"producers with acks=all are affected: {told}, and the ISR was {isr_text(smallest)}", refs=refs)
+        return Fact(
+            f"producers with acks=all are affected: {told}, and the ISR was {isr_text(smallest)}",
+            refs=refs,
+            states=States.CONTEXT,
+        )
     if known and max(sizes, default=0) < least and all(history.epochs[n].isr_from_leader for n in written):
         refs += tuple(ref for _, ref in isrs)[:1]
-        return Fact(f"producers with acks=all are not affected: {told}, and the ISR was smaller", refs=refs)
+        return Fact(
+            f"producers with acks=all are not affected: {told}, and the ISR was smaller",
+            refs=refs,
+            states=States.CONTEXT,
+        )
     which = "in part of that time the ISR was smaller" if known else "the ISR of then is not in the evidence"
-    return Fact(f"producers with acks=all may be affected: {told}, and {which}", refs=refs)
+    return Fact(f"producers with acks=all may be affected: {told}, and {which}", refs=refs, states=States.CONTEXT)
 
 
 def _least(history: History, case: Case, written: Sequence[int]) -> tuple[int, str, tuple[Ref, ...]]:

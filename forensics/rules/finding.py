@@ -56,6 +56,7 @@ class Evidence:
         excerpt: the file is a piece of an excerpt.
         part: what of its broker wrote it; see ``Bearer``.
         beside: other files of its broker that hold the same line.
+        bears: whether the finding rests on it.
     """
 
     path: str
@@ -69,6 +70,18 @@ class Evidence:
     excerpt: bool = False
     part: str = ""
     beside: tuple[str, ...] = ()
+    bears: bool = True
+
+
+class States(StrEnum):
+    """The value that a fact states, of those on which a finding rests."""
+
+    STEP = "step"  # what happened, without one of these
+    COMMITTED = "committed offset"
+    TRUNCATION = "truncation point"
+    LOG_END = "log end offset"
+    EPOCH_START = "start of a leader epoch"
+    CONTEXT = "context"  # nothing that the finding rests on: what else follows for the reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +93,14 @@ class Fact:
         broker: where, or None.
         time: when, microseconds since 1970 UTC, or None.
         refs: the evidence.
+        states: the value that it states.
     """
 
     text: str
     broker: int | None = None
     time: int | None = None
     refs: tuple[Ref, ...] = ()
+    states: States = States.STEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +234,17 @@ class Finding:
         return tuple(dict.fromkeys(ref for fact in self.facts for ref in fact.refs))
 
     @property
+    def values(self) -> dict[States, tuple[Ref, ...]]:
+        """The evidence of each value that the facts state."""
+        found: dict[States, dict[Ref, None]] = {}
+        for fact in self.facts:
+            found.setdefault(fact.states, {}).update(dict.fromkeys(fact.refs))
+        return {states: tuple(refs) for states, refs in found.items()}
+
+    @property
     def bearers(self) -> tuple[Bearer, ...]:
-        """The files that show the finding, by its evidence: which files of which brokers, each once."""
-        found = (Bearer(e.broker, e.artefact, e.path, e.excerpt, e.part, e.beside) for e in self.evidence)
+        """The files that show the values on which the finding rests: which files of which brokers, each once."""
+        found = (Bearer(e.broker, e.artefact, e.path, e.excerpt, e.part, e.beside) for e in self.evidence if e.bears)
         return tuple(dict.fromkeys(found))
 
     @property

@@ -8,14 +8,22 @@ from dataclasses import replace
 from forensics.replay.confidence import Bearers, Weakness, borne
 from forensics.replay.directory import Ref
 from forensics.rules import RULES
-from forensics.rules.finding import Evidence, Finding
+from forensics.rules.finding import Evidence, Finding, States
 
 _NEEDED: Mapping[str, Bearers] = {rule.id: rule.bearers for rule in RULES}
 
 
 def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
     """A finding as its rule made it, with the place behind each reference; see ``shown``."""
-    return shown(finding, tuple(evidence[ref] for ref in finding.refs if ref in evidence))
+    bearing = {ref for states, refs in finding.values.items() if states is not States.CONTEXT for ref in refs}
+    return shown(
+        finding,
+        tuple(
+            evidence[ref] if ref in bearing else replace(evidence[ref], bears=False)
+            for ref in finding.refs
+            if ref in evidence
+        ),
+    )
 
 
 def shown(finding: Finding, evidence: tuple[Evidence, ...]) -> Finding:

@@ -28,7 +28,7 @@ from forensics.replay.protocol import Answer
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, LogBefore, Step, StepKind
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import Fact, epoch_text, span_text
+from forensics.rules.finding import Fact, States, epoch_text, span_text
 from forensics.rules.wants import (
     Artefact,
     Question,
@@ -52,6 +52,7 @@ def statement_fact(statement: HwStatement) -> Fact:
         broker=statement.replica,
         time=statement.time,
         refs=statement.refs,
+        states=States.COMMITTED,
     )
 
 
@@ -76,6 +77,7 @@ def truncation_fact(truncation: Truncation) -> Fact:
         broker=truncation.replica,
         time=truncation.time,
         refs=truncation.refs,
+        states=States.TRUNCATION,
     )
 
 
@@ -127,7 +129,7 @@ def shortened_fact(shortened: ShortenedLog) -> Fact:
             f"came back with an empty log after its log directory had failed, log end offset {end} before"
         ),
     }[shortened.cause]
-    return Fact(what, broker=shortened.replica, time=shortened.time, refs=shortened.refs)
+    return Fact(what, broker=shortened.replica, time=shortened.time, refs=shortened.refs, states=States.LOG_END)
 
 
 def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
@@ -136,7 +138,7 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
     if before is None or before in shortened.refs:
         return (came_back,)
     had = f"log end offset {shortened.end}{'' if shortened.end_exact else ' at least'}"
-    return (Fact(had, broker=shortened.replica, refs=(before,)), came_back)
+    return (Fact(had, broker=shortened.replica, refs=(before,), states=States.LOG_END), came_back)
 
 
 SHORTENED_BY = {
@@ -206,6 +208,7 @@ def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
         broker=epoch.leader,
         time=epoch.time,
         refs=tuple(dict.fromkeys(refs)),
+        states=States.EPOCH_START,
     )
 
 

@@ -23,10 +23,11 @@ from forensics.replay.confidence import (
     weighed,
     weighed_rows,
 )
+from forensics.replay.directory import Ref
 from forensics.result import Result
 from forensics.rules import RULES
-from forensics.rules.finding import Evidence, Finding, Severity
-from forensics.rules.proof import shown
+from forensics.rules.finding import Evidence, Fact, Finding, Rule, Severity, States
+from forensics.rules.proof import proved, shown
 
 Scanned = Callable[[Path], Result]
 
@@ -107,15 +108,29 @@ def test_a_finding_knows_what_bears_it(sample_traces: Path, scanned: Scanned) ->
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.bearers is Bearers.TWO], ids=lambda rule: rule.id)
-def test_no_rule_proves_from_one_log(rule: object) -> None:
+def test_no_rule_proves_from_one_log(rule: Rule) -> None:
     """And the finding says what would prove it."""
-    made = Finding(rule=rule.id, severity=Severity.ERROR, topic="orders", partition=0, summary="")  # type: ignore[attr-defined]
+    made = Finding(rule=rule.id, severity=Severity.ERROR, topic="orders", partition=0, summary="")
     line = Evidence("server.log", None, 1, None, "", broker=1, artefact="broker-log", part="server.log")
     one = shown(made, (line, replace(line, line=2)))
     assert (one.confidence, one.uncertain) == (Confidence.INFERRED, (f"{rule.id}: {Weakness.ONE_BEARER.value}",))
     assert shown(made, (line, replace(line, path="copy.log"))).confidence is Confidence.INFERRED
     other = replace(line, path="state-change.log", part="state-change.log")
     assert shown(made, (line, other)).confidence is Confidence.PROVEN
+
+
+def test_what_a_finding_does_not_rest_on_bears_nothing() -> None:
+    """What producers had been promised, by the settings of another broker, shows nothing of what was lost."""
+    line, setting = Ref(row=1), Ref(row=2)
+    facts = (Fact("high watermark 5", refs=(line,), states=States.COMMITTED), Fact("", refs=(setting, line)))
+    made = Finding("committed-data-lost", Severity.CRITICAL, "orders", 0, "", facts=facts)
+    log = Evidence("server.log", None, 1, None, "", broker=1, artefact="broker-log", part="server.log")
+    places = {line: log, setting: replace(log, path="other/server.log", broker=2)}
+    assert proved(made, places).confidence is Confidence.PROVEN
+    context = replace(made, facts=(facts[0], replace(facts[1], states=States.CONTEXT)))
+    found = proved(context, places)
+    assert (found.weak, [one.bears for one in found.evidence]) == ((Weakness.ONE_BEARER,), [True, False])
+    assert found.values == {States.COMMITTED: (line,), States.CONTEXT: (setting, line)}
 
 
 def test_a_log_in_pieces_of_other_names_is_one_bearer(sample_traces: Path, tmp_path: Path) -> None:
