@@ -12,6 +12,7 @@ from typing import Final
 
 from parsers.dates import DATES
 from parsers.excerpts.catalogue import speaks
+from parsers.excerpts.order import out_of_order
 from parsers.wrappings import PREFIXES
 
 _LEVEL: Final = rb"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\]?"
@@ -94,24 +95,17 @@ _TIME: Final = re.compile(rb"(?m)[0-9]{2}:[0-9]{2}:[0-9]{2}|^[^\w\n]{0,2}(?:[0-9
 
 
 _STAMP: Final = re.compile(rb"(?m)^\[([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3})\] ")
-_FALL: Final = timedelta(seconds=1)  # threads of one broker print lines out of order by less
-_OFTEN: Final = 4
-_FALLS: Final = 2  # one is where two logs were joined
-_FEW: Final = 3  # times that go back by less, as threads may make them
 
 
-def out_of_order(data: bytes) -> bool:
-    """Return whether so many times go back that no process wrote these lines one after the other.
-
-    That is so if times go back by more than a second, or in most of the lines.
-    """
+def times_out_of_order(data: bytes) -> bool:
+    """Return whether the times in a text stand in another order than a process writes them (``order``)."""
     times = _STAMP.findall(data)
-    falls = steps = back = 0
-    for before, after in itertools.pairwise(times):
-        steps += before != after
-        back += before > after
-        falls += before[:19] > after[:19] and _moment(before) - _moment(after) > _FALL
-    return (falls >= _FALLS and _OFTEN * falls >= steps) or (back > _FEW and 2 * back > steps)
+    return out_of_order([_step(before, after) for before, after in itertools.pairwise(times)])
+
+
+def _step(before: bytes, after: bytes) -> int:
+    """Microseconds from one time to the next."""
+    return 0 if before == after else (_moment(after) - _moment(before)) // timedelta(microseconds=1)
 
 
 def _moment(stamp: bytes) -> datetime:
@@ -134,7 +128,7 @@ def may_be_excerpt(data: bytes) -> bool:
         return True
     if any(held in data and pattern.search(data) is not None for held, pattern in _ANYWHERE):
         return True
-    return out_of_order(data)
+    return times_out_of_order(data)
 
 
 def _speaks(data: bytes) -> bool:

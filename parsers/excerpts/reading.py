@@ -17,6 +17,7 @@ from parsers.errors import NotThisFormat
 from parsers.excerpts.dissect import Line, dissected
 from parsers.excerpts.kinds import Event, event_of, exception_of, message_of
 from parsers.excerpts.kinds import Kind as LineKind
+from parsers.excerpts.order import out_of_order
 from parsers.file_reading import FileReading, joined, note
 from parsers.formats.request_log import RequestLog
 from parsers.frames import Frame
@@ -50,9 +51,6 @@ _NO_CLASS: Final = "java.lang.Exception"
 """Stand for the event and the class of an exception that is pasted without them."""
 
 _LONGEST_MARK: Final = 60
-_FALL: Final = 1_000_000  # microseconds: threads of one broker print lines out of order by less
-_OFTEN: Final = 4
-_FEW: Final = 3  # times that go back by less, as threads may make them
 
 
 def piece(source: Source) -> FileReading:
@@ -243,14 +241,3 @@ def _by_time(part: FileReading) -> None:
     ends = [moment for moment in (part.first_time, part.last_time, time.min(), time.max()) if isinstance(moment, int)]
     part.first_time, part.last_time = min(ends), max(ends)
     part.notices = pl.concat([part.notices, note("its lines stand in another order than their times: read by these")])
-
-
-def out_of_order(steps: Sequence[int]) -> bool:
-    """Return whether so many times go back that no process wrote the lines one after the other.
-
-    Args:
-        steps: microseconds from each line to the next.
-    """
-    moved = sum(step != 0 for step in steps)
-    falls, back = sum(step < -_FALL for step in steps), sum(step < 0 for step in steps)
-    return (falls > 0 and _OFTEN * falls >= moved) or (back > _FEW and _OFTEN * back >= moved)

@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 from parsers.excerpts.dissect import Excerpt, Line, dissected
 from parsers.excerpts.dressings import NAMES
 from parsers.excerpts.escapes import BLOTTED
-from parsers.excerpts.gate import may_be_excerpt, out_of_order
+from parsers.excerpts.gate import may_be_excerpt, times_out_of_order
 from parsers.excerpts.kinds import Kind
 from parsers.lines import plain
 from parsers.sources import HEAD_BYTES, Source
@@ -60,7 +60,7 @@ def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Sou
     except UnicodeDecodeError:
         return None
     found = dissected(text)
-    if out_of_order(data):
+    if times_out_of_order(data):
         found.signs.add("order")
     return _pieces(source, data, found) if found.signs - (NAMES if marked else frozenset()) else None
 

@@ -8,6 +8,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -21,8 +22,9 @@ from parsers.excerpts import catalogue, kinds, split
 from parsers.excerpts.dissect import dissected
 from parsers.excerpts.dressings import DRESSINGS, undressed
 from parsers.excerpts.escapes import ESCAPES, unescaped
-from parsers.excerpts.gate import may_be_excerpt
+from parsers.excerpts.gate import may_be_excerpt, times_out_of_order
 from parsers.excerpts.headings import HEADINGS, heading
+from parsers.excerpts.order import out_of_order
 from parsers.excerpts.reading import BEGINS, BETWEEN, ENDS, HOLE
 from parsers.excerpts.times import EDITED
 from parsers.extract import relevant
@@ -619,3 +621,15 @@ def test_dots_between_two_words_are_taken_out_and_dots_in_a_number_are_not() -> 
     assert statements(text(elided)) == statements(text(_TWO))
     cut = [line.replace("offset 50", "offset 5...") for line in _TWO]
     assert statements(text(cut))[next(iter(statements(text(_TWO[:1]))))] == 0
+
+
+def test_one_bound_says_whether_lines_stand_out_of_order() -> None:
+    second = 1_000_000
+    joined = [second, second, -3600 * second, second, second]  # two logs, one behind the other
+    threads = [1000, -1000, 2000, -1000, 3000, second]  # go back by less than a second, in fewer than half of the lines
+    for steps, expected in ((joined, False), (threads, False), ([-second * 2] * 4, True), ([-1000] * 4, True)):
+        moment = datetime(2024, 3, 1, 10, tzinfo=UTC)
+        stamps = [moment := moment + timedelta(microseconds=step) for step in (0, *steps)]
+        lines = [f"[{one:%Y-%m-%d %H:%M:%S},{one.microsecond // 1000:03}] INFO x (a.B)" for one in stamps]
+        assert out_of_order(steps) is expected
+        assert times_out_of_order(text(lines).encode()) is expected
