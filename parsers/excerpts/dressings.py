@@ -171,7 +171,7 @@ _LISTED: Final[tuple[Dressing, ...]] = (
         "columns",
         _columns,
         "2024-03-01 10:22:41,107 | INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
-        "2024-03-01 10:22:41,107 | it began | so it went on",
+        "2024-03-01 10:22:41,107 | it began | it ended",
     ),
     Dressing("table", _table, f"| {_EVENT} |", "| a | b |"),
 )

@@ -98,7 +98,7 @@ _STAMP: Final = re.compile(rb"(?m)^\[([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{
 
 
 def times_out_of_order(data: bytes) -> bool:
-    """Return whether the times in a text stand in another order than a process writes them (``order``)."""
+    """Return whether the times in a text are in another order than a process writes them (``order``)."""
     times = _STAMP.findall(data)
     return out_of_order([_step(before, after) for before, after in itertools.pairwise(times)])
 

@@ -66,7 +66,7 @@ EDITED: Final[tuple[EditedTime, ...]] = (
         "words for two times",
         re.compile(r"^\[[^\]\[=]{0,30}\] *(?:~|-+>?|–|—|to|\.\.+|…|→) *\[[^\]\[=]{0,30}\] *"),
         "[t1]~[t2] INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
-        "[t1]~[t2] is when it went on",
+        "[t1]~[t2] is the time",
     ),
     EditedTime(
         "time of day",

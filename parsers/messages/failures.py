@@ -376,7 +376,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # A KRaft process that cannot go on with the metadata log ends itself.
+    # A KRaft process that cannot continue with the metadata log ends itself.
     Message(
         id="KP-13",
         kind=Kind.FATAL_FAULT,
