@@ -63,3 +63,15 @@ def test_where_an_epoch_begins_is_sure_only_behind_the_record_before_it() -> Non
     assert list(Disk(lineage=log).begun()) == [(0, 0), (1, 10)]
     undated = Disk(lineage=Lineage(((3, 5), (4, 9))))
     assert list(undated.begun()) == [(3, 5), (4, 9)]
+
+
+def test_what_the_cleaner_left_at_the_head_of_a_log_is_not_where_its_epoch_began(tmp_path: Path) -> None:
+    """Without the checkpoints, only the logs' properties show that a cleaner worked here."""
+    incident = Incident(tmp_path)
+    incident.begins(60, "cleanup.policy=compact")
+    incident.succeeds(20, 1, 2, 60, 3, 1)
+    for broker, first in ((1, 75), (2, 75), (3, 71)):
+        incident[broker].segment([(first, 81, 1), (82, 99, 1)])
+        for file in incident[broker].data.rglob("leader-epoch-checkpoint"):
+            file.unlink()
+    assert [finding.summary for finding in incident.findings("epoch-divergence")] == []
