@@ -371,9 +371,7 @@ class Reader(Watermarks):
         self._note_read_back()
         # From 0.11 on it is printed only where it removes something.
         least = target if old else target + 1
-        stated = reason is TruncationReason.LEADER_EPOCH
-        by_epoch = stated or self.facts.protocol.truncates_by_epoch is Answer.YES
-        own = self._take_own_above(target, by_epoch=by_epoch)
+        own = self._take_own_above(target, reason)
         now.steps.append(
             Step(
                 StepKind.TRUNCATED, target, self.end, max(self.low, least), reason, event.time, refs, own_hw=own,

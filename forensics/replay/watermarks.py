@@ -12,6 +12,7 @@ from forensics.replay.history import (
     Regression,
     RegressionKind,
     Role,
+    TruncationReason,
 )
 from forensics.replay.isr import broker_set
 from forensics.replay.protocol import Answer
@@ -200,12 +201,13 @@ class Watermarks:
         if first is not None and first < end:
             self.own_first = first if self.own_first is None else min(first, self.own_first)
 
-    def _take_own_above(self, target: int, *, by_epoch: bool) -> OwnHw | None:
+    def _take_own_above(self, target: int, reason: TruncationReason) -> OwnHw | None:
         """The high watermark that the replica had stated of its own records above the offset it truncates to now."""
         own = self.own_hw if self.own_hw is not None and self.own_hw.end > target else None
         self.own_hw = self.own_hw if own is None else None
         self.own_first = self.own_first if self.own_first is not None and self.own_first <= target else None
         restored, self.restored = self.restored, None
+        by_epoch = reason is TruncationReason.LEADER_EPOCH or self.facts.protocol.truncates_by_epoch is Answer.YES
         return own or (self._restored_above(restored, target) if by_epoch else None)
 
     def _restored_above(self, restored: Sample | None, target: int) -> OwnHw | None:
