@@ -549,7 +549,7 @@ class _Reconstruction(HwAttribution):
         history.coverage = history.coverage.lowered(
             [*unknown_writers(history), *end_early(history, self.logs), *begin_late(history)]
         )
-        ends_early = history.replicas.keys() - history.coverage.whole_replicas(Span.AFTER)
+        ends_early = _ending_early(history)
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)
             if disk.checkpoint is None or disk.checkpoint[0] <= 0:
@@ -575,3 +575,13 @@ class _Reconstruction(HwAttribution):
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
                 own = own.truncated(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
             self._state(broker, epoch, Sample(hw, ref, None), HwSource.CHECKPOINT, own=own)
+
+
+def _ending_early(history: History) -> set[int]:
+    """Return replicas without lines of either kind to the end.
+
+    With one kind, a checkpoint still is a statement about a log of unknown epochs: without that statement, nothing
+    would be known to be unclear.
+    """
+    coverage = history.coverage
+    return {b for b in history.replicas if not any(coverage.has(b, what, Span.AFTER) for what in Printed)}
