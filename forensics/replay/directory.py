@@ -165,14 +165,10 @@ class Disk:
         return any(one.kind in _GARBLED for one in self.damage)
 
     def begun(self) -> Iterator[tuple[int, int]]:
-        """Yield leader epochs and the offsets of their first records, if no record right before these is missing.
-
-        The first epoch of a log is one of these only at offset 0: of the records below, the log has none, and the
-        cleaner or retention may have removed the beginning of that epoch too.
-        """
+        """Yield leader epochs and the offsets of their first records, if no record right before these is missing."""
         before: int | None = None
         for epoch, start in self.lineage.entries:
-            below = start == 0
+            below = start == 0 or (start > self.log_start and self.cleaner_point is None)
             if (
                 epoch >= 0
                 and start not in self.undated

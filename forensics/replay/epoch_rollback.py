@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from forensics.replay.compaction import is_compacted
 from forensics.replay.coverage import Printed
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import EpochRollback, History, HwSource, HwStatement, Role, TruncationReason
@@ -78,6 +79,8 @@ def begun_twice(history: History) -> list[EpochRollback]:
     deletion of the topic leaves two beginnings as well, and lines show it. Only if the log of each member is known is
     it known that there was no deletion.
     """
+    if is_compacted(history):
+        return []  # the cleaner may have removed the first records, on each replica others
     if not history.members <= history.coverage.replicas_with(Printed.LOG):
         return []
     first: dict[int, tuple[int, int, Ref]] = {}
