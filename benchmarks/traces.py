@@ -3,7 +3,7 @@
 Each run is played under every protocol and written as a trace. Judged are the whole trace, which claims to be complete,
 and the same trace with some lines of one broker dropped and the claim narrowed to the others. For each protocol the
 table shows the runs, the answers, the share of decided ones (violated at exactly the right offsets, or clean), and the
-wrong ones. A wrong answer ends the program with 1.
+missed and wrong ones. Either ends the program with 1.
 
     python -m benchmarks.traces [--runs N] [--first SEED] [--protocol NAME]
 """
@@ -50,7 +50,8 @@ class Told(NamedTuple):
 
     Attributes:
         rule: the rule that answers.
-        kind: ``right``, ``unknown``, ``in part`` (violated, with less than all offsets) or ``wrong``.
+        kind: ``right``, ``unknown``, ``in part`` (violated, with less than all offsets), ``missed`` (clean, although
+            violated) or ``wrong``.
     """
 
     rule: str
@@ -130,6 +131,8 @@ _KINDS = {"unknown, violated": "unknown", "unknown, clean": "unknown", "violated
 def _kind(said: set[str], *, so: bool) -> str:
     if "violated" not in said and ("unknown" in said or not said):
         return "unknown"
+    if so and "violated" not in said:
+        return "missed"
     return "right" if ("violated" in said) == so else "wrong"
 
 
@@ -163,22 +166,21 @@ def compare(protocol: Protocol, seeds: range) -> dict[str, Counter[Told]]:
 def _tell(given: Sequence[Told], name: str, run: str) -> None:
     """Print the answers of a run that are wrong, and those that a whole trace leaves open."""
     for one in given:
-        if one.kind == "wrong" or (one.kind != "right" and name == WHOLE):
+        if one.kind in ("missed", "wrong") or (one.kind != "right" and name == WHOLE):
             print(f"{run}, {name}: {one.rule} {one.kind}", file=sys.stderr)
 
 
 def table(counts: Mapping[tuple[str, str], Counter[Told]], runs: int) -> str:
     """One line for each protocol and kind of trace."""
-    names = ("runs", "answers", "decided", "in part", "unknown", "wrong")
+    names = ("runs", "answers", "decided", "in part", "unknown", "missed", "wrong")
     rows = [f"{'protocol':9} {'trace':14}" + "".join(f"{name:>9}" for name in names)]
     for (protocol, name), told in counts.items():
         of = Counter[str]()
         for one, count in told.items():
             of[one.kind] += count
         share = f"{of['right'] / max(1, of.total()):.1%}"
-        rows.append(
-            f"{protocol:9} {name:14}{runs:9}{of.total():9}{share:>9}{of['in part']:9}{of['unknown']:9}{of['wrong']:9}"
-        )
+        shown = [str(runs), str(of.total()), share, *(str(of[kind]) for kind in names[3:])]
+        rows.append(f"{protocol:9} {name:14}" + "".join(f"{one:>9}" for one in shown))
     return "\n".join(rows)
 
 
@@ -207,7 +209,7 @@ def main() -> int:
                 total.setdefault((protocol.name, name), Counter()).update(told)
     print(table(total, asked.runs))
     print(by_rule(total))
-    return 1 if any(one.kind == "wrong" for told in total.values() for one in told) else 0
+    return 1 if any(one.kind in ("missed", "wrong") for told in total.values() for one in told) else 0
 
 
 if __name__ == "__main__":

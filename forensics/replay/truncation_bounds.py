@@ -132,8 +132,8 @@ class TruncationBounds:
             since_load: ignore what it held before its log was loaded: a load shows what there was.
             emptied: it restarted without any record.
         """
-        if self.history.epoch_rollbacks:
-            return 0  # the order of epochs shows nothing
+        if self.history.epoch_rollbacks or broker in self.history.coverage.claimed:
+            return 0  # the order of epochs shows nothing; or a trace states each change of its log
         least = 0
         contested = self.history.contested
         # For a load, truncations before it count too, if they are in the epoch to which the replica returned.
