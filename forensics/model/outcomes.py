@@ -35,6 +35,10 @@ def spans(ranges: list[list[int]]) -> str:
     return ", ".join(f"[{first}, {end})" for first, end in ranges) or "-"
 
 
+ENDED_EARLY = frozenset({"steps", "refused"})
+"""Columns about a run that ended before its story did."""
+
+
 def outcome(run: Run, refused: str = "") -> dict[str, Any]:
     """One row of ``Outcomes``, with ``steps``, how many were recorded, and ``refused``, why the run ended before its
     story did.

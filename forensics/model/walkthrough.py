@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from forensics.model.outcomes import outcome, spans
+from forensics.model.outcomes import ENDED_EARLY, outcome, spans
 from forensics.model.protocol import PROTOCOLS, VARIANTS, Protocol
 from forensics.model.run import ReplicaView, Run, Scenario, Step
 from forensics.model.scenarios import SCENARIOS
@@ -127,7 +127,7 @@ def _outcome(run: Run) -> dict[str, object]:
 
 
 def _summary(runs: list[tuple[Protocol, Run]]) -> str:
-    rows = [outcome(run) for _, run in runs]
+    rows = [{key: value for key, value in outcome(run).items() if key not in ENDED_EARLY} for _, run in runs]
     return table(tuple(rows[0]), [tuple(str(cell) for cell in row.values()) for row in rows])
 
 

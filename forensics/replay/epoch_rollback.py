@@ -89,14 +89,7 @@ def begun_twice(history: History) -> list[EpochRollback]:
     for broker, disk in sorted(history.disks.items()):
         if disk.cleaner_point is not None or disk.damage or disk.skipped or disk.falls:
             continue  # whole epochs may be missing
-        # A follower that did not truncate by leader epoch may have fetched on top of records that its leader never had.
-        blindly = {
-            step.target
-            for role_span in history.role_spans.get(broker, ())
-            for step in role_span.steps
-            if step.kind is StepKind.TRUNCATED
-            and step.reason in (TruncationReason.HIGH_WATERMARK, TruncationReason.LEADER_END_OFFSET)
-        }
+        blindly = _fetched_blindly_from(history, broker)
         for number, start in _borne_out(disk):
             if start <= disk.log_start or start in blindly or start in deleted:
                 continue
@@ -105,6 +98,15 @@ def begun_twice(history: History) -> list[EpochRollback]:
                 text = f"leader epoch {number} begins at offset {at} on broker {other}, at {start} on broker {broker}"
                 return [EpochRollback(text, number, None, (ref, disk.refs[number]))]
     return []
+
+
+def _fetched_blindly_from(history: History, broker: int) -> set[int]:
+    """Return the offsets from which a follower fetched that had not truncated by leader epoch: what it has below may
+    be records that its leader never had.
+    """
+    blind = (TruncationReason.HIGH_WATERMARK, TruncationReason.LEADER_END_OFFSET)
+    steps = (step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps)
+    return {step.target for step in steps if step.kind is StepKind.TRUNCATED and step.reason in blind}
 
 
 def _borne_out(disk: Disk) -> Iterator[tuple[int, int]]:

@@ -118,6 +118,12 @@ class TruncationBounds:
                     found = max(found, (two.start_end, broker), key=lambda one: one[0])
         return found
 
+    def _bounds_nothing(self, broker: int) -> bool:
+        """Return whether what was committed bounds no log of a replica: the order of epochs shows nothing, or a trace
+        states each change of its log.
+        """
+        return bool(self.history.epoch_rollbacks) or broker in self.history.coverage.claimed
+
     def _held(
         self, broker: int, until: int, row: int | None, *, since_load: bool = False, emptied: bool = False
     ) -> int:
@@ -132,8 +138,8 @@ class TruncationBounds:
             since_load: ignore what it held before its log was loaded: a load shows what there was.
             emptied: it restarted without any record.
         """
-        if self.history.epoch_rollbacks or broker in self.history.coverage.claimed:
-            return 0  # the order of epochs shows nothing; or a trace states each change of its log
+        if self._bounds_nothing(broker):
+            return 0
         least = 0
         contested = self.history.contested
         # For a load, truncations before it count too, if they are in the epoch to which the replica returned.

@@ -21,6 +21,9 @@ SHORTEST: Final = 20
 """Characters of a piece that another follows: no terminal is narrower."""
 LONGEST: Final = 260
 
+_TRACE: Final = re.compile(r"Caused by: |\s+at [\w.$/<>]+\(")
+"""A line of a stack trace: it belongs to the event, and is no rest of the line before it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -49,7 +52,7 @@ def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width
         return None
     for count in range(1, min(len(rest), MOST_PIECES) + 1):
         pieces = [first, *rest[:count]]
-        if max(lengths[: count + 1]) > LONGEST or not pieces[-1].strip():
+        if max(lengths[: count + 1]) > LONGEST or not pieces[-1].strip() or _TRACE.match(pieces[-1]):
             return None
         ways = [way for way in _ways(pieces, lengths, width) if ended(way)]
         if ways:

@@ -71,7 +71,7 @@ ANSWERS: dict[str, Answer] = {
     "tiered": Answer(ROUTINE, stated=("fetch-refused",)),
     # -- losses and truncations ----------------------------------------------------------------------------------------
     "below-own-high-watermark": Answer(
-        f"{SUSPECTED}TRUNCATED BELOW COMMITTED   offsets [50, 1680)",
+        "ledger-3   TRUNCATED BELOW COMMITTED   offsets [50, 1680), 1,630 records   error, inferred",
         found((CUT, 4, (50, 1680))),
         ("high-watermark-fell", "truncation"),
     ),

@@ -113,7 +113,7 @@ def test_a_rule_that_fails_is_unknown_and_the_others_are_asked(
     (partition,) = (one for one in result.partitions if one.failed)
     unclean = partition.judgements["unclean-election"]
     assert unclean.verdict is Verdict.UNKNOWN
-    assert "ZeroDivisionError: made by a test" in unclean.missing[0].because
+    assert "ZeroDivisionError: made by a test" in unclean.missing[0].because.text
     assert result.failures == (0, 1)
 
 

@@ -326,6 +326,17 @@ def test_no_window_of_a_log_is_an_excerpt_and_none_is_changed(place: int, begin:
     ]
 
 
+def test_a_stack_trace_is_no_broken_line() -> None:
+    content = (
+        "[2026-11-21 08:08:52,796] INFO Shutdown completed (kafka.server.ClientQuotaManager)\n"
+        "org.apache.kafka.common.errors.KafkaStorageException: Error while reading checkpoint file "
+        "/srv/kafka/data/orders-0/leader-epoch-checkpoint\n"
+        "Caused by: java.nio.charset.MalformedInputException: Input length = 1\n"
+        "\tat java.base/java.nio.charset.CoderResult.throwException(CoderResult.java:274)\n"
+    )
+    assert dissected(content).signs == set()
+
+
 @pytest.mark.parametrize("name", [*WRAPPINGS, *LAYOUTS])
 def test_what_collectors_make_of_logs_and_other_layouts_are_no_excerpts(name: str) -> None:
     for log in LOGS[:4]:
