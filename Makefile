@@ -19,7 +19,7 @@ INSTALLED := $(VENV)/.forensics-installed
 DEMO := sample_traces/kip101-0.10.2.2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types bench accuracy same fuzz bench-spark bombs sbom clean
+.PHONY: help setup demo test lint format types bench accuracy same fuzz fuzz-readers bench-spark bombs sbom clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,10 @@ same: setup ## compare all verdicts and findings with those of another revision 
 
 fuzz: setup ## damage evidence by chance and scan it: no crash, no false proof (ARGS="--seconds 3600")
 	@$(PY) -m benchmarks.fuzz $(ARGS)
+
+fuzz-readers: setup ## give each reader bytes that reach new lines of it (ARGS="--seconds 600"); installs atheris
+	@$(PY) -c 'import atheris' 2>/dev/null || $(if $(UV),$(UV) pip install --quiet --python $(PY),$(PY) -m pip install --quiet) atheris
+	@$(PY) -m benchmarks.fuzz.guided $(ARGS)
 
 bench-spark: setup ## time the Spark engine
 	@$(PY) -m benchmarks.spark $(ARGS)

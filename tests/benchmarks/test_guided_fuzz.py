@@ -1,0 +1,37 @@
+"""Bytes for one reader: what it may do with them, and what it may not."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from benchmarks.fuzz import guided
+from parsers import read
+
+CASE = "kip101-0.10.2.2"
+SEGMENT = "orders-0/00000000000000000000.log"
+
+
+@pytest.fixture
+def segment(sample_traces: Path) -> bytes:
+    return (sample_traces / CASE / "broker-1" / "data" / SEGMENT).read_bytes()
+
+
+@pytest.mark.parametrize("name", guided.CONTAINERS)
+def test_a_container_holds_what_is_put_into_it(name: str, segment: bytes) -> None:
+    called, put = guided.CONTAINERS[name]
+    assert guided.one(called, put(SEGMENT, segment)) >= 1
+
+
+def test_damage_is_taken_and_a_failure_is_seen(segment: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert guided.one(SEGMENT, segment[:1000] + b"\xff" * 50 + segment[1050:]) == 1
+
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("made by a test")
+
+    takers = tuple(dataclasses.replace(taker, read=fails) for taker in read.TAKERS)
+    monkeypatch.setattr(read, "TAKERS", takers)
+    with pytest.raises(guided.Failed, match="ZeroDivisionError: made by a test"):
+        guided.one(SEGMENT, segment)
