@@ -6,6 +6,7 @@ first offset that is not committed. Times are microseconds; readers give the tim
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 import polars as pl
@@ -280,6 +281,13 @@ def empty(schema: dict[str, pl.DataType]) -> pl.DataFrame:
 
 _EMPTY = {id(schema): pl.DataFrame(schema=schema) for schema in (OBSERVATIONS, BATCHES, NOTICES)}
 """Made once: a scan of many small files asks for them thousands of times. By identity, as types are slow to hash."""
+
+
+def beyond(columns: Iterable[str], schema: Mapping[str, pl.DataType]) -> pl.Expr:
+    """Rows with a number that its column of the schema cannot hold, as damaged text has it."""
+    named = [name for name in columns if name in schema]
+    lost = (pl.col(name).is_not_null() & pl.col(name).cast(schema[name], strict=False).is_null() for name in named)
+    return pl.any_horizontal(*lost)
 
 
 def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:

@@ -16,7 +16,7 @@ import polars as pl
 from parsers.errors import NotThisFormat
 from parsers.formats.log_directory import SegmentFile, split_segment_file
 from parsers.reading import EXCERPT
-from parsers.schema import BATCHES, NOTICES, DamageKind, conform, empty
+from parsers.schema import BATCHES, NOTICES, DamageKind, beyond, conform, empty
 
 NAME: Final = "dump-log"
 HEAD: Final = re.compile(rb"(?:^|\n)(?:Dumping \S|baseOffset: [0-9]|offset: [0-9]+ position: [0-9])")
@@ -110,11 +110,13 @@ def read_dump_log(lines: pl.Series) -> Dump:
     )
     # Records that 0.11 to 2.1 list without their batch have the batch's position, one line each.
     once = pl.col("base_offset").is_not_null() & pl.col("magic").is_not_null()
-    good = listed.filter(once).with_columns(
+    odd = beyond(listed.columns, BATCHES)
+    good = listed.filter(once & ~odd).with_columns(
         pl.coalesce("size", pl.col("byte").shift(-1) - pl.col("byte")).alias("size")
     )
     notices = [
         _notes(listed.filter(~once), "an entry of kafka-dump-log that is cut"),
+        _notes(listed.filter(once & odd), "an entry of kafka-dump-log with a number that no batch has"),
         _notes(
             rows.filter(~text.str.contains(_ENTRY) & ~text.str.contains(_OTHER)).head(20),
             "no line of kafka-dump-log",

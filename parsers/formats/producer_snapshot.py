@@ -15,7 +15,7 @@ import polars as pl
 
 from parsers.errors import NotThisFormat
 from parsers.reading import Notices, observations
-from parsers.schema import OBSERVATIONS, Kind, empty
+from parsers.schema import OBSERVATIONS, Kind, beyond, empty
 
 NAME: Final = "producer-snapshot"
 
@@ -104,7 +104,7 @@ def read_dump(lines: pl.Series) -> ProducerSnapshot:
     entries = rows.filter(text.str.contains(r"^producerId: "))
 
     def value(name: str) -> pl.Expr:
-        return text.str.extract(rf"(?:^| ){name}: (?:Some\(|OptionalLong\[)?(-?[0-9]+)\b").cast(pl.Int64)
+        return text.str.extract(rf"(?:^| ){name}: (?:Some\(|OptionalLong\[)?(-?[0-9]+)\b").cast(pl.Int64, strict=False)
 
     found = entries.select(
         "line",
@@ -118,7 +118,8 @@ def read_dump(lines: pl.Series) -> ProducerSnapshot:
         value("coordinatorEpoch").alias("coordinator_epoch"),
         value("currentTxnFirstOffset").fill_null(-1).alias("transaction_offset"),
     )
-    whole = pl.all_horizontal(pl.col("producer_id", "producer_epoch", "coordinator_epoch").is_not_null())
+    named = pl.all_horizontal(pl.col("producer_id", "producer_epoch", "coordinator_epoch").is_not_null())
+    whole = named & ~beyond(PRODUCERS, PRODUCERS)
     other = rows.filter(~text.str.contains(_DUMPED) & (text.str.strip_chars() != ""))
     cut = entries.join(found.filter(~whole), on="line", how="semi")
     notices = Notices()

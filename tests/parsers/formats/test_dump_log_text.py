@@ -255,3 +255,14 @@ def test_a_dump_that_is_cut_does_not_tell_where_the_log_ends(behind: str, tmp_pa
 def test_a_batch_that_the_dump_calls_invalid_is_damage(tmp_path: Path) -> None:
     told = judged(tmp_path, "\n".join([*lines("3.9.1"), ""]).replace("isvalid: true", "isvalid: false", 1))
     assert told["segment-damage"] == "violated"
+
+
+@pytest.mark.parametrize("number", ["29314083135", "-1"])
+def test_a_number_that_no_batch_has_is_damage(number: str) -> None:
+    head, _, good = lines("0.10.2.2")[:3]
+    odd = re.sub(r"crc: [0-9]+", f"crc: {number}", good)
+    found = read_dump_log(pl.Series([head, odd, good]))
+    assert len(found.batches) == 1
+    assert found.notices.get_column("reason").to_list() == [
+        "an entry of kafka-dump-log with a number that no batch has"
+    ]
