@@ -12,7 +12,7 @@ from forensics.replay.coverage import LinesAtHand
 from forensics.replay.directory import Ref
 from forensics.replay.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
-from forensics.replay.omissions.own_lines import JUMPED, OwnLines, gaps_in
+from forensics.replay.omissions.own_lines import EPOCHS_FORGOTTEN, JUMPED, OwnLines, gaps_in
 from forensics.replay.omissions.role_epochs import Linked, Roles, linked, missed_epochs
 from forensics.replay.protocol import Answer, Protocol
 from forensics.replay.role_spans import Reader
@@ -295,6 +295,31 @@ def test_a_process_opens_a_log_once(first: int, second: int, missing: bool) -> N
         event(Kind.BECOME_LEADER, leader_epoch=2, leo=25, previous_epoch=-1, isr="1"),
     ]
     assert gaps(told).count("a process opened its log, but no line shows that it started") == missing
+
+
+@pytest.mark.parametrize(
+    ("between", "current", "missing"),
+    [
+        ([], -1, True),
+        ([], 0, True),
+        ([event(Kind.ISR_EXPAND, isr="1,2")], -1, True),
+        ([], 1, False),  # the epoch before
+        ([], None, False),  # 2.0 and later name no latest epoch
+        ([event(Kind.PROCESS_STARTED, run=2)], -1, False),
+        *(([event(kind, offset=0)], -1, False) for kind in (Kind.EPOCH_CUT, Kind.TRUNCATE, Kind.FETCH_RESET)),
+        *(([event(kind)], -1, False) for kind in (Kind.LOG_CREATED, Kind.LOG_DELETED, Kind.DIR_FAILED)),
+    ],
+)
+def test_an_epoch_cache_forgets_nothing_by_itself(between: list[Event], current: int | None, missing: bool) -> None:
+    before = [
+        event(Kind.EPOCH_ASSIGNED, leader_epoch=0, offset=0, previous_epoch=-1),
+        event(Kind.EPOCH_ASSIGNED, leader_epoch=1, offset=33, previous_epoch=0),
+    ]
+    run = between[-1].run if between else 1
+    after = event(Kind.EPOCH_ASSIGNED, run=run, leader_epoch=2, offset=40, previous_epoch=current)
+    numbered = [one._replace(row=row) for row, one in enumerate([*before, *between, after])]
+    found = [gap for gap in OwnLines(1).read(numbered) if gap.shown_by is EPOCHS_FORGOTTEN]
+    assert [gap.row for gap in found] == ([len(numbered) - 1] if missing else [])
 
 
 @pytest.mark.parametrize(("leader", "missing"), [(2, 0), (3, 0), (4, 1)])

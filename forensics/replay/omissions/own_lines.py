@@ -40,6 +40,24 @@ _OF_ITSELF = (*PROGRESS, Kind.PROCESS_STARTED, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN
 """Lines that may occur between two appends of one log: progress, and lines about the process itself."""
 
 
+_REMOVES_EPOCHS = frozenset(
+    {
+        Kind.EPOCH_CUT,
+        Kind.EPOCH_CONFLICT,
+        Kind.TRUNCATE,
+        Kind.TRUNCATE_FULL,
+        Kind.TRUNCATE_NOOP,
+        Kind.FETCH_RESET,
+        Kind.LOG_CREATED,
+        Kind.LOG_LOADED,
+        Kind.LOG_DELETED,
+        Kind.DIR_FAILED,
+    }
+)
+"""Lines after which an epoch cache may hold fewer epochs, or another log be in use. A reset to where the leader's log
+starts empties the cache without a line of its own (Log.truncateFullyAndStartAt)."""
+
+
 def _within(id_: str, says: str, source: str) -> Omission:
     return Omission(id_, Span.WITHIN, says, source)
 
@@ -169,6 +187,12 @@ EPOCHS_TRUNCATED = _within(
     "its leader epochs from offset {offset} on were removed, but no line shows a truncation",
     "LeaderEpochFileCache.truncateFromEnd follows a truncation of the log (Log.truncateTo)",
 )
+EPOCHS_FORGOTTEN = _within(
+    "epochs-forgotten",
+    "it had noted leader epoch {had}, then noted {epoch} after {current}, and no line shows what removed the others",
+    "LeaderEpochFileCache.assign prints the latest epoch that the cache held, 0.11 to 1.1; a cache loses epochs at its "
+    "end only by a truncation or with the log (Log.truncateTo, Log.truncateFullyAndStartAt, Log.delete)",
+)
 LATE_LOG = _within(
     "late-log",
     "it had started without this log, and no line shows where the log came from",
@@ -221,6 +245,7 @@ OMISSIONS = (
     TRUNCATED_AGAIN,
     TRUNCATED_BEYOND_APPENDS,
     EPOCHS_TRUNCATED,
+    EPOCHS_FORGOTTEN,
     LATE_LOG,
     OPENED_AGAIN,
     CREATED_AGAIN,
@@ -305,6 +330,7 @@ class OwnLines:
         self.led_from: int | None = None  # the offset from which it led that
         self.end: int | None = None  # of the log, by the last append, where each is printed
         self.next: int | None = None  # the first other line after that append
+        self.noted: int | None = None  # latest leader epoch in its cache, by the last line that adds one
 
     def read(self, events: Iterable[Event]) -> list[Gap]:
         """Read all of the broker's lines, in order, and return the gaps."""
@@ -320,13 +346,18 @@ class OwnLines:
                 self._over(last)
                 self.run = event.run
                 self._fresh()
-            handler = _HANDLERS.get(event.kind)
-            if handler is not None:
-                handler(self, event)
+            self._handle(event)
             if event.kind != Kind.PROCESS_STARTED:  # a role may precede the line about the process
                 last = event
         self._over(last)
         return self.gaps
+
+    def _handle(self, event: Event) -> None:
+        if event.kind in _REMOVES_EPOCHS:
+            self.noted = None
+        handler = _HANDLERS.get(event.kind)
+        if handler is not None:
+            handler(self, event)
 
     def _add_gap(self, row: int | None, shown_by: Omission, **values: object) -> None:
         if row is not None:
@@ -570,6 +601,13 @@ class OwnLines:
         if self.truncated != event.offset and self.present and not loading:
             self._add_gap(event.row, EPOCHS_TRUNCATED, offset=event.offset)
 
+    def _noted(self, event: Event) -> None:
+        """Handle a leader epoch that is added to the cache: up to 1.1 the line names the latest that was there."""
+        had, current = self.noted, event.previous_epoch
+        if had is not None and current is not None and current < had:
+            self._add_gap(event.row, EPOCHS_FORGOTTEN, had=had, epoch=event.leader_epoch, current=current)
+        self.noted = event.leader_epoch
+
     def _rebuild(self, event: Event) -> None:
         if event.leo is not None and event.leo != self.truncated:
             self.rebuilt = event.row
@@ -652,6 +690,7 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
     Kind.FETCH_RESET: OwnLines._reset,
     Kind.TRUNCATE_PLAN: OwnLines._plan,
     Kind.EPOCH_CUT: OwnLines._epochs_cut,
+    Kind.EPOCH_ASSIGNED: OwnLines._noted,
     Kind.MESSAGE_FORMAT: OwnLines._rebuild,
     Kind.RECOVERY: OwnLines._recovery,
     Kind.LOG_LOADED: OwnLines._loaded,
