@@ -7,10 +7,12 @@ first. The answer depends on three things.
 
 *Whose line?* Each broker logs about its own replica, and has an extent of its own for it:
 
-* **whole**: lines of the broker are in the evidence, and nothing shows that one is missing. An absent line is proof.
-* **partly**: lines of the broker are in the evidence, but not about both things below, or something shows that others
+* **whole**: its log is in the evidence, and nothing shows that a line of it is missing. An absent line is proof.
+* **partly**: its log is in the evidence, but not about both things below, or something shows that others of its lines
   are missing. Lines that are present count, absent ones do not.
-* **silent**: no line of this broker is in the evidence. Nothing follows from that, at no time.
+* **silent**: no log of this broker is in the evidence: either none of its lines is, or only a part of a log or trace,
+  such as an excerpt, the matches of a search, or a damaged trace. Lines that are present count here too. Nothing
+  follows from absent ones, at any time.
 
 *About what?* Kafka logs two things about a replica, to two files: which roles it was given (``state-change.log``) and
 what happened to its log (``server.log``). Of a broker with ``state-change.log`` alone, "it was given no other role" may
@@ -155,7 +157,7 @@ class LinesAtHand:
     """Lines of one broker in the evidence, before any partition is replayed. Its coverage starts from them.
 
     Attributes:
-        printed: what its lines in the evidence are about, for any replica.
+        printed: what its logs in the evidence are about, for any replica; nothing if only a part of them is there.
         claimed: a trace claims to state every change of its replicas.
         cut_out: some of its lines are known from an excerpt alone, so others are missing.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own; or None.
@@ -176,7 +178,8 @@ class Coverage:
     """Proof value of absent lines, for each replica of one partition.
 
     Attributes:
-        printed: what each broker's lines about its replica are about: roles, log or both.
+        printed: what each broker's logs about its replica are about: roles, log or both. Nothing for a broker of which
+            an excerpt alone is in the evidence.
         known_missing: evidence that lines of a replica are missing, in the order in which replay found it.
         unnamed: leader epochs that must have existed and that no line of any broker names. A conclusion about several
             epochs must check them as well: a replica's own lines can be whole and skip an epoch in which it had no
@@ -212,7 +215,8 @@ class Coverage:
     def extent(self, replica: int | None, span: Span = Span.WITHIN) -> Extent:
         """Return how much of a span of a replica's lines is in the evidence.
 
-        A broker without any line in the evidence is silent. None, for a replica that no line names, is silent too.
+        A broker of which no log is in the evidence is silent, also if an excerpt has lines of it. None, for a replica
+        that no line names, is silent too.
         """
         if replica is None or not self.printed.get(replica):
             return Extent.SILENT
@@ -248,7 +252,7 @@ class Coverage:
         return frozenset(replica for replica in self.printed if self.has(replica, what))
 
     def is_silent(self, replica: int | None) -> bool:
-        """Return whether no line of this broker about its replica is in the evidence."""
+        """Return whether no log of this broker about its replica is in the evidence: no line, or an excerpt's alone."""
         return self.extent(replica) is Extent.SILENT
 
     def is_shown_missing(self, replica: int | None, *spans: Span) -> bool:

@@ -61,6 +61,7 @@ def test_coverage_starts_from_the_lines_at_hand() -> None:
         {*Printed},
         set(),
     ]
+    assert [coverage.extent(one) for one in lines] == [Extent.PARTLY, Extent.PARTLY, Extent.WHOLE, Extent.SILENT]
     assert (coverage.claimed, coverage.cut_out, coverage.elections) == ({3}, {4}, False)
     assert coverage.with_elections(True).elections
 
