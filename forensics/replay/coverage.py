@@ -229,8 +229,7 @@ class Coverage:
         That is so if lines about it are in the evidence, and nothing shows that lines are missing in these spans. It
         allows a conclusion about this one thing: "no truncation" of the log, "no other role".
         """
-        printed = self.printed.get(replica, frozenset()) if replica is not None else frozenset()
-        return what in printed and not self.is_shown_missing(replica, *(spans or (Span.WITHIN,)))
+        return self.are_about(replica, what) and not self.is_shown_missing(replica, *(spans or (Span.WITHIN,)))
 
     def whole(self, replica: int | None, *spans: Span) -> bool:
         """Return whether an absent line of a replica is proof, whatever it would be about: ``has`` for roles and log.
@@ -254,6 +253,13 @@ class Coverage:
     def is_silent(self, replica: int | None) -> bool:
         """Return whether no log of this broker about its replica is in the evidence: no line, or an excerpt's alone."""
         return self.extent(replica) is Extent.SILENT
+
+    def are_about(self, replica: int | None, what: Printed) -> bool:
+        """Return whether logs of this broker about one thing of its replica are in the evidence, whole or not.
+
+        True is no licence: lines may be shown to be missing. ``has`` answers what an absent line proves.
+        """
+        return replica is not None and what in self.printed.get(replica, frozenset())
 
     def is_shown_missing(self, replica: int | None, *spans: Span) -> bool:
         """Return whether something shows that lines of a replica are missing in any of these spans.

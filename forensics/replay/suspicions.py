@@ -349,11 +349,6 @@ def _of_complaint(
     )  # fmt: skip
 
 
-def _states_roles(history: History, broker: int | None) -> bool:
-    """Return whether lines of a broker state roles of its replica; the line about its fetcher alone implies one."""
-    return broker is not None and Printed.ROLES in history.coverage.printed.get(broker, ())
-
-
 def _refused_to_truncate(history: History) -> Iterator[Suspicion]:
     """Yield brokers that stopped because their leader's log ends below theirs and unclean elections are not allowed.
 
@@ -372,8 +367,9 @@ def _leader_is_shorter(history: History) -> Iterator[Suspicion]:
     storage (KIP-405) is not shorter.
     """
     for one, role_span in _complaints_of(history, Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET):
-        # If a line states its role, its truncation is judged.
-        judged = one.log_start is not None or (role_span is not None and _states_roles(history, one.broker))
+        # If a line states its role, its truncation is judged. The line about its fetcher alone implies one.
+        stated = role_span is not None and history.coverage.are_about(one.broker, Printed.ROLES)
+        judged = one.log_start is not None or stated
         if one.offset is not None and one.leo is not None and one.leo < one.offset and not judged:
             refs = (_ref(one, f"it fetched from {one.offset}, its leader's log ends at {one.leo}"),)
             yield _of_complaint(Sign.LEADER_ENDS_BELOW_FOLLOWER, one, role_span, one.leo, one.offset, refs)

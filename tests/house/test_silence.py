@@ -57,6 +57,11 @@ def test_only_these_modules_ask_what_shows_that_lines_are_missing(sources: dict[
     assert asking == {*ALLOWED}
 
 
+def test_what_logs_are_about_is_asked_by_the_method_of_the_coverage(sources: dict[str, str]) -> None:
+    texts = {name: text for name, text in sources.items() if name.startswith("forensics.")}
+    assert not [name for name, text in texts.items() if "coverage.printed" in text]
+
+
 KNOWN_OF_BROKERS = frozenset({"server_log", "state_log", "complete", "unseen_process", "elections_known"})
 """What the case knows of a broker's lines, and what would say the same of a partition."""
 

@@ -66,6 +66,14 @@ def test_coverage_starts_from_the_lines_at_hand() -> None:
     assert coverage.with_elections(True).elections
 
 
+def test_logs_are_about_a_thing_whether_or_not_lines_are_missing() -> None:
+    coverage = holed(Coverage({1: frozenset({Printed.ROLES})}), 1)
+    assert [coverage.are_about(1, what) for what in Printed] == [True, False]
+    assert not coverage.has(1, Printed.ROLES)
+    assert not coverage.are_about(2, Printed.ROLES)
+    assert not coverage.are_about(None, Printed.ROLES)
+
+
 def test_an_open_end_is_one_of_known_missing_lines() -> None:
     assert holed(whole(1, 2), 1).open_at([1, 2]).ends_open == {1}
 
