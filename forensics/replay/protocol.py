@@ -62,8 +62,9 @@ class Behaviour:
             passes every gate here.
         message_format: lowest ``log.message.format.version``. If batches are in the evidence, they alone decide. With
             KRaft, and from inter-broker protocol 3.0 on, brokers ignore it and write the newest format (KIP-724).
-        feature: finalized feature and its lowest level. No evidence states a level, so such a row never answers
-            ``YES``.
+        feature: finalized feature and its lowest level. The metadata log states levels (FeatureLevelRecord), and each
+            holds from its record on: its parser uses that level for an unclean election at that moment. An answer here
+            is one for all of the evidence, so no level is handed to this table, and such a row never answers ``YES``.
         setting: a broker with this setting does so in any release that has it, see ``optional``.
         optional: releases in which the setting decides. If it may be set and is not stated, the answer is ``OPEN``.
         needs: behaviours without which it does not.
@@ -410,7 +411,7 @@ def _answer(row: Behaviour, stated: _Stated) -> Answer:
             _by_release(row.releases, stated, row.unknown),
             _speaks(row, stated),
             _writes(row, stated),
-            Answer.YES if row.feature is None else Answer.OPEN,
+            Answer.YES if row.feature is None else Answer.OPEN,  # a level may change within the evidence
             *(_answer(_NAMED[name], stated) for name in row.needs),
             *(_OPPOSITE[_answer(_NAMED[name], stated)] for name in row.unless),
         )

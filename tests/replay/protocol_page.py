@@ -51,7 +51,7 @@ def gates(row: Behaviour) -> Iterator[str]:
     if row.message_format is not None:
         yield f"`{MESSAGE_FORMAT}` {number(row.message_format)} or later"
     if row.feature is not None:
-        yield f"`{row.feature[0]}` {row.feature[1]} or higher (not read: *open* at best)"
+        yield f"`{row.feature[0]}` {row.feature[1]} or higher (the level may change with time: *open* at best)"
     yield from (f"`{name}`" for name in row.needs)
     yield from (f"not `{name}`" for name in row.unless)
 

@@ -67,7 +67,7 @@ EDGES: dict[str, dict[str, Answer]] = {
     "joins_below_epoch_start": {"0.8.0": YES, "2.0.0": YES, "2.0.1": NO},
     "empties_isr": {"0.8.0": YES, "1.0.2": YES, "1.1.0": NO},
     "bumps_epoch_on_death": {"0.8.0": YES, "3.9.1": YES, "4.0.0": NO},
-    "elects_from_elr": {"3.9.1": NO, "4.0.0": OPEN, "4.2.0": OPEN},  # the level of the feature is not read
+    "elects_from_elr": {"3.9.1": NO, "4.0.0": OPEN, "4.2.0": OPEN},  # the level may change with time
     "logs_leader_start": {"0.10.2.2": NO, "0.11.0.0": YES, "4.2.0": YES},
     "logs_isr_commits": {"2.3.1": NO, "2.4.0": YES, "4.2.0": YES},
     "ships_dump_log": {"1.1.1": NO, "2.0.0": YES, "4.2.0": YES},
